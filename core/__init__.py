@@ -1,0 +1,1 @@
+"""The debate: knows no Slack."""

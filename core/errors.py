@@ -1,0 +1,103 @@
+"""Every error the core raises on purpose.
+
+    MootError
+    ├── BadInput                what a person typed cannot be used; says what to do
+    ├── ConfigurationBroken     settings cannot be used; names the file and the key
+    ├── ProviderError           a model could not be asked, or answered uselessly
+    │   ├── KeyRefused          the provider refuses our key: only a person can mend it
+    │   ├── ProviderBusy        rate limit or overload; may say when to come back
+    │   ├── ProviderDown        network, time-out, 5xx, broken stream
+    │   ├── RequestRejected     400: the request itself is wrong, repeating it is useless
+    │   └── ReplyUnusable       empty, refused or cut-off text
+    ├── ReplyUnreadable         the text arrived but is not the structure asked for
+    ├── LimitReached            a cap on money, time or size would be passed
+    └── StoreError
+        ├── DebateUnknown       no debate has this id
+        ├── RunLost             another run holds the debate now: stop working on it
+        └── StoreDown           the database does not answer, is full or locked
+
+Expected errors carry words for people: `str(error)` may be shown as it is. None carries a secret
+or a prompt.
+"""
+
+
+class MootError(Exception):
+    """Something expected went wrong."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip().splitlines()[0])
+
+
+class BadInput(MootError):
+    """What was typed cannot be used."""
+
+
+class ConfigurationBroken(MootError):
+    """The settings cannot be used."""
+
+
+class ProviderError(MootError):
+    """The model provider failed."""
+
+    #: Whether the same call may succeed when repeated a little later.
+    passing = False
+
+
+class KeyRefused(ProviderError):
+    """The provider refuses the API key."""
+
+
+class ProviderBusy(ProviderError):
+    """The provider is overloaded or limits our rate."""
+
+    passing = True
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        """Remember how long to wait.
+
+        Args:
+            message: Words for people.
+            retry_after: Seconds the provider asks us to wait, if it said so.
+        """
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ProviderDown(ProviderError):
+    """The provider does not answer."""
+
+    passing = True
+
+
+class RequestRejected(ProviderError):
+    """The provider rejects the request as wrong."""
+
+
+class ReplyUnusable(ProviderError):
+    """The model's reply is empty, refused or cut off."""
+
+    passing = True
+
+
+class ReplyUnreadable(MootError):
+    """The model's reply is not in the form asked for."""
+
+
+class LimitReached(MootError):
+    """A limit would be passed."""
+
+
+class StoreError(MootError):
+    """The database failed."""
+
+
+class DebateUnknown(StoreError):
+    """There is no such debate."""
+
+
+class RunLost(StoreError):
+    """Another run holds this debate now."""
+
+
+class StoreDown(StoreError):
+    """The database does not answer."""

@@ -1,0 +1,264 @@
+"""What the core needs from outside: models, a store, somebody who listens, a clock.
+
+Adapters live in `core.providers` and `core.store` and on the Slack side; in-memory doubles that
+anybody may use in tests live in `core.testing`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from core.events import Event, Recorded
+from core.models import Act, Debate, Turn, Usage
+
+
+class PartKind(StrEnum):
+    """What a part of a prompt is. Everything but TASK is quoted as data, never as instruction."""
+
+    QUESTION = "question"
+    CONTEXT = "context"
+    CLARIFICATIONS = "clarifications"
+    NOTES = "notes"
+    #: Stands in for older turns.
+    SUMMARY = "summary"
+    #: The agent's own text the task is about.
+    OWN = "own"
+    #: Another agent's position the task is about, unnamed.
+    POSITION = "position"
+    #: A critique the agent received, critics unnamed.
+    CRITIQUE = "critique"
+    #: A position on a ballot; its label is `p1`…`pN`.
+    CANDIDATE = "candidate"
+    #: The counted vote.
+    TALLY = "tally"
+    #: Requirements and figures that must not get lost.
+    FACTS = "facts"
+    #: Other things said before.
+    OTHER = "other"
+    #: Persona and task: the only part that instructs.
+    TASK = "task"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One labelled piece of a prompt.
+
+    Parts come in the order: shared by all agents first, the agent's own last, so that providers
+    can cache the common beginning.
+    """
+
+    kind: PartKind
+    #: Words for the reader: "Question", "Critique 2 of 3", "p1".
+    label: str
+    text: str
+    #: The prompt up to and including this part is the same for other agents: cache up to here.
+    ends_shared: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerForm:
+    """The structure a reply must have."""
+
+    #: Short name, letters and underscores.
+    name: str
+    #: JSON Schema: flat, all fields required, no $ref, no optionals.
+    schema: Mapping[str, Any]
+
+
+class Effort(StrEnum):
+    """How much a model should think before it answers."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """One call of a model."""
+
+    model: str
+    act: Act
+    #: The role of the agent that asks ("judge" for the judge). Offline engines need it.
+    role: str
+    #: Frozen instructions: no persona, no date, no id, so that it can be cached.
+    system: str
+    parts: Sequence[Part]
+    #: Random per debate; surrounds quoted parts.
+    delimiter: str
+    #: Cap on the reply, hidden reasoning not counted.
+    max_output_tokens: int = 2048
+    answer: AnswerForm | None = None
+    temperature: float | None = None
+    effort: Effort = Effort.MEDIUM
+    #: Groups calls that share a beginning (the debate's id).
+    cache_key: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """What a model answered, complete: a cut-off reply is an error, never a reply."""
+
+    text: str
+    usage: Usage
+    #: The model that answered, as the provider names it.
+    model: str
+    request_id: str = ""
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class ModelProvider(Protocol):
+    """Serves models. One call, one attempt: retries are the caller's business."""
+
+    #: Name used in settings: "openai", "anthropic", …
+    name: str
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = _nothing
+    ) -> ModelReply:
+        """Ask the model once.
+
+        `on_first_token` is called once, when the reply begins (or, where the provider does not
+        stream, when it is there): from then on other calls can read what this one cached.
+
+        Raises:
+            ProviderError: One of its subclasses, saying what happened.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free connections. Safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True)
+class RunToken:
+    """Proof that its bearer holds the debate. A newer one makes every older one worthless."""
+
+    debate_id: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Appended:
+    """What an append came to: the event in the log, and whether it is ours."""
+
+    recorded: Recorded
+    #: False: the key was there already, and `recorded` is the one that stands.
+    fresh: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebateEntry:
+    """A debate in a list."""
+
+    debate_id: str
+    question: str
+    workspace: str
+    channel: str
+    asked_by: str
+    started_at: datetime
+    ended_at: datetime | None
+    status: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebateFilter:
+    """Which debates to list; None means any. Newest first."""
+
+    workspace: str | None = None
+    channels: Sequence[str] | None = None
+    open_only: bool = False
+    limit: int = 20
+
+
+class DebateStore(Protocol):
+    """The log of events of all debates. Every method may raise `StoreDown`."""
+
+    async def create(
+        self, debate_id: str, started: Event, *, origin: str, at: datetime
+    ) -> Appended:
+        """Begin a debate with its start event.
+
+        `origin` says what asked for it (a Slack trigger id); a second call with the same origin
+        changes nothing and returns the first one's start, whose `debate_id` then differs.
+        """
+        ...
+
+    async def append(
+        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
+    ) -> Appended:
+        """Write one event, durable when this returns. The key's first writer wins.
+
+        The engine passes its run token, checked in the same transaction; people's facts need none.
+
+        Raises:
+            DebateUnknown: No such debate.
+            RunLost: Another run holds the debate.
+        """
+        ...
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log of one debate in order, from the first event with a greater `seq`.
+
+        Raises:
+            DebateUnknown: No such debate.
+        """
+        ...
+
+    async def claim(self, debate_id: str) -> RunToken:
+        """Take the debate over: every older run of it loses its right to write.
+
+        Raises:
+            DebateUnknown: No such debate.
+        """
+        ...
+
+    async def published(self, debate_id: str) -> int:
+        """The `seq` up to which events were published; 0 at first."""
+        ...
+
+    async def mark_published(self, debate_id: str, seq: int) -> None:
+        """Remember that all events up to `seq` were published."""
+        ...
+
+    async def unfinished(self) -> Sequence[str]:
+        """Ids of debates that did not end or have unpublished events, oldest first."""
+        ...
+
+    async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
+        """Debates that fit, newest first."""
+        ...
+
+
+class EventSink(Protocol):
+    """Listens to debates. Called by the one run that holds the debate, in the log's order."""
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """An event is on disk; `debate` is the debate right after it.
+
+        Called at least once per event: after a crash events may come again. A sink that fails
+        must not lose anything: it raises, and the event comes again later.
+        """
+        ...
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """These turns are being worked on now. Not recorded: gone after a restart."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, so that tests can own it."""
+
+    def now(self) -> datetime:
+        """The current time, in UTC, aware."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
