@@ -123,6 +123,17 @@ class StopRequested(Value):
         return "stop"
 
 
+class TimeRanOut(Value):
+    """The debate took longer than its limit: no new turns but the vote and the verdict."""
+
+    kind: Literal["time_ran_out"] = "time_ran_out"
+
+    @property
+    def key(self) -> str:
+        """Time runs out once."""
+        return "time"
+
+
 class VerdictReached(Value):
     """The judge wrote its synthesis."""
 
@@ -167,6 +178,7 @@ Event = Annotated[
     | VoteTallied
     | NoteAdded
     | StopRequested
+    | TimeRanOut
     | VerdictReached
     | DebateConcluded
     | DebateFailed,
@@ -260,6 +272,8 @@ def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
             return replace(debate, stop=stop)
+        case TimeRanOut():
+            return replace(debate, out_of_time=True)
         case DebateConcluded():
             return replace(debate, status=Status.CONCLUDED, ended_at=recorded.at)
         case DebateFailed(reason=reason):

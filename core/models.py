@@ -340,6 +340,7 @@ class Debate:
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
     stop: Stop | None = None
+    out_of_time: bool = False
     tally: Tally | None = None
     verdict: Verdict | None = None
     status: Status = Status.RUNNING
@@ -349,6 +350,10 @@ class Debate:
 
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""
+        if turn.act is Act.TALLY:
+            return self.tally is not None
+        if turn.act is Act.SYNTHESIS:
+            return self.verdict is not None
         key = turn.key
         return any(
             key in outcomes

@@ -1,0 +1,1 @@
+"""Formats of debate: pure functions that say which turns are ready."""

@@ -1,0 +1,91 @@
+"""Ballots → tally: the Borda count (pure).
+
+Score of a position = Σ over voters of weight × (N − rank), N = number of positions, rank from 1.
+Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from core.models import Ballot, Score, Tally, VoteRules
+
+#: The vote is called controversial when the best two are no further apart than this.
+CONTROVERSIAL_WITHIN = 1.0
+
+
+def count(
+    positions: Sequence[str],
+    ballots: Sequence[Ballot],
+    rules: VoteRules | None = None,
+    abstained: Sequence[str] = (),
+) -> Tally:
+    """Count the ballots.
+
+    Ties are broken by more first places, then by higher mean confidence of the voters who ranked
+    the position first; what is still level is shown as a tie, in the order of `positions`.
+
+    Args:
+        positions: Ids of all positions voted on, in roster order.
+        ballots: Checked ballots: each ranks every position exactly once.
+        rules: Self-votes and weights.
+        abstained: Ids of agents whose ballots could not be counted.
+    """
+    rules = rules or VoteRules()
+    scores = sorted(
+        (_score(position, ballots, rules) for position in positions),
+        key=_order,
+    )
+    return Tally(
+        scores=tuple(scores),
+        winners=_winners(scores) if ballots else (),
+        controversial=_is_controversial(scores) if ballots else False,
+        voters=tuple(ballot.voter for ballot in ballots),
+        abstained=tuple(abstained),
+    )
+
+
+def check(ranking: Sequence[str], positions: Sequence[str]) -> str:
+    """Why this ranking is no ballot on these positions; empty if it is one."""
+    missing = [position for position in positions if position not in ranking]
+    unknown = [position for position in ranking if position not in positions]
+    repeated = sorted({position for position in ranking if ranking.count(position) > 1})
+    faults = (("missing", missing), ("unknown", unknown), ("ranked twice", repeated))
+    return "; ".join(f"{what}: {', '.join(which)}" for what, which in faults if which)
+
+
+def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
+    places = [(ballot, _places(ballot, rules)) for ballot in ballots]
+    ranked = [(ballot, found) for ballot, found in places if position in found]
+    first = [ballot.confidence for ballot, found in ranked if found[position] == 1]
+    points = (
+        _weight(ballot.voter, rules.weights) * (len(found) - found[position])
+        for ballot, found in ranked
+    )
+    return Score(
+        position=position,
+        points=sum(points),
+        first_places=len(first),
+        mean_confidence=sum(first) / len(first) if first else 0.0,
+    )
+
+
+def _places(ballot: Ballot, rules: VoteRules) -> Mapping[str, int]:
+    """The place of each position on this ballot; a self-vote left out moves the others up."""
+    own = ballot.voter if rules.exclude_self else None
+    ranking = [position for position in ballot.ranking if position != own]
+    return {position: place for place, position in enumerate(ranking, start=1)}
+
+
+def _weight(voter: str, weights: Mapping[str, float]) -> float:
+    return weights.get(voter, 1.0)
+
+
+def _order(score: Score) -> tuple[float, int, float]:
+    return (-score.points, -score.first_places, -score.mean_confidence)
+
+
+def _winners(scores: Sequence[Score]) -> tuple[str, ...]:
+    return tuple(score.position for score in scores if _order(score) == _order(scores[0]))
+
+
+def _is_controversial(scores: Sequence[Score]) -> bool:
+    return len(scores) > 1 and scores[0].points - scores[1].points <= CONTROVERSIAL_WITHIN
