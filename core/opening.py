@@ -1,0 +1,129 @@
+"""How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.formats.registry import FORMATS
+from core.models import ENGINE, JUDGE, Agent, Person, Place, Setup
+from core.settings import (
+    DEFAULT_ROSTER,
+    FALLBACK_ROLE,
+    Settings,
+    agent_for,
+    judge_for,
+    role_id,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a person asked for; None means the settings' default."""
+
+    question: str
+    context: str = ""
+    asked_by: Person
+    place: Place
+    agents: Sequence[str] | None = None
+    rounds: int | None = None
+    format: str | None = None
+
+
+def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
+    """The setup of the debate asked for.
+
+    Args:
+        wish: What was asked.
+        settings: What holds where nothing was asked.
+        delimiter: Random text that marks quoted parts in this debate's prompts.
+
+    Raises:
+        BadInput: The question, the rounds or the format cannot be used; says what to do.
+    """
+    roster, warnings = _roster(wish.agents, settings)
+    return Setup(
+        question=check_question(wish.question, settings.question_max_chars),
+        context=wish.context.strip(),
+        asked_by=wish.asked_by,
+        place=wish.place,
+        format=_format(wish.format or settings.format),
+        rounds=_rounds(settings.rounds if wish.rounds is None else wish.rounds, settings),
+        agents=roster,
+        judge=judge_for(settings.judge_model),
+        limits=settings.limits,
+        vote=settings.vote,
+        delimiter=delimiter,
+        warnings=tuple(warnings),
+    )
+
+
+def check_question(question: str, most: int) -> str:
+    """The question without surrounding white space.
+
+    Raises:
+        BadInput: It is blank or longer than `most` characters.
+    """
+    text = question.strip()
+    if not text:
+        raise BadInput("There is no question. Write one after the command.")
+    if len(text) > most:
+        raise BadInput(
+            f"The question has {len(text):,} characters; the most is {most:,}. "
+            "Shorten it, or keep the question short and add the rest as a note in the thread."
+        )
+    return text
+
+
+def _rounds(rounds: int, settings: Settings) -> int:
+    if not 1 <= rounds <= settings.rounds_max:
+        raise BadInput(f"Rounds must be from 1 to {settings.rounds_max}, not {rounds}.")
+    return rounds
+
+
+def _format(name: str) -> str:
+    if name not in FORMATS:
+        raise BadInput(f'There is no format "{name}". Formats: {", ".join(FORMATS)}.')
+    return name
+
+
+def _roster(
+    wanted: Sequence[str] | None, settings: Settings
+) -> tuple[tuple[Agent, ...], list[str]]:
+    """The agents of the debate, and what was not as asked."""
+    warnings: list[str] = []
+    enabled = [agent for agent in settings.agents if agent.enabled]
+    if wanted is None:
+        chosen = enabled
+    else:
+        found = (_find(name, enabled, settings, warnings) for name in wanted if name.strip())
+        chosen = list({agent.id: agent for agent in found}.values())
+    if not chosen:
+        if wanted is not None or settings.agents:
+            warnings.append(f"No agents were left; the default ones take part: {_default_names()}.")
+        chosen = [agent_for(role, settings.agent_model) for role in DEFAULT_ROSTER]
+    return tuple(chosen), warnings
+
+
+def _find(name: str, enabled: Sequence[Agent], settings: Settings, warnings: list[str]) -> Agent:
+    """The agent meant by an id or a role; an unknown role becomes a generalist, with a warning."""
+    wanted = name.strip().lower()
+    for agent in enabled:
+        if wanted in {agent.id.lower(), agent.role.lower(), agent.name.lower()}:
+            return agent
+    role = role_id(name)
+    if role:
+        return agent_for(role, settings.agent_model)
+    warnings.append(f'There is no role "{name.strip()}"; a generalist takes its place.')
+    generalist = agent_for(FALLBACK_ROLE, settings.agent_model)
+    return generalist.model_copy(update={"id": _agent_id(wanted), "name": name.strip()})
+
+
+def _agent_id(name: str) -> str:
+    """An id that is safe in keys and no stand-in for the judge or the engine."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-") or FALLBACK_ROLE
+    return f"agent-{slug}" if slug in {JUDGE, ENGINE} else slug
+
+
+def _default_names() -> str:
+    return ", ".join(DEFAULT_ROSTER)

@@ -1,0 +1,102 @@
+"""What a model is asked and what it replies, as values: parts, the form of the answer, the request."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from core.models import Act, Usage
+
+
+class PartKind(StrEnum):
+    """What a part of a prompt is. Everything but TASK is quoted as data, never as instruction."""
+
+    QUESTION = "question"
+    CONTEXT = "context"
+    CLARIFICATIONS = "clarifications"
+    NOTES = "notes"
+    #: Stands in for older turns.
+    SUMMARY = "summary"
+    #: The agent's own text the task is about.
+    OWN = "own"
+    #: Another agent's position the task is about, unnamed.
+    POSITION = "position"
+    #: A critique the agent received, critics unnamed.
+    CRITIQUE = "critique"
+    #: A position on a ballot; its label is `p1`…`pN`.
+    CANDIDATE = "candidate"
+    #: The counted vote.
+    TALLY = "tally"
+    #: Requirements and figures that must not get lost.
+    FACTS = "facts"
+    #: Other things said before.
+    OTHER = "other"
+    #: Persona and task: the only part that instructs.
+    TASK = "task"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One labelled piece of a prompt.
+
+    Parts come in the order: shared by all agents first, the agent's own last, so that providers
+    can cache the common beginning.
+    """
+
+    kind: PartKind
+    #: Words for the reader: "Question", "Critique 2 of 3", "p1".
+    label: str
+    text: str
+    #: The prompt up to and including this part is the same for other agents: cache up to here.
+    ends_shared: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerForm:
+    """The structure a reply must have."""
+
+    #: Short name, letters and underscores.
+    name: str
+    #: JSON Schema: flat, all fields required, no $ref, no optionals.
+    schema: Mapping[str, Any]
+
+
+class Effort(StrEnum):
+    """How much a model should think before it answers."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """One call of a model."""
+
+    model: str
+    act: Act
+    #: The role of the agent that asks ("judge" for the judge). Offline engines need it.
+    role: str
+    #: Frozen instructions: no persona, no date, no id, so that it can be cached.
+    system: str
+    parts: Sequence[Part]
+    #: Random per debate; surrounds quoted parts.
+    delimiter: str
+    #: Cap on the reply, hidden reasoning not counted.
+    max_output_tokens: int = 2048
+    answer: AnswerForm | None = None
+    temperature: float | None = None
+    effort: Effort = Effort.MEDIUM
+    #: Groups calls that share a beginning (the debate's id).
+    cache_key: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """What a model answered, complete: a cut-off reply is an error, never a reply."""
+
+    text: str
+    usage: Usage
+    #: The model that answered, as the provider names it.
+    model: str
+    request_id: str = ""

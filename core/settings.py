@@ -1,0 +1,100 @@
+"""Settings of debates as one frozen object: roles, roster, judge, limits, and their defaults."""
+
+from collections.abc import Mapping
+
+from core.models import Agent, Limits, Value, VoteRules
+
+
+class Role(Value):
+    """A built-in point of view. Its prompt is `core/prompts/roles/<id>.md`."""
+
+    id: str
+    name: str
+    icon: str
+
+
+_ROLES = (
+    Role(id="architect", name="Architect", icon=":classical_building:"),
+    Role(id="performance", name="Performance", icon=":zap:"),
+    Role(id="security", name="Security", icon=":shield:"),
+    Role(id="testing", name="Testing", icon=":test_tube:"),
+    Role(id="simplicity", name="Simplicity", icon=":feather:"),
+    Role(id="data", name="Data modelling", icon=":card_file_box:"),
+    Role(id="generalist", name="Generalist", icon=":compass:"),
+    Role(id="sceptic", name="Sceptic", icon=":face_with_raised_eyebrow:"),
+    Role(id="product", name="Product", icon=":dart:"),
+    Role(id="finance", name="Finance", icon=":abacus:"),
+)
+#: Built-in roles by id.
+ROLES: Mapping[str, Role] = {role.id: role for role in _ROLES}
+#: Other spellings people use for a role.
+ROLE_ALIASES: Mapping[str, str] = {
+    "kiss": "simplicity",
+    "data-modelling": "data",
+    "data-modeling": "data",
+    "datamodeling": "data",
+    "skeptic": "sceptic",
+    "tester": "testing",
+    "perf": "performance",
+}
+DEFAULT_ROSTER = ("architect", "security", "simplicity")
+FALLBACK_ROLE = "generalist"
+
+
+class ModelChoice(Value):
+    """Which model serves an agent."""
+
+    provider: str
+    model: str
+
+
+class Settings(Value):
+    """What a debate starts from when nothing else is asked for."""
+
+    #: Agents to choose from; empty = one per built-in role.
+    agents: tuple[Agent, ...] = ()
+    #: Serves agents made from built-in roles.
+    agent_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
+    judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
+    format: str = "critique"
+    rounds: int = 3
+    limits: Limits = Limits()
+    vote: VoteRules = VoteRules()
+    question_max_chars: int = 4000
+    rounds_max: int = 15
+
+
+def role_id(name: str) -> str | None:
+    """The built-in role that people mean by this name; None if there is none."""
+    wanted = name.strip().lower().replace(" ", "-").replace("_", "-")
+    wanted = ROLE_ALIASES.get(wanted, wanted)
+    return wanted if wanted in ROLES else None
+
+
+def agent_for(role: str, choice: ModelChoice) -> Agent:
+    """An agent with a built-in role.
+
+    Raises:
+        KeyError: Not a built-in role.
+    """
+    found = ROLES[role]
+    return Agent(
+        id=found.id,
+        name=found.name,
+        role=found.id,
+        icon=found.icon,
+        provider=choice.provider,
+        model=choice.model,
+    )
+
+
+def judge_for(choice: ModelChoice) -> Agent:
+    """The judge."""
+    return Agent(
+        id="judge",
+        name="Judge",
+        role="judge",
+        icon=":scales:",
+        provider=choice.provider,
+        model=choice.model,
+    )
