@@ -1,0 +1,101 @@
+"""Log lines: readable on a terminal, JSON elsewhere, never with a secret in them."""
+
+import logging
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import Processor, WrappedLogger
+
+from bot.settings import LogFormat, LogLevel
+
+#: Loggers of libraries, held at WARNING: Bolt logs the full body of requests that fail
+#: verification at INFO, and HTTP clients log addresses that may carry tokens.
+NOISY = ("slack_bolt", "slack_sdk", "aiohttp", "httpx", "httpcore", "openai", "anthropic")
+REDACTED = "[redacted]"
+_SECRET_SHAPES = re.compile(
+    r"\bx(?:ox[a-z]|app)-[\w.-]{4,}|\bsk-[\w-]{8,}|(?<=Bearer )[\w.~+/=-]{8,}"
+)
+
+
+def redactor(secrets: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that blanks these secrets, and whatever looks like a token."""
+    known = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones would blank half of every line
+    exact = re.compile("|".join(map(re.escape, known))) if known else None
+
+    def redact(text: str) -> str:
+        plain = exact.sub(REDACTED, text) if exact else text
+        return _SECRET_SHAPES.sub(REDACTED, plain)
+
+    return redact
+
+
+def set_up_logs(
+    level: LogLevel = LogLevel.INFO,
+    form: LogFormat = LogFormat.AUTO,
+    secrets: Sequence[str] = (),
+    stream: TextIO | None = None,
+) -> None:
+    """Send our own and the libraries' log lines to one place (standard error unless told)."""
+    out = stream or sys.stderr
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(out)
+    render = _console() if _is_console(form, out) else _json()
+    handler.setFormatter(_formatter(shared, render, redactor(secrets)))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.value.upper())
+    _quieten()
+
+
+def _quieten() -> None:
+    for name in NOISY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _is_console(form: LogFormat, out: TextIO) -> bool:
+    return form is LogFormat.CONSOLE or (form is LogFormat.AUTO and out.isatty())
+
+
+def _console() -> list[Processor]:
+    return [structlog.dev.ConsoleRenderer(colors=False)]
+
+
+def _json() -> list[Processor]:
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+
+
+def _formatter(
+    shared: Sequence[Processor], render: Sequence[Processor], redact: Callable[[str], str]
+) -> logging.Formatter:
+    def last(logger: WrappedLogger, name: str, text: Any) -> str:
+        del logger, name
+        return redact(text)
+
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render, last],
+    )
+
+
+def bind_debate(debate_id: str) -> None:
+    """Put the debate's id on every line this task writes from now on."""
+    structlog.contextvars.bind_contextvars(debate=debate_id)
+
+
+def logger(name: str) -> structlog.stdlib.BoundLogger:
+    """Return the logger of a module."""
+    return structlog.stdlib.get_logger(name)

@@ -1,0 +1,197 @@
+"""Slack's dictionaries as frozen values: the only module that reads them.
+
+Every payload read here has an example under `tests/payloads/`. Fields nobody uses are left out, and
+unknown ones ignored: Slack adds fields without notice.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
+
+_MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
+_ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+
+
+def plain(text: str) -> str:
+    """Undo Slack's escaping of &, < and > in what people typed.
+
+    Source: https://docs.slack.dev/messaging/formatting-message-text (only these three).
+    """
+    for escaped, character in _ESCAPES:
+        text = text.replace(escaped, character)
+    return text
+
+
+class Payload(BaseModel):
+    """Something Slack sent."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
+
+
+class Command(Payload):
+    """A slash command.
+
+    Source: https://docs.slack.dev/interactivity/implementing-slash-commands
+    """
+
+    command: str
+    #: What was typed after the command.
+    text: str = ""
+    user_id: str
+    user_name: str = ""
+    channel_id: str
+    #: "directmessage" in a conversation of two.
+    channel_name: str = ""
+    team_id: str
+    trigger_id: str
+
+    @property
+    def words(self) -> str:
+        """The text as it was typed."""
+        return plain(self.text).strip()
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it was typed in a direct message, where there is no team to decide."""
+        return self.channel_id.startswith("D")
+
+
+class Message(Payload):
+    """A `message` event. Also the shape of what `conversations.replies` returns."""
+
+    channel: str = ""
+    #: Absent on what bots and Slack itself post.
+    user: str = ""
+    text: str = ""
+    ts: str
+    thread_ts: str = ""
+    subtype: str = ""
+    bot_id: str = ""
+
+    @property
+    def words(self) -> str:
+        """The text as it was typed."""
+        return plain(self.text).strip()
+
+    @property
+    def is_thread_reply_of_person(self) -> bool:
+        """Whether a human being replied in a thread.
+
+        `thread_broadcast` is a reply that was also sent to the channel; every other subtype is an
+        edit, a deletion, a join or a bot's post.
+        """
+        human = bool(self.user) and not self.bot_id
+        reply = bool(self.thread_ts) and self.thread_ts != self.ts
+        return human and reply and self.subtype in {"", "thread_broadcast", "file_share"}
+
+
+class MessageEvent(Payload):
+    """The envelope around a `message` or `app_mention` event.
+
+    Source: https://docs.slack.dev/apis/events-api
+    """
+
+    team_id: str
+    #: The same on every redelivery.
+    event_id: str
+    message: Message = Field(validation_alias="event")
+
+    @property
+    def question(self) -> str:
+        """What is left of a mention once the mentions at its beginning are taken away."""
+        text = self.message.text.strip()
+        while found := _MENTION.match(text):
+            text = text[found.end() :].lstrip(" ,:\n\t")
+        return plain(text).strip()
+
+
+class Click(Payload):
+    """A click on one element of a message: the first action of a `block_actions` payload.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+    """
+
+    trigger_id: str
+    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    user_id: str = Field(validation_alias=AliasPath("user", "id"))
+    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
+    #: Empty where the click was in a form or in App Home.
+    channel_id: str = Field(default="", validation_alias=AliasPath("channel", "id"))
+    message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
+    action_id: str = Field(validation_alias=AliasPath("actions", 0, "action_id"))
+    block_id: str = Field(default="", validation_alias=AliasPath("actions", 0, "block_id"))
+    value: str = Field(default="", validation_alias=AliasPath("actions", 0, "value"))
+
+
+class FormSubmitted(Payload):
+    """A submitted form: a `view_submission` payload.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    """
+
+    trigger_id: str = ""
+    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    user_id: str = Field(validation_alias=AliasPath("user", "id"))
+    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
+    view_id: str = Field(validation_alias=AliasPath("view", "id"))
+    callback_id: str = Field(validation_alias=AliasPath("view", "callback_id"))
+    private_metadata: str = Field(
+        default="", validation_alias=AliasPath("view", "private_metadata")
+    )
+    #: block id → action id → the element's state.
+    values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
+        validation_alias=AliasPath("view", "state", "values")
+    )
+
+
+class HomeOpened(Payload):
+    """Somebody opened a tab of the app: an `app_home_opened` event.
+
+    Source: https://docs.slack.dev/reference/events/app_home_opened
+    """
+
+    team_id: str
+    event_id: str
+    user_id: str = Field(validation_alias=AliasPath("event", "user"))
+    #: "home" or "messages".
+    tab: str = Field(default="home", validation_alias=AliasPath("event", "tab"))
+
+
+class PostFound(Payload):
+    """A message of a thread or channel, with the metadata our own posts carry."""
+
+    ts: str
+    key: str = Field(default="", validation_alias=AliasPath("metadata", "event_payload", "key"))
+
+
+class Page(Payload):
+    """One page of `conversations.replies` or `conversations.history`."""
+
+    messages: tuple[PostFound, ...] = ()
+    next_cursor: str = Field(
+        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
+    )
+
+
+class Identity(Payload):
+    """Who we are: the answer of `auth.test`."""
+
+    team_id: str
+    team: str = ""
+    user_id: str
+    bot_id: str = ""
+
+
+class Refusal(Payload):
+    """Slack's "no" in the body of an answer."""
+
+    error: str = ""
+    #: The scope that lacks, with `missing_scope`.
+    needed: str = ""
+
+
+def posted_ts(answer: Mapping[str, Any]) -> str:
+    """Return the timestamp of what `chat.postMessage` posted."""
+    return str(answer["ts"])

@@ -1,0 +1,187 @@
+"""Process settings from the environment and `.env`: secrets, addresses, modes. Read nowhere else.
+
+Field names are the names of the environment variables, in lower case.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from core.errors import ConfigurationBroken
+
+SLACK_API_URL = "https://slack.com/api/"
+
+
+class Mode(StrEnum):
+    """How Slack reaches the bot."""
+
+    SOCKET = "socket"
+    HTTP = "http"
+
+
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    AUTO = "auto"
+    CONSOLE = "console"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least important lines that are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def _lowered(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Lowered = BeforeValidator(_lowered)
+
+
+class BotSettings(BaseSettings):
+    """What the environment says. Tokens are checked by `slack_access`, when they are needed."""
+
+    model_config = SettingsConfigDict(
+        extra="ignore", frozen=True, hide_input_in_errors=True, env_ignore_empty=True
+    )
+
+    #: Bot token, "xoxb-…": Slack app page → OAuth & Permissions.
+    slack_bot_token: SecretStr = SecretStr("")
+    #: App-level token, "xapp-…", for Socket Mode: Basic Information → App-Level Tokens.
+    slack_app_token: SecretStr = SecretStr("")
+    #: 32 hexadecimal digits, for HTTP mode: Basic Information → Signing Secret.
+    slack_signing_secret: SecretStr = SecretStr("")
+    #: Another API server than Slack's own: a proxy, or the local workspace.
+    slack_api_url: str = SLACK_API_URL
+
+    #: A file path (SQLite) or a database URL.
+    moot_database: str = "moot.db"
+    #: Where the HTTP server (events in HTTP mode, and /health) listens.
+    moot_host: str = "127.0.0.1"
+    moot_port: int = Field(default=3000, ge=0, le=65535)
+    moot_log_level: Annotated[LogLevel, Lowered] = LogLevel.INFO
+    moot_log_format: Annotated[LogFormat, Lowered] = LogFormat.AUTO
+    #: YAML or JSON file with agents, judge, formats and prices.
+    moot_config: Path | None = None
+
+    openai_api_key: SecretStr = SecretStr("")
+    openai_base_url: str = ""
+    anthropic_api_key: SecretStr = SecretStr("")
+    anthropic_base_url: str = ""
+    openrouter_api_key: SecretStr = SecretStr("")
+    moonshot_api_key: SecretStr = SecretStr("")
+    #: Where Ollama listens; empty: its own default address.
+    ollama_host: str = ""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every secret that is set, so that logs can be freed of them."""
+        found = (getattr(self, name) for name in type(self).model_fields)
+        values = (value.get_secret_value() for value in found if isinstance(value, SecretStr))
+        return tuple(value for value in values if value)
+
+
+def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
+    """Read the environment, and `.env` under it (the environment wins).
+
+    Raises:
+        ConfigurationBroken: A variable has a value that cannot be used; names each of them.
+    """
+    try:
+        return BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
+    except ValidationError as error:
+        lines = [_in_words(str(problem["loc"][0]), problem["msg"]) for problem in error.errors()]
+        raise ConfigurationBroken("\n".join(lines)) from None
+    except UnicodeDecodeError:
+        raise ConfigurationBroken(f"{env_file} is not UTF-8 text") from None
+
+
+def _in_words(field: str, message: str) -> str:
+    return f"{field.upper()} cannot be used: {message[:1].lower()}{message[1:]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackAccess:
+    """Checked credentials for one Slack app."""
+
+    bot_token: str
+    #: Empty in HTTP mode.
+    app_token: str = ""
+    #: Empty in Socket Mode.
+    signing_secret: str = ""
+    api_url: str = SLACK_API_URL
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    variable: str
+    pattern: re.Pattern[str]
+    looks: str
+    where: str
+
+    def problem(self, value: str) -> str | None:
+        if self.pattern.fullmatch(value):
+            return None
+        state = "has the wrong form" if value else "is missing or empty"
+        return f"{self.variable} {state}: it {self.looks}. Find it on {self.where}"
+
+
+_APP_PAGE = "https://api.slack.com/apps → your app →"
+_BOT_TOKEN = _Wanted(
+    "SLACK_BOT_TOKEN",
+    re.compile(r"(xoxb-|xoxe\.xoxb-)[\w-]+"),
+    'begins with "xoxb-"',
+    f"{_APP_PAGE} OAuth & Permissions → Bot User OAuth Token",
+)
+_APP_TOKEN = _Wanted(
+    "SLACK_APP_TOKEN",
+    re.compile(r"xapp-[\w-]+"),
+    'begins with "xapp-"',
+    f"{_APP_PAGE} Basic Information → App-Level Tokens (scope connections:write)",
+)
+_SIGNING_SECRET = _Wanted(
+    "SLACK_SIGNING_SECRET",
+    re.compile(r"[0-9a-f]{32}"),
+    "is 32 characters long, digits and letters a to f",
+    f"{_APP_PAGE} Basic Information → Signing Secret",
+)
+_API_URL = re.compile(r"https?://[^\s/]+(/\S*)?")
+
+
+def mode_of(settings: BotSettings) -> Mode:
+    """Return the mode the credentials are for: HTTP when there is only a signing secret."""
+    has_app_token = bool(settings.slack_app_token.get_secret_value().strip())
+    has_signing_secret = bool(settings.slack_signing_secret.get_secret_value().strip())
+    return Mode.HTTP if has_signing_secret and not has_app_token else Mode.SOCKET
+
+
+def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
+    """Check the credentials this mode needs.
+
+    Raises:
+        ConfigurationBroken: One or more are missing or have the wrong form; says what each should
+            look like and where to find it.
+    """
+    bot = settings.slack_bot_token.get_secret_value().strip()
+    app = settings.slack_app_token.get_secret_value().strip()
+    signing = settings.slack_signing_secret.get_secret_value().strip()
+    second = (_APP_TOKEN, app) if mode is Mode.SOCKET else (_SIGNING_SECRET, signing)
+    found = [wanted.problem(value) for wanted, value in ((_BOT_TOKEN, bot), second)]
+    if not _API_URL.fullmatch(settings.slack_api_url):
+        found.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    problems = [problem for problem in found if problem]
+    if problems:
+        raise ConfigurationBroken("\n".join(problems))
+    if mode is Mode.SOCKET:
+        return SlackAccess(bot_token=bot, app_token=app, api_url=settings.slack_api_url)
+    return SlackAccess(bot_token=bot, signing_secret=signing, api_url=settings.slack_api_url)

@@ -1,0 +1,82 @@
+"""Log lines: one form for ours and the libraries', never with a secret."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from bot.log import bind_debate, logger, redactor, set_up_logs
+from bot.settings import LogFormat, LogLevel
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    stream = io.StringIO()
+    set_up_logs(LogLevel.INFO, LogFormat.JSON, ["my-own-secret"], stream)
+    yield stream
+    root.handlers[:] = before
+    root.setLevel(level)
+    structlog.contextvars.clear_contextvars()
+    structlog.reset_defaults()
+
+
+def test_a_line_is_json_with_the_debate_it_belongs_to(lines: io.StringIO):
+    bind_debate("dabc")
+    logger("bot.test").info("posted", key="dabc/board")
+    line = json.loads(lines.getvalue())
+    assert (line["event"], line["debate"], line["key"]) == ("posted", "dabc", "dabc/board")
+    assert line["level"] == "info"
+
+
+def test_known_secrets_and_token_shapes_are_blanked_even_in_tracebacks(lines: io.StringIO):
+    def boom() -> None:
+        raise ValueError("key sk-abcdefgh12345 and my-own-secret")
+
+    try:
+        boom()
+    except ValueError:
+        logger("bot.test").exception("failed", token="xoxb-123-456-abc")
+    text = lines.getvalue()
+    assert "ValueError" in text
+    assert not any(found in text for found in ("abcdefgh12345", "my-own-secret", "123-456"))
+
+
+def test_library_loggers_stay_quiet_below_warning(lines: io.StringIO):
+    logging.getLogger("slack_bolt.AsyncRequestVerification").info("body with everything")
+    logging.getLogger("slack_sdk.web").warning("odd")
+    assert "everything" not in lines.getvalue()
+    assert "odd" in lines.getvalue()
+
+
+def test_the_console_form_is_plain_text():
+    stream = io.StringIO()
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    set_up_logs(LogLevel.INFO, LogFormat.CONSOLE, (), stream)
+    logger("bot.test").info("hello", n=1)
+    root.handlers[:] = before
+    root.setLevel(level)
+    structlog.reset_defaults()
+    assert "hello" in stream.getvalue()
+    assert "{" not in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("xapp-1-A0-123-abcdef", "123-abcdef"),
+        ("Authorization: Bearer abcdefghijk", "abcdefghijk"),
+        ("sk-ant-api03-aaaaaaaa", "aaaaaaaa"),
+    ],
+)
+def test_token_shapes_are_found_anywhere(text: str, gone: str):
+    assert gone not in redactor(())(text)
+
+
+def test_a_short_secret_does_not_blank_ordinary_words():
+    assert redactor(("ab",))("about") == "about"

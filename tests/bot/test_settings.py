@@ -1,0 +1,99 @@
+"""Start-up settings: what is accepted, and the words for what is not."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.settings import BotSettings, LogLevel, Mode, mode_of, read_settings, slack_access
+from core.errors import ConfigurationBroken
+
+BOT, APP, SIGNING = "xoxb-1-abc", "xapp-1-abc", "0123456789abcdef0123456789abcdef"
+VARIABLES = [name.upper() for name in BotSettings.model_fields]
+
+
+@pytest.fixture(autouse=True)
+def _empty_environment(monkeypatch: pytest.MonkeyPatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def settings(**values: str) -> BotSettings:
+    return BotSettings.model_validate(values)
+
+
+def test_defaults_listen_on_loopback_only():
+    found = read_settings(None)
+    assert found.moot_host == "127.0.0.1"
+    assert found.moot_database == "moot.db"
+
+
+def test_the_environment_wins_over_the_env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / ".env"
+    file.write_text("MOOT_PORT=4000\nMOOT_LOG_LEVEL=debug\n", encoding="utf-8")
+    monkeypatch.setenv("MOOT_PORT", "5000")
+    found = read_settings(file)
+    assert (found.moot_port, found.moot_log_level) == (5000, LogLevel.DEBUG)
+
+
+def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MOOT_PORT", "")
+    monkeypatch.setenv("MOOT_CONFIG", "")
+    found = read_settings(None)
+    assert (found.moot_port, found.moot_config) == (3000, None)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("MOOT_PORT", "abc"), ("MOOT_PORT", "70000"), ("MOOT_LOG_LEVEL", "loud")],
+)
+def test_an_unusable_value_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationBroken, match=f"{variable} cannot be used"):
+        read_settings(None)
+
+
+def test_good_tokens_pass_and_only_the_modes_own_are_kept():
+    found = settings(slack_bot_token=BOT, slack_app_token=APP, slack_signing_secret=SIGNING)
+    assert slack_access(found, Mode.SOCKET).signing_secret == ""
+    assert slack_access(found, Mode.HTTP).signing_secret == SIGNING
+
+
+def test_all_missing_tokens_are_named_at_once_with_where_to_find_them():
+    with pytest.raises(ConfigurationBroken) as caught:
+        slack_access(settings(), Mode.SOCKET)
+    words = str(caught.value)
+    assert "SLACK_BOT_TOKEN is missing or empty" in words
+    assert "SLACK_APP_TOKEN is missing or empty" in words
+    assert "OAuth & Permissions" in words
+
+
+@pytest.mark.parametrize("bad", ["xoxp-1-abc", "xapp-1-abc", "abc", "xoxb- 1"])
+def test_a_wrongly_shaped_token_is_refused_without_being_shown(bad: str):
+    with pytest.raises(ConfigurationBroken) as caught:
+        slack_access(settings(slack_bot_token=bad, slack_app_token=APP), Mode.SOCKET)
+    assert "SLACK_BOT_TOKEN has the wrong form" in str(caught.value)
+    assert f" {bad} " not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", ["", "   ", "short", SIGNING.replace("f", "g")])
+def test_http_mode_refuses_to_start_without_a_real_signing_secret(bad: str):
+    with pytest.raises(ConfigurationBroken, match="SLACK_SIGNING_SECRET"):
+        slack_access(settings(slack_bot_token=BOT, slack_signing_secret=bad), Mode.HTTP)
+
+
+def test_a_strange_api_address_is_refused():
+    found = settings(slack_bot_token=BOT, slack_app_token=APP, slack_api_url="localhost:1")
+    with pytest.raises(ConfigurationBroken, match="SLACK_API_URL"):
+        slack_access(found, Mode.SOCKET)
+
+
+def test_the_mode_follows_the_credentials():
+    assert mode_of(settings(slack_signing_secret=SIGNING)) is Mode.HTTP
+    assert mode_of(settings(slack_signing_secret=SIGNING, slack_app_token=APP)) is Mode.SOCKET
+    assert mode_of(settings()) is Mode.SOCKET
+
+
+def test_secrets_never_show_in_the_settings_text():
+    found = settings(slack_bot_token=BOT, openai_api_key="sk-verysecret")
+    assert BOT not in repr(found)
+    assert found.secrets == (BOT, "sk-verysecret")
