@@ -1,0 +1,1 @@
+"""What the Slack side keeps: posts on their way, deliveries seen, settings of channels."""

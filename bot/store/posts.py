@@ -1,0 +1,294 @@
+"""Posts on their way to Slack: what is to be sent, in which order, and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from bot.store.tables import POSTS
+from core.errors import StoreError
+from core.store.columns import insert_new
+from core.store.database import Database
+
+
+class PostState(StrEnum):
+    """How far a post has come."""
+
+    WAITING = "waiting"
+    #: Somebody began to send it; after a crash it may or may not be in Slack.
+    SENDING = "sending"
+    SENT = "sent"
+    #: It will not be tried again.
+    FAILED = "failed"
+
+
+class Channel(NamedTuple):
+    """A channel of a workspace; its posts are sent one after the other."""
+
+    workspace: str
+    channel: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPost:
+    """Something to be sent."""
+
+    #: Says what it is, unique among all posts: `<debate>/e<seq>/<part>`.
+    key: str
+    workspace: str
+    channel: str
+    #: "post", "update", "pin", "unpin", "react", "ephemeral", "upload", …
+    method: str
+    #: What the method is called with; JSON.
+    payload: Mapping[str, Any]
+    debate_id: str | None = None
+    #: Key of the post whose thread it goes to; None in the channel itself.
+    thread_key: str | None = None
+    #: Not to be sent before.
+    not_before: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostRow(NewPost):
+    """A post in the outbox and what became of it."""
+
+    #: The order in its channel.
+    id: int
+    state: PostState
+    #: Counts the payloads it has had, from 1.
+    version: int
+    #: The version handed out by the last `mark_sending`.
+    sending_version: int | None
+    #: Token of the process that last began to send it.
+    life: str | None
+    attempted_at: datetime | None
+    #: Times somebody began to send it.
+    attempts: int
+    #: What Slack calls the message, once it is there.
+    ts: str | None
+    #: Why the last attempt failed, in words.
+    error: str | None
+
+
+class Posts:
+    """The outbox's table. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def enqueue(self, posts: Sequence[NewPost]) -> None:
+        """Add the posts in this order, all or none. Keys that are there already are left alone."""
+        await self._database.write(lambda connection: _enqueue(connection, posts))
+
+    async def replace_or_enqueue(self, post: NewPost) -> PostRow:
+        """Add an edit of which only the newest state matters.
+
+        A row with its key that waits gets the payload and keeps its place. One that is being sent
+        gets it too and goes back to waiting after this attempt, however that ends. One that was
+        sent or failed goes to the end of the queue.
+        """
+        return await self._database.write(lambda connection: _replace(connection, post))
+
+    async def next_for(self, channel: Channel) -> PostRow | None:
+        """The first post of the channel that is neither sent nor failed.
+
+        It may be one that is *sending*, or one that has to wait (`not_before`): what comes after
+        it waits as well.
+        """
+        return await self._database.read(lambda connection: _next_for(connection, channel))
+
+    async def channels_with_work(self) -> Sequence[Channel]:
+        """Channels with posts that are neither sent nor failed."""
+        return await self._database.read(_channels_with_work)
+
+    async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
+        """Note, before the call, that this process begins to send it.
+
+        Send the payload of the row this returns: it may be newer than the one read before.
+
+        Raises:
+            StoreError: There is no such post.
+        """
+        return await self._database.write(lambda c: _mark_sending(c, key, life, at))
+
+    async def mark_sent(self, key: str, ts: str | None = None) -> PostRow:
+        """Note that Slack has it; `ts` names the message, if the method gives one.
+
+        The row then is *sent*; or *waiting*, if it was replaced while it was being sent.
+
+        Raises:
+            StoreError: There is no such post.
+        """
+        return await self._database.write(lambda c: _settle(c, key, PostState.SENT, ts=ts))
+
+    async def mark_failed(self, key: str, error: str) -> PostRow:
+        """Note that Slack will never take it.
+
+        The row then is *failed*; or *waiting*, if it was replaced while it was being sent.
+
+        Raises:
+            StoreError: There is no such post.
+        """
+        return await self._database.write(lambda c: _settle(c, key, PostState.FAILED, error=error))
+
+    async def postpone(self, key: str, not_before: datetime, error: str | None = None) -> PostRow:
+        """Put it back to waiting: it was surely not sent, and may be tried from then on.
+
+        Raises:
+            StoreError: There is no such post.
+        """
+        return await self._database.write(
+            lambda c: _change(
+                c, key, state=PostState.WAITING, not_before=not_before, error=error, life=None
+            )
+        )
+
+    async def row_by_key(self, key: str) -> PostRow | None:
+        """The post with this key."""
+        return await self._database.read(lambda connection: _find(connection, key))
+
+    async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
+        """Id of the debate whose first post began this thread."""
+        return await self._database.read(
+            lambda connection: _debate_of_thread(connection, channel, thread_ts)
+        )
+
+    async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
+        """All posts of a debate, in order."""
+        return await self._database.read(lambda connection: _of_debate(connection, debate_id))
+
+
+_UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])
+
+
+def _enqueue(connection: Connection, posts: Sequence[NewPost]) -> None:
+    """Insert the posts that are not there."""
+    for post in posts:
+        insert_new(connection, POSTS, _fresh(post))
+
+
+def _replace(connection: Connection, post: NewPost) -> PostRow:
+    """Insert the post, or give its row the new payload."""
+    if insert_new(connection, POSTS, _fresh(post)):
+        return _get(connection, post.key)
+    row = _get(connection, post.key, lock=True)
+    if row.state in {PostState.WAITING, PostState.SENDING}:
+        return _change(
+            connection, post.key, payload=dict(post.payload), version=row.version + 1
+        )
+    return _requeue(connection, row, post)
+
+
+def _requeue(connection: Connection, row: PostRow, post: NewPost) -> PostRow:
+    """Put a settled row to the end of the queue: a new id is a new place."""
+    connection.execute(delete(POSTS).where(POSTS.c.key == row.key))
+    again = {**_fresh(post), "version": row.version + 1, "ts": row.ts}
+    connection.execute(insert(POSTS).values(**again))
+    return _get(connection, post.key)
+
+
+def _fresh(post: NewPost) -> dict[str, Any]:
+    """The values of a row that was never sent."""
+    fields = asdict(post)
+    return {**fields, "state": PostState.WAITING, "version": 1, "attempts": 0}
+
+
+def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
+    """The channel's first unsent post."""
+    wanted = select(POSTS).where(_in(channel), _UNSENT).order_by(POSTS.c.id).limit(1)
+    return _maybe(connection.execute(wanted).first())
+
+
+def _channels_with_work(connection: Connection) -> list[Channel]:
+    """Channels with unsent posts."""
+    wanted = select(POSTS.c.workspace, POSTS.c.channel).where(_UNSENT).distinct()
+    return [Channel(row.workspace, row.channel) for row in connection.execute(wanted)]
+
+
+def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
+    """Hand the newest version out."""
+    row = _get(connection, key, lock=True)
+    return _change(
+        connection,
+        key,
+        state=PostState.SENDING,
+        sending_version=row.version,
+        life=life,
+        attempted_at=at,
+        attempts=row.attempts + 1,
+        not_before=None,
+    )
+
+
+def _settle(
+    connection: Connection,
+    key: str,
+    state: PostState,
+    *,
+    ts: str | None = None,
+    error: str | None = None,
+) -> PostRow:
+    """End an attempt; a version nobody was handed waits for the next one."""
+    row = _get(connection, key, lock=True)
+    newer = row.sending_version is not None and row.version > row.sending_version
+    return _change(
+        connection,
+        key,
+        state=PostState.WAITING if newer else state,
+        ts=ts or row.ts,
+        error=error,
+        not_before=None,
+    )
+
+
+def _change(connection: Connection, key: str, **values: Any) -> PostRow:
+    """Set columns of a row."""
+    connection.execute(update(POSTS).where(POSTS.c.key == key).values(**values))
+    return _get(connection, key)
+
+
+def _get(connection: Connection, key: str, *, lock: bool = False) -> PostRow:
+    """The row with this key, locked against others if asked for."""
+    row = _find(connection, key, lock=lock)
+    if row is None:
+        raise StoreError(f"There is no post {key!r}.")
+    return row
+
+
+def _find(connection: Connection, key: str, *, lock: bool = False) -> PostRow | None:
+    """The row with this key, if there is one."""
+    wanted = select(POSTS).where(POSTS.c.key == key)
+    return _maybe(connection.execute(wanted.with_for_update() if lock else wanted).first())
+
+
+def _debate_of_thread(connection: Connection, channel: Channel, thread_ts: str) -> str | None:
+    """The debate of the channel's post with that ts that begins a thread."""
+    root = (POSTS.c.method == "post", POSTS.c.thread_key.is_(None), POSTS.c.ts == thread_ts)
+    wanted = select(POSTS.c.debate_id).where(_in(channel), *root).order_by(POSTS.c.id).limit(1)
+    return connection.execute(wanted).scalar()
+
+
+def _of_debate(connection: Connection, debate_id: str) -> list[PostRow]:
+    """The debate's posts."""
+    wanted = select(POSTS).where(POSTS.c.debate_id == debate_id).order_by(POSTS.c.id)
+    return [_row(row) for row in connection.execute(wanted)]
+
+
+def _in(channel: Channel) -> Any:
+    """The condition: in this channel."""
+    return (POSTS.c.workspace == channel.workspace) & (POSTS.c.channel == channel.channel)
+
+
+def _maybe(row: Row[Any] | None) -> PostRow | None:
+    """The value of a row, if there is one."""
+    return None if row is None else _row(row)
+
+
+def _row(row: Row[Any]) -> PostRow:
+    """The value of a row."""
+    fields = dict(row._mapping)  # noqa: SLF001 - public, named so to not clash with columns
+    return PostRow(**{**fields, "state": PostState(fields["state"])})

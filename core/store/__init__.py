@@ -1,0 +1,1 @@
+"""Where debates are kept: one code for SQLite and PostgreSQL."""

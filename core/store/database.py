@@ -1,0 +1,162 @@
+"""A database that many may write to at once: opened, asked, written to and closed in one place.
+
+One code for SQLite (one process; a single writer batches what waits into one commit) and
+PostgreSQL (several processes; each write is a transaction of its own, repeated when that helps).
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from sqlalchemy import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.errors import ConfigurationBroken
+from core.store.engines import postgres_engine, sqlite_reader, sqlite_writer
+from core.store.failures import explain
+from core.store.lock import FileLock
+from core.store.writers import BatchingWriter, Repeating, Writer
+
+T = TypeVar("T")
+
+_SQLITE = "sqlite+aiosqlite"
+_POSTGRES = "postgresql+psycopg"
+
+
+class Database:
+    """An open database. Made by `Database.open`; freed by `close` or by leaving `async with`.
+
+    Work is a plain function of a SQLAlchemy `Connection`. It may run more than once (a batch is
+    taken apart, a server restarts), so it changes nothing outside the database.
+    """
+
+    def __init__(
+        self, *, place: str, reading: AsyncEngine, writer: Writer, lock: FileLock | None
+    ) -> None:
+        """Keep the parts; `Database.open` makes them.
+
+        Args:
+            place: The database in words for people, without a password.
+            reading: Where reads go.
+            writer: Does the writing.
+            lock: What keeps other processes away; None on a server.
+        """
+        self.place = place
+        self._reading = reading
+        self._writer = writer
+        self._lock = lock
+
+    @classmethod
+    async def open(cls, location: str) -> "Database":
+        """Open the database at `sqlite+aiosqlite:///path` or `postgresql+psycopg://…`.
+
+        An SQLite file is created if there is none (its folder must exist) and locked against
+        other processes until `close`.
+
+        Raises:
+            ConfigurationBroken: The location cannot be understood.
+            StoreDown: It cannot be opened; says why and what to do.
+        """
+        url = _read_location(location)
+        database = _on_file(url) if url.drivername == _SQLITE else _on_server(url)
+        try:
+            await database.read(_ask_something)
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a transaction; what it wrote is durable when this returns.
+
+        A caller that is cancelled while waiting does no harm: its work is then done or not done,
+        as a whole.
+
+        Raises:
+            StoreDown: The database does not answer, is full or locked; nothing was written.
+            Exception: Whatever `work` raises; nothing of it was written.
+        """
+        return await self._writer.write(work)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work`, which only reads, on one consistent state of the database.
+
+        Raises:
+            StoreDown: The database does not answer.
+            Exception: Whatever `work` raises.
+        """
+        return await Repeating(self._reading, self.place).run(work)
+
+    async def close(self) -> None:
+        """Finish what waits to be written, free connections and the lock. Safe to call twice."""
+        try:
+            await self._writer.close()
+        finally:
+            await self._free()
+
+    async def _free(self) -> None:
+        """Free connections and the lock."""
+        try:
+            await self._reading.dispose()
+        except (SQLAlchemyError, OSError) as error:
+            raise explain(error, self.place) from error
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+def _read_location(location: str) -> URL:
+    """The location as a URL of one of the two databases."""
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError) as error:
+        raise ConfigurationBroken(_WRONG_LOCATION) from error
+    if url.drivername not in {_SQLITE, _POSTGRES}:
+        raise ConfigurationBroken(_WRONG_LOCATION)
+    if url.drivername == _SQLITE and url.database in {None, "", ":memory:"}:
+        raise ConfigurationBroken("The database location names no file. " + _WRONG_LOCATION)
+    return url
+
+
+_WRONG_LOCATION = (
+    "The database location must look like sqlite+aiosqlite:///folder/moot.db "
+    "or postgresql+psycopg://user@host/name."
+)
+
+
+def _on_file(url: URL) -> Database:
+    """A database in a file, locked against other processes."""
+    path = Path(url.database or "").absolute()
+    place = str(path)
+    lock = FileLock(path)
+    return Database(
+        place=place,
+        reading=sqlite_reader(path),
+        writer=BatchingWriter(sqlite_writer(path), place),
+        lock=lock,
+    )
+
+
+def _on_server(url: URL) -> Database:
+    """A database on a server, shared with other processes."""
+    place = f"{url.host or 'localhost'}/{url.database or ''}"
+    engine = postgres_engine(url)
+    return Database(place=place, reading=engine, writer=Repeating(engine, place), lock=None)
+
+
+def _ask_something(connection: Connection) -> None:
+    """Make sure that it is a database and answers."""
+    connection.exec_driver_sql("SELECT 1")

@@ -1,0 +1,81 @@
+"""What a database error means: words for people, and whether to try again (pure)."""
+
+import asyncio
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from core.errors import StoreDown, StoreError
+
+#: Classes of SQLSTATE that pass: connection, resources, operator, conflict with another
+#: transaction; and the end of an idle transaction
+#: (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+_PASSING = ("08", "53", "57", "40", "25P03")
+
+#: By SQLite's primary result code (https://sqlite.org/rescode.html).
+_SQLITE_WORDS = {
+    "SQLITE_FULL": "The disk with the database {place} is full. Free some space.",
+    "SQLITE_BUSY": "The database {place} is locked by another program. Close that program.",
+    "SQLITE_LOCKED": "The database {place} is locked by another program. Close that program.",
+    "SQLITE_NOTADB": "{place} is not a database. Name another file, or move this one away.",
+    "SQLITE_CORRUPT": "The database {place} is damaged. Restore it from a backup.",
+    "SQLITE_READONLY": "The database {place} cannot be written. Allow writing to it.",
+    "SQLITE_CANTOPEN": "The database {place} cannot be opened. Look at its folder and its rights.",
+    "SQLITE_IOERR": "The disk with the database {place} fails. Look at the disk.",
+}
+
+#: By SQLSTATE, the longest beginning that fits.
+_SERVER_WORDS = {
+    "53100": "The disk of the database server {place} is full. Free some space.",
+    "53": "The database server {place} is short of connections or memory.",
+    "28": "The database server {place} refuses our user or password. Check the location.",
+    "3D": "The database {place} does not exist on its server. Create it first.",
+    "42501": "Our user may not do this on the database {place}. Grant the rights.",
+    "40": "The database {place} is too busy: other transactions were in the way.",
+}
+_SERVER_AWAY = "The database server {place} does not answer. It will be tried again."
+
+
+def explain(error: BaseException, place: str) -> StoreError:
+    """The error in words for people. The statement and its values stay out of them."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return _explain_driver(error, error.orig, place)
+    if isinstance(error, PoolTimeoutError):
+        return StoreDown(f"The database {place} is too busy: no connection became free.")
+    if isinstance(error, OSError):
+        return StoreDown(_SERVER_AWAY.format(place=place))
+    return StoreError(f"The database {place} could not do it ({type(error).__name__}).")
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the same transaction may succeed a little later (on a server)."""
+    if isinstance(error, OSError | asyncio.TimeoutError | PoolTimeoutError):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    state = _state_of(error.orig)
+    if state:
+        return state.startswith(_PASSING)
+    # No SQLSTATE: the server was not reached, or the connection broke.
+    return error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
+
+
+def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> StoreError:
+    """Words for an error of one of the two drivers."""
+    code = str(getattr(cause, "sqlite_errorname", "") or "")
+    for name, words in _SQLITE_WORDS.items():
+        if code.startswith(name):
+            return StoreDown(words.format(place=place))
+    state = _state_of(cause)
+    fitting = [begin for begin in _SERVER_WORDS if state.startswith(begin)]
+    if fitting:
+        return StoreDown(_SERVER_WORDS[max(fitting, key=len)].format(place=place))
+    if is_passing(error):
+        return StoreDown(_SERVER_AWAY.format(place=place))
+    detail = code or state or type(cause).__name__
+    return StoreError(f"The database {place} refused to do it ({detail}).")
+
+
+def _state_of(cause: BaseException | None) -> str:
+    """The SQLSTATE the server gave, or an empty string."""
+    return str(getattr(cause, "sqlstate", None) or "")

@@ -1,0 +1,78 @@
+"""A lock file beside a database, so that two processes never share one SQLite file."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+from core.errors import StoreDown
+
+_PRIVATE = 0o600
+
+
+class FileLock:
+    """Holds `<database>.lock`, and makes sure the database file can be written.
+
+    The lock goes with the process, however it ends; the file stays, because removing it would let
+    two processes lock two files of one name.
+    """
+
+    def __init__(self, database: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            StoreDown: Another process has it, or the files cannot be written.
+        """
+        self._path = database.with_name(database.name + ".lock")
+        try:
+            self._file: int | None = _lock(self._path, database)
+            _touch(database)
+        except OSError as error:
+            raise StoreDown(_why(error, database)) from error
+
+    def release(self) -> None:
+        """Give the lock back. Safe to call twice."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def _lock(path: Path, database: Path) -> int:
+    """Open and lock the file; leave our process id in it for whoever finds it locked."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(file, 0)
+        os.write(file, str(os.getpid()).encode())
+    except BlockingIOError as error:
+        holder = os.pread(file, 20, 0).decode(errors="replace").strip() or "unknown"
+        os.close(file)
+        raise StoreDown(
+            f"Another process (id {holder}) is using the database {database}. "
+            f"Stop it first, or give this one a database of its own. (Lock file: {path})"
+        ) from error
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _touch(database: Path) -> None:
+    """Create the database file, for our eyes only, if there is none; fail if we may not write."""
+    os.close(os.open(database, os.O_RDWR | os.O_CREAT, _PRIVATE))
+
+
+def _why(error: OSError, database: Path) -> str:
+    """Words for people on why the files cannot be opened, and what to do."""
+    folder = database.parent
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR:
+            return f"The folder {folder} for the database does not exist. Create it first."
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return f"The database {database} cannot be written. Allow writing in {folder}."
+        case errno.EISDIR:
+            return f"{database} is a folder, not a database. Name a file in it."
+        case errno.ENOSPC | errno.EDQUOT:
+            return f"The disk with the database {database} is full. Free some space."
+        case _:
+            return f"The database {database} cannot be opened: {error.strerror}."
