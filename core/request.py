@@ -1,4 +1,4 @@
-"""What a model is asked and what it replies, as values: parts, the form of the answer, the request."""
+"""What a model is asked and what it replies, as values: the request and its parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,0 +1,1 @@
+"""Prompts as files, one per act and one per role, rendered strictly."""

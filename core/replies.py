@@ -1,0 +1,125 @@
+"""Model text → typed values: the form of structured replies and how they are read (pure)."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+
+from core.models import NoteOutcome, Verdict
+
+#: A verdict that leaves a major requirement unmet is never more confident than this.
+UNMET_CONFIDENCE_CAP = 40
+#: Confidence of a verdict that had to be taken as raw text.
+RAW_CONFIDENCE = 50
+#: Longest decision shown in one line, in characters.
+DECISION_MAX_CHARS = 300
+
+
+class BallotReply(BaseModel):
+    """What a voter answers: labels best first, a reason for each in the same order."""
+
+    ranking: list[str]
+    reasons: list[str]
+    confidence: float
+
+
+class NoteReply(BaseModel):
+    """What became of one note."""
+
+    note: str
+    used: bool
+    explanation: str
+
+
+class VerdictReply(BaseModel):
+    """What the judge answers."""
+
+    decision: str
+    solution: str
+    implementation: str
+    tradeoffs: list[str]
+    recommendations: list[str]
+    unmet_requirements: list[str]
+    open_questions: list[str]
+    dissent: str
+    overturned_by: list[str]
+    notes: list[NoteReply]
+    confidence: int
+
+
+def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
+    """What is wrong with the ballot, as a sentence for the model; empty if it is good."""
+    if sorted(reply.ranking) != sorted(labels):
+        return (
+            f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
+            f"it holds {', '.join(reply.ranking) or 'nothing'}."
+        )
+    if len(reply.reasons) != len(labels):
+        return (
+            f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
+        )
+    return ""
+
+
+def clamp(value: float, low: float, high: float) -> float:
+    """The value, or the nearer end of the range."""
+    return max(low, min(high, value))
+
+
+def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
+    """The judge's reply as a verdict: confidence kept in its bounds, every note answered for.
+
+    Args:
+        reply: What the judge wrote.
+        note_ids: The ids of the notes by the labels the judge saw.
+    """
+    unmet = _lines(reply.unmet_requirements)
+    cap = UNMET_CONFIDENCE_CAP if unmet else 100
+    return Verdict(
+        decision=reply.decision.strip(),
+        solution=reply.solution.strip(),
+        implementation=reply.implementation.strip(),
+        tradeoffs=_lines(reply.tradeoffs),
+        recommendations=_lines(reply.recommendations),
+        unmet_requirements=unmet,
+        open_questions=_lines(reply.open_questions),
+        dissent=reply.dissent.strip(),
+        overturned_by=_lines(reply.overturned_by),
+        notes=_note_outcomes(reply.notes, note_ids),
+        confidence=int(clamp(reply.confidence, 0, cap)),
+    )
+
+
+def verdict_from_text(text: str) -> Verdict:
+    """A verdict from a reply that is not the structure asked for: the raw text, half believed."""
+    return Verdict(
+        decision=first_sentence(text),
+        solution=text.strip(),
+        confidence=RAW_CONFIDENCE,
+        warnings=("The judge's reply was not in the form asked for; this is its raw text.",),
+    )
+
+
+def first_sentence(text: str) -> str:
+    """The first line with words in it, without Markdown marks, cut visibly if it is long."""
+    lines = (line.strip(" #*_>`-") for line in text.splitlines())
+    first = next((line for line in lines if line), "")
+    if len(first) <= DECISION_MAX_CHARS:
+        return first
+    return first[: DECISION_MAX_CHARS - 1].rstrip() + "…"
+
+
+def _lines(items: Sequence[str]) -> tuple[str, ...]:
+    return tuple(item.strip() for item in items if item.strip())
+
+
+def _note_outcomes(
+    replies: Sequence[NoteReply], note_ids: Mapping[str, str]
+) -> tuple[NoteOutcome, ...]:
+    """One outcome per note; a note the judge passed over is said to be unanswered."""
+    answers = {reply.note.strip(): reply for reply in replies}
+    return tuple(
+        NoteOutcome(note=note_id, used=answers[label].used, explanation=answers[label].explanation)
+        if label in answers
+        else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
+        for label, note_id in note_ids.items()
+    )
