@@ -1,0 +1,1 @@
+"""Who advances debates: in this process, or on many machines."""

@@ -1,0 +1,143 @@
+"""All debates in one process, each an asyncio task that is watched and never silently dead."""
+
+import asyncio
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import Protocol
+
+from bot.log import bind_debate, logger
+from core.errors import DebateUnknown, RunLost, StoreError
+from core.events import DebateFailed
+from core.models import Debate
+from core.ports import Clock, DebateStore
+
+_log = logger(__name__)
+
+#: Seconds before the first and the longest pause after something went wrong.
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 60.0
+#: Faults of ours in a row after which a debate is ended in words, not tried for ever.
+MOST_FAULTS = 5
+#: Seconds that a clean stop may take.
+STOP_SECONDS = 8.0
+_BROKEN = "Moot itself failed while working on this debate; its log says how."
+
+
+class Advances(Protocol):
+    """The engine, as far as a runner needs it."""
+
+    async def run(self, debate_id: str) -> Debate:
+        """Advance the debate until it has ended."""
+        ...
+
+    def wake(self, debate_id: str) -> bool:
+        """Tell a running debate that its log has grown; False if it is not running."""
+        ...
+
+
+class LocalRunner:
+    """Holds every unfinished debate of this process."""
+
+    def __init__(self, *, engine: Advances, store: DebateStore, clock: Clock) -> None:
+        self._engine = engine
+        self._store = store
+        self._clock = clock
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+        self._taking_up: asyncio.Task[None] | None = None
+        self._closing = False
+
+    @property
+    def held(self) -> Sequence[str]:
+        """Ids of the debates being worked on."""
+        return tuple(self._tasks)
+
+    async def start(self) -> None:
+        """Take up what is unfinished; keeps trying while the database is down."""
+        self._taking_up = asyncio.create_task(self._take_up(), name="take-up")
+
+    def wake(self, debate_id: str) -> None:
+        """Work on this debate, or look at its log again."""
+        if self._closing:
+            return
+        self._again.add(debate_id)
+        if debate_id in self._tasks:
+            self._engine.wake(debate_id)
+            return
+        task = asyncio.create_task(self._hold(debate_id), name=f"debate/{debate_id}")
+        self._tasks[debate_id] = task
+        task.add_done_callback(lambda _: self._let_go(debate_id))
+
+    async def close(self) -> None:
+        """Stop every debate where it is; its log goes on next time."""
+        self._closing = True
+        tasks = [*self._tasks.values(), *([self._taking_up] if self._taking_up else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+
+    def _let_go(self, debate_id: str) -> None:
+        self._tasks.pop(debate_id, None)
+        if debate_id in self._again and not self._closing:
+            self.wake(debate_id)
+
+    async def _take_up(self) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                found = await self._store.unfinished()
+            except StoreError as error:
+                _log.warning("cannot look for unfinished debates", reason=str(error))
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+                continue
+            for debate_id in found:
+                self.wake(debate_id)
+            return
+
+    async def _hold(self, debate_id: str) -> None:
+        """Advance one debate until it has ended, through whatever passes."""
+        bind_debate(debate_id)
+        pause, faults = FIRST_PAUSE, 0
+        while (came_to := await self._advance(debate_id)) is not _CameTo.END:
+            faults += came_to is _CameTo.FAULT
+            if faults > MOST_FAULTS:
+                await self._give_up(debate_id)
+            await self._clock.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _advance(self, debate_id: str) -> "_CameTo":
+        self._again.discard(debate_id)
+        try:
+            debate = await self._engine.run(debate_id)
+        except (RunLost, DebateUnknown) as error:
+            _log.warning("let go", reason=str(error))
+            self._again.discard(debate_id)
+        except (StoreError, ConnectionError, TimeoutError) as error:
+            _log.warning("interrupted, trying again", reason=str(error))
+            return _CameTo.INTERRUPTION
+        except Exception:  # noqa: BLE001 - whatever it was, the debate must not die silently
+            _log.exception("failed")
+            return _CameTo.FAULT
+        else:
+            _log.info("ended", status=debate.status.value)
+        return _CameTo.END
+
+    async def _give_up(self, debate_id: str) -> None:
+        """Record that a debate failed that fails again and again, so that people are told."""
+        try:
+            failed = DebateFailed(reason=_BROKEN)
+            await self._store.append(debate_id, failed, at=self._clock.now())
+        except StoreError:
+            _log.exception("cannot record the failure")
+
+
+class _CameTo(Enum):
+    """What advancing a debate came to."""
+
+    END = auto()
+    #: Something outside failed; it passes.
+    INTERRUPTION = auto()
+    #: We failed; trying for ever would not help.
+    FAULT = auto()
