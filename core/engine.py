@@ -11,10 +11,11 @@ from typing import Protocol
 
 import structlog
 
+from core.calling.spent import usage_of
 from core.errors import LimitReached, ProviderError, ReplyUnreadable
 from core.events import Event, TimeRanOut, TurnFailed, apply, fold
 from core.formats import registry
-from core.models import Debate, Failure, Status, Turn, Usage
+from core.models import Debate, Failure, Status, Turn
 from core.ports import Clock, DebateStore, EventSink, RunToken
 
 _log = structlog.get_logger(__name__)
@@ -154,8 +155,8 @@ class _Run:
         try:
             event = await self._turns.take(debate, turn)
         except TURN_ERRORS as error:
-            spent: Usage = getattr(error, "usage", Usage(attempts=1))
-            event = TurnFailed(failure=Failure(turn=turn, reason=str(error), usage=spent))
+            failure = Failure(turn=turn, reason=str(error), usage=usage_of(error))
+            event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         await self._append(event)
 

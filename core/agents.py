@@ -1,0 +1,110 @@
+"""What agents do: propose, criticise, refine, and vote."""
+
+from core.calling.spent import call_of
+from core.context import Candidate, candidates, parts_for
+from core.errors import ReplyUnreadable
+from core.events import BallotAbstained, BallotCast, ContributionMade
+from core.formats.registry import format_of
+from core.model_call import ModelCalls, Terms
+from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
+from core.prompts import render
+from core.replies import BallotReply, ballot_fault, clamp
+from core.request import Effort, ModelRequest
+
+#: Cap on a reply in tokens, hidden reasoning not counted.
+_MAX_TOKENS = {Act.BALLOT: 1024, Act.CRITIQUE: 1024}
+_USUAL_MAX_TOKENS = 2048
+#: Proposals and refinements are worth thinking about; the rest is answered fast and cheaply.
+_EFFORT = {Act.CRITIQUE: Effort.LOW, Act.BALLOT: Effort.LOW}
+
+
+async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
+    """Take a turn that ends in text; carried over without a call where the format says so.
+
+    Raises:
+        ProviderError: No model could be asked.
+        LimitReached: A cap forbids the call.
+    """
+    carried = format_of(debate).carried_over(debate, turn)
+    if carried:
+        return _carry(turn, carried)
+    agent = debate.setup.agent(turn.agent)
+    text, call = await calls.ask(request_for(debate, turn), agent, terms_for(debate))
+    warnings = _warnings(turn)
+    return ContributionMade(
+        contribution=Contribution(turn=turn, text=text.strip(), call=call, warnings=warnings)
+    )
+
+
+async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
+    """Rank all positions under neutral labels; an unreadable ballot is an abstention.
+
+    Raises:
+        ProviderError: No model could be asked.
+        LimitReached: A cap forbids the call.
+    """
+    shown = candidates(debate, turn.agent)
+    labels = [candidate.label for candidate in shown]
+    try:
+        reply, call = await calls.ask_for(
+            request_for(debate, turn),
+            debate.setup.agent(turn.agent),
+            BallotReply,
+            check=lambda ballot: ballot_fault(ballot, labels) or None,
+            terms=terms_for(debate),
+        )
+    except ReplyUnreadable as error:
+        abstention = Abstention(turn=turn, reason=str(error), call=call_of(error))
+        return BallotAbstained(abstention=abstention)
+    ballot = _ballot(turn, reply, shown).model_copy(update={"call": call})
+    return BallotCast(ballot=ballot)
+
+
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:
+    """What to ask a model on this turn."""
+    agent = debate.setup.agent(turn.agent)
+    return ModelRequest(
+        model=agent.model,
+        act=turn.act,
+        role=agent.role,
+        system=render.system(),
+        parts=parts_for(debate, turn),
+        delimiter=debate.setup.delimiter,
+        max_output_tokens=_MAX_TOKENS.get(turn.act, _USUAL_MAX_TOKENS),
+        temperature=agent.temperature,
+        effort=_EFFORT.get(turn.act, Effort.MEDIUM),
+        cache_key=debate.id,
+    )
+
+
+def terms_for(debate: Debate) -> Terms:
+    """The conditions a debate sets for each of its model calls."""
+    return Terms(seconds=debate.setup.limits.turn_seconds)
+
+
+def _carry(turn: Turn, carried: Contribution) -> ContributionMade:
+    """The earlier text under this turn: no call, no tokens, no time."""
+    warnings = ("No critique arrived.",) if turn.act is Act.REFINEMENT else ()
+    return ContributionMade(
+        contribution=Contribution(
+            turn=turn, text=carried.text, carried_from=carried.turn.key, warnings=warnings
+        )
+    )
+
+
+def _warnings(turn: Turn) -> tuple[str, ...]:
+    if turn.act is Act.PROPOSAL and turn.round > 1:
+        return ("The last refinement is missing; this is a fresh proposal.",)
+    return ()
+
+
+def _ballot(turn: Turn, reply: BallotReply, shown: tuple[Candidate, ...]) -> Ballot:
+    """The ballot with agents' ids in place of the labels the voter saw."""
+    positions = {candidate.label: candidate.position for candidate in shown}
+    ranking = tuple(positions[label] for label in reply.ranking)
+    return Ballot(
+        turn=turn,
+        ranking=ranking,
+        reasons=dict(zip(ranking, reply.reasons, strict=True)),
+        confidence=clamp(reply.confidence, 0.0, 1.0),
+    )
