@@ -1,0 +1,130 @@
+"""Text of unknown origin → text that Slack shows and obeys in nothing (pure).
+
+Everything that Slack could read as a command is escaped, mentions of groups are broken up, signs
+that nobody sees are dropped, and links are made only where their label tells where they lead.
+
+Sources: https://docs.slack.dev/messaging/formatting-message-text (escaping, links, mentions);
+OWASP Top 10 for LLM Applications (invisible characters).
+"""
+
+import re
+import unicodedata
+from urllib.parse import urlsplit
+
+#: Breaks up what Slack would otherwise read as one word or sign; nobody sees it.
+GAP = "\u200b"
+#: A link that was made here: `<https://…>` or `<https://…|label>`.
+LINK = re.compile(r"<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>")
+#: Longer addresses stay text.
+LONGEST_URL = 500
+
+_NEW_LINES = re.compile("\r\n?|[\u0085\u2028\u2029\v\f]")
+# Controls, joiners, marks that change direction, tags: what is there and cannot be seen.
+_UNSEEN = re.compile(
+    "[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+# Flags of regions are spelled in tags, families with joiners: emoji are kept whole.
+_REGION_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{3,6}\U000e007f")
+_LONE_JOINER = re.compile("(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
+_BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
+_AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
+_HOST = re.compile(r"(?:[\w-]+\.)+[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """Return the text without signs that nobody sees, with plain line ends."""
+    text = _NEW_LINES.sub("\n", _SURROGATE.sub("\ufffd", text))
+    flags = _REGION_FLAG.findall(text)
+    parts = _REGION_FLAG.split(text)
+    parts = [_LONE_JOINER.sub("", _UNSEEN.sub("", part)) for part in parts]
+    return "".join(part + flag for part, flag in zip(parts, [*flags, ""], strict=True))
+
+
+def literal(text: str) -> str:
+    """Return clean text as mrkdwn that shows it as it is and pings nobody.
+
+    Every `&`, `<` and `>` becomes an entity, so `<!channel>`, `<@U…>` and `<!subteam^…>` are only
+    letters; `@here` and the like are broken up; three backticks do not open a block of code.
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _GROUP_MENTION.sub(f"@{GAP}", text).replace("``", f"`{GAP}`")
+
+
+def plain(text: str) -> str:
+    """Return what a person typed as safe mrkdwn; addresses become links."""
+    return linked(clean(text)).strip()
+
+
+def linked(text: str) -> str:
+    """Return clean text as safe mrkdwn in which bare addresses are links."""
+    done, result = 0, ""
+    for found in _BARE_URL.finditer(text):
+        url = _without_punctuation(found.group())
+        result += literal(text[done : found.start()]) + link(url)
+        done = found.start() + len(url)
+    return result + literal(text[done:])
+
+
+def link(url: str, label: str = "") -> str:
+    """Return a link that leads where it says; text where that cannot be had.
+
+    Only http, https and mailto become links. A label that names another address than the link's
+    is dropped, so that the address itself is seen.
+
+    Args:
+        url: The address, as written.
+        label: Clean text, no mrkdwn.
+    """
+    label = " ".join(label.split())
+    if not _may_link(url):
+        return literal(f"{label} ({url})" if label and label != url else url)
+    target = _spelled(url)
+    if not label or _misleads(label, url) or label == url:
+        return f"<{target}>"
+    return f"<{target}|{literal(label)}>"
+
+
+def _may_link(url: str) -> bool:
+    """Known schemes only; nothing before an `@` that could pass for the host."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    if len(url) > LONGEST_URL or re.search(r"\s", url):
+        return False
+    if parts.scheme == "mailto":
+        return "@" in parts.path
+    return parts.scheme in {"http", "https"} and bool(host) and "@" not in parts.netloc
+
+
+def _spelled(url: str) -> str:
+    """The address as it stands inside `<…>`."""
+    for sign, code in (("<", "%3C"), (">", "%3E"), ("|", "%7C")):
+        url = url.replace(sign, code)
+    return _GROUP_MENTION.sub("%40", url.replace("&", "&amp;"))
+
+
+def _misleads(label: str, url: str) -> bool:
+    """Whether the label names an address that is not the link's."""
+    shown = unicodedata.normalize("NFKC", label).casefold().strip()
+    if "://" in shown:
+        return shown.rstrip("/") != url.casefold().rstrip("/")
+    hosts = {host.removeprefix("www.") for host in _HOST.findall(shown)}
+    return bool(hosts - {_host(url)})
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.path.rpartition("@")[2] if parts.scheme == "mailto" else parts.hostname or ""
+    return host.casefold().removeprefix("www.")
+
+
+def _without_punctuation(url: str) -> str:
+    """The address without what ends the sentence around it."""
+    while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
+        url = url[:-1]
+    return url

@@ -1,0 +1,45 @@
+"""Names that tie what Slack sends back to what we posted: actions, forms, blocks, post keys."""
+
+from enum import StrEnum
+
+#: `event_type` of the metadata that every post of ours carries; its payload is `{"key": …}`.
+METADATA_EVENT = "moot_post"
+
+
+class ActionId(StrEnum):
+    """`action_id` of every button and field. A button's `value` is the debate's id."""
+
+    STOP = "debate_stop"
+    VOTE_NOW = "debate_vote_now"
+    PAUSE = "debate_pause"
+    RESUME = "debate_resume"
+    ADD_CONTEXT = "debate_add_context"
+
+
+class CallbackId(StrEnum):
+    """`callback_id` of every form and shortcut."""
+
+    START_FORM = "start_form"
+    DEBATE_THIS = "debate_this"
+    ADD_CONTEXT_FORM = "add_context_form"
+
+
+class BlockId(StrEnum):
+    """`block_id` of blocks that listeners look into."""
+
+    CONTROLS = "controls"
+
+
+def board_key(debate_id: str) -> str:
+    """The key of the root message of a debate."""
+    return f"{debate_id}/board"
+
+
+def pin_key(debate_id: str) -> str:
+    """The key of the act of pinning the board."""
+    return f"{debate_id}/board/pin"
+
+
+def event_key(debate_id: str, seq: int, part: str | int) -> str:
+    """The key of one post made from the event with this sequence number."""
+    return f"{debate_id}/e{seq}/{part}"
