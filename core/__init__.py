@@ -1,1 +1,1 @@
-"""The debate: knows no Slack."""
+"""The debate itself. Knows no Slack."""

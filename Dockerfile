@@ -1,0 +1,35 @@
+# Moot in a container: docker build -t moot . ; docker run --env-file .env -v moot:/data -p 3000:3000 moot
+# Writes only to /data, so `docker run --read-only --tmpfs /tmp` works.
+ARG PYTHON=3.11.14-slim-bookworm
+
+FROM python:${PYTHON} AS build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN python -m venv /build-venv && python -m venv /venv
+WORKDIR /src
+COPY requirements.lock requirements-build.lock ./
+RUN /build-venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements-build.lock \
+ && /venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY core core
+COPY bot bot
+RUN /build-venv/bin/python -m hatchling build -t wheel -d /wheel \
+ && /venv/bin/pip install --no-cache-dir --no-index --no-deps /wheel/*.whl \
+ && /venv/bin/pip uninstall --yes pip
+
+FROM python:${PYTHON}
+RUN useradd --system --uid 10001 --home-dir /data --no-create-home moot \
+ && install -d -o moot -g moot /data
+COPY --from=build /venv /venv
+ENV PATH=/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    MOOT_DATABASE=/data/moot.db \
+    MOOT_HOST=0.0.0.0 \
+    MOOT_PORT=3000 \
+    MOOT_LOG_FORMAT=json
+WORKDIR /data
+VOLUME /data
+USER 10001
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 CMD ["moot", "health"]
+CMD ["moot", "run", "--mode", "http"]

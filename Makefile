@@ -1,0 +1,99 @@
+# Every command of the project. The first one that needs .venv makes it from the lock files.
+
+ARGS    ?=
+WORKERS ?= 2
+PYTHON  ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$name && break; done)
+
+BIN      = .venv/bin
+# --no-deps: a lock names everything. -qq: only errors are worth reading.
+PIP      = $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check
+LOCKED   = $(PIP) --require-hashes --no-deps
+# A lock must not depend on who made it, so the machine's own package sources are left out.
+COMPILE  = PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL= PIP_EXTRA_INDEX_URL= PIP_FIND_LINKS= \
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+	--no-emit-options --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	--annotation-style=line $(ARGS)
+GROUP    = $(BIN)/python tools/group.py
+# Two calls of make at once take turns at .venv; the lock ends with the recipe's shell.
+ALONE    = exec 9>.venv.lock && $(PYTHON) -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
+RUNTIME  = $(BIN)/.python $(BIN)/.runtime $(BIN)/.project
+DEV      = $(RUNTIME) $(BIN)/.dev
+SAY      = @printf '== %s\n'
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo run debate test check format-check lint types imports docker-lint fix bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(RUNTIME) ## Watch a debate in a local workspace: no Slack, no key needed
+	@$(BIN)/moot demo $(ARGS)
+
+run: $(RUNTIME) ## Run the bot on Slack, with the settings in .env
+	@$(BIN)/moot run $(ARGS)
+
+debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
+	@$(BIN)/moot debate $(ARGS)
+
+test: $(DEV) ## Run the tests: make test ARGS='tests/core -k vote'
+	@$(BIN)/pytest -q -n $(WORKERS) $(ARGS)
+
+check: format-check lint types imports docker-lint test ## Everything that must pass before a commit lands
+	$(SAY) "All checks passed."
+
+format-check: $(DEV)
+	$(SAY) "Format"
+	@$(BIN)/ruff format --check --quiet . || { echo "Run: make fix"; exit 1; }
+
+lint: $(DEV)
+	$(SAY) "Lint"
+	@$(BIN)/ruff check --quiet .
+
+types: $(DEV)
+	$(SAY) "Types"
+	@$(BIN)/pyright
+
+imports: $(DEV)
+	$(SAY) "Who imports whom"
+	@report=$$($(BIN)/lint-imports) || { echo "$$report"; exit 1; }
+
+docker-lint: $(DEV)
+	$(SAY) "Dockerfile"
+	@$(BIN)/hadolint Dockerfile
+
+fix: $(DEV) ## Format, and repair what can be repaired
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+bench: $(DEV) ## Measure latency, cost and load
+	@for file in bench/[a-z]*.py; do $(BIN)/python "$$file" $(ARGS) || exit 1; done
+
+lock: $(DEV) ## Resolve the lock files anew: make lock ARGS=--upgrade
+	@$(COMPILE) --output-file=requirements.lock pyproject.toml
+	@$(GROUP) build | $(COMPILE) --constraint=requirements.lock \
+		--output-file=requirements-build.lock -
+	@$(GROUP) dev | $(COMPILE) --constraint=requirements.lock --constraint=requirements-build.lock \
+		--output-file=requirements-dev.lock pyproject.toml -
+
+clean: ## Remove .venv and everything else that can be made again
+	@rm -rf .venv .venv.lock build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/.python:
+	@test -n "$(PYTHON)" || { echo "Moot needs Python 3.11 or newer, with venv." \
+		"On Debian or Ubuntu: sudo apt install python3 python3-venv" >&2; exit 1; }
+	@$(ALONE) && { test -x $(BIN)/pip || $(PYTHON) -m venv .venv; } && touch $@
+
+$(BIN)/.runtime: requirements.lock requirements-build.lock | $(BIN)/.python
+	$(SAY) "Installing what Moot needs (once, about half a minute)"
+	@$(ALONE) && $(LOCKED) --no-compile -r requirements.lock -r requirements-build.lock && touch $@
+
+$(BIN)/.project: pyproject.toml | $(BIN)/.runtime
+	@$(ALONE) && $(PIP) --no-deps --no-build-isolation --editable . && touch $@
+
+$(BIN)/.dev: requirements-dev.lock | $(BIN)/.runtime
+	$(SAY) "Installing the tools for development (once, about a minute)"
+	@$(ALONE) && $(LOCKED) --no-compile -r requirements-dev.lock && touch $@

@@ -1,0 +1,36 @@
+"""What the tests of the project's frame read: its files and its modules."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def read(path: str) -> str:
+    """Return the text of one of the project's files."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def project_files() -> list[Path]:
+    """Return every file that is in git, or would be after `git add`."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607 - git of the PATH
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return [ROOT / name for name in sorted(set(listed.split("\0"))) if (ROOT / name).is_file()]
+
+
+def modules(*packages: str) -> Iterator[Path]:
+    """Yield the Python files of the packages."""
+    for package in packages:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def tree(path: Path) -> ast.Module:
+    """Return the file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))

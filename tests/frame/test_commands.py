@@ -1,0 +1,135 @@
+"""The Makefile, `.ci/run` and the image: what people type is what runs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.frame.files import ROOT, read
+
+MAKEFILE = read("Makefile")
+DOCKERFILE = re.sub(r"\\\n", " ", read("Dockerfile"))
+CI = read(".ci/run")
+DOCUMENTED = re.findall(r"^([a-z-]+):.*## .+$", MAKEFILE, re.MULTILINE)
+PHONY = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)[0].split()
+INSTRUCTIONS = re.findall(r"^([A-Z]+) +(.+)$", DOCKERFILE, re.MULTILINE)
+
+
+def make(*words: str) -> str:
+    program = shutil.which("make")
+    assert program, "make is missing"
+    command = [program, "--no-print-directory", *words]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout  # noqa: S603 - make
+
+
+def arguments(instruction: str) -> list[str]:
+    return [text for name, text in INSTRUCTIONS if name == instruction]
+
+
+def test_make_alone_lists_every_command() -> None:
+    listed = [line.split()[1] for line in make().splitlines()]
+    assert listed == DOCUMENTED
+    assert {"demo", "test", "check", "fix", "run", "bench", "lock", "help"} <= set(listed)
+
+
+@pytest.mark.parametrize("target", re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+def test_no_file_can_hide_a_command(target: str) -> None:
+    assert target in PHONY
+
+
+def test_arguments_reach_the_tests() -> None:
+    assert re.search(r"pytest -q -n \S+ -k vote$", make("-n", "test", "ARGS=-k vote"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["ruff format --check", "ruff check", "pyright", "lint-imports", "hadolint", "pytest"],
+)
+def test_check_runs(step: str) -> None:
+    assert step in make("-n", "check")
+
+
+def test_the_demo_needs_no_development_tools() -> None:
+    everything_is_old = make("-n", "-W", "requirements.lock", "-W", "requirements-dev.lock", "demo")
+    assert "requirements-dev.lock" not in everything_is_old
+
+
+def test_an_old_python_is_refused_in_plain_words() -> None:
+    program = shutil.which("make")
+    assert program
+    command = [program, "PYTHON=", "BIN=no-such-folder", "no-such-folder/.python"]
+    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)  # noqa: S603 - make
+    assert result.returncode != 0
+    assert "Moot needs Python 3.11 or newer" in result.stderr
+
+
+def test_group_prints_included_groups_too() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "group.py"), "dev"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own tool
+    assert {"editables", "pytest"} <= {re.split(r"[^\w-]", line)[0] for line in printed.split("\n")}
+
+
+def test_ci_can_be_run() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert CI.startswith("#!/usr/bin/env bash\n")
+    subprocess.run(["bash", "-n", ".ci/run"], cwd=ROOT, check=True)  # noqa: S607 - bash of the PATH
+
+
+def test_ci_stops_at_the_first_failure_and_asks_nothing() -> None:
+    assert "\nset -euo pipefail\n" in CI
+    assert "\nexec </dev/null\n" in CI
+
+
+def test_ci_ends_with_what_people_type() -> None:
+    assert CI.splitlines()[-1] == "make check"
+
+
+def test_image_does_not_run_as_root() -> None:
+    assert arguments("USER")
+    assert arguments("USER")[-1] not in {"0", "root"}
+
+
+def test_image_is_built_on_a_pinned_version() -> None:
+    assert re.fullmatch(r"PYTHON=3\.\d+\.\d+-slim-\w+", arguments("ARG")[0])
+    assert [base.split()[0] for base in arguments("FROM")] == ["python:${PYTHON}"] * 2
+
+
+def test_image_fetches_nothing_but_locked_packages() -> None:
+    assert arguments("ADD") == []
+    installs = re.findall(r"pip install ([^&]+)", DOCKERFILE)
+    assert installs
+    for install in installs:
+        assert "--no-cache-dir" in install
+        assert "--no-deps" in install
+        assert "--require-hashes" in install or "--no-index" in install
+
+
+@pytest.mark.parametrize(
+    ("instruction", "text"),
+    [
+        ("HEALTHCHECK", 'CMD ["moot", "health"]'),
+        ("CMD", '["moot", "run", "--mode", "http"]'),
+        ("EXPOSE", "3000"),
+        ("VOLUME", "/data"),
+        ("ENV", "MOOT_DATABASE=/data/moot.db"),
+    ],
+)
+def test_image_says(instruction: str, text: str) -> None:
+    assert text in arguments(instruction)[-1]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [word for line in arguments("COPY") if "--from" not in line for word in line.split()[:-1]],
+)
+def test_image_is_given_what_it_copies(source: str) -> None:
+    assert f"!{source}" in read(".dockerignore").splitlines()
+
+
+def test_image_is_given_no_secrets() -> None:
+    rules = read(".dockerignore").splitlines()
+    assert "*" in rules
+    assert "**/.env" in rules

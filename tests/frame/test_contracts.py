@@ -1,0 +1,96 @@
+"""The import contracts bite: each is shown a tree that breaks it."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.frame.files import ROOT, read
+
+LINTER: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]
+CONTRACTS: dict[str, dict[str, Any]] = {found["id"]: found for found in LINTER["contracts"]}
+PACKAGES = {"formats", "prompts", "providers", "store", "views", "runner", "listeners", "workspace"}
+
+BREACHES = [
+    ("core-layers", "core/events.py", "import core.engine"),
+    ("core-layers", "core/voting.py", "import core.budget"),
+    ("core-layers", "core/utils.py", ""),
+    ("bot-layers", "bot/payloads.py", "import bot.views"),
+    ("bot-layers", "bot/access.py", "import bot.outbox"),
+    ("bot-layers", "bot/utils.py", ""),
+    ("core-knows-no-slack", "core/engine.py", "import slack_sdk"),
+    ("core-knows-no-slack", "core/providers/ollama.py", "import aiohttp"),
+    ("core-knows-no-slack", "core/judge.py", "import bot.ids"),
+    ("pure-core", "core/voting.py", "import asyncio"),
+    ("pure-core", "core/formats/critique.py", "import sqlalchemy.orm"),
+    ("pure-core", "core/context.py", "import core.ports"),
+    ("who-picks-providers", "bot/listeners/forms.py", "import core.providers.registry"),
+    ("who-picks-the-store", "bot/access.py", "import core.store.database"),
+    ("who-picks-the-store", "bot/store/__init__.py", "import core.store.debates"),
+    ("workspace-is-apart", "bot/workspace/rules.py", "import core.models"),
+    ("workspace-is-apart", "bot/workspace/events.py", "import slack_sdk"),
+    ("who-starts-the-workspace", "bot/app.py", "import bot.workspace"),
+    ("no-cycles", "core/formats/panel.py", "import core.formats.critique"),
+]
+ALLOWED = [
+    ("bot/app.py", "import core.providers.registry\nimport core.store.debates\nimport aiohttp"),
+    ("bot/store/__init__.py", "import core.store.database"),
+    ("bot/cli.py", "import bot.workspace"),
+    ("core/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
+]
+
+
+def layers(contract: str) -> list[str]:
+    """Return the modules a layers contract names."""
+    named = " | ".join(CONTRACTS[contract]["layers"]).split(" | ")
+    return [module.strip("()") for module in named]
+
+
+@pytest.fixture(name="tree")
+def build_tree(tmp_path: Path) -> Path:
+    """Lay out the project's modules, all empty."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for root in ("core", "bot"):
+        for module in ["__init__", *layers(f"{root}-layers")]:
+            write(tmp_path, f"{root}/{module}" + ("/__init__.py" if module in PACKAGES else ".py"))
+    write(tmp_path, "core/providers/registry.py")
+    write(tmp_path, "core/store/database.py")
+    write(tmp_path, "core/store/debates.py")
+    write(tmp_path, "core/formats/critique.py", "import core.formats.panel")
+    write(tmp_path, "core/formats/panel.py")
+    return tmp_path
+
+
+def write(tree: Path, path: str, source: str = "") -> None:
+    (tree / path).parent.mkdir(parents=True, exist_ok=True)
+    (tree / path).write_text(source, encoding="utf-8")
+
+
+def lint(tree: Path, *contracts: str) -> subprocess.CompletedProcess[str]:
+    chosen = [word for contract in contracts for word in ("--contract", contract)]
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", *chosen]
+    return subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)  # noqa: S603 - our own tool
+
+
+def test_the_layout_as_designed_keeps_every_contract(tree: Path) -> None:
+    for path, source in ALLOWED:
+        write(tree, path, source)
+    result = lint(tree)
+    assert result.returncode == 0, result.stdout
+    assert f"{len(CONTRACTS)} kept, 0 broken" in result.stdout
+
+
+@pytest.mark.parametrize(("contract", "path", "source"), BREACHES)
+def test_a_breach_is_found(tree: Path, contract: str, path: str, source: str) -> None:
+    write(tree, path, source)
+    result = lint(tree, contract)
+    assert result.returncode == 1
+    assert f"{CONTRACTS[contract]['name']} BROKEN" in " ".join(result.stdout.split())
+
+
+def test_every_contract_is_shown_a_breach() -> None:
+    assert {contract for contract, _, _ in BREACHES} == set(CONTRACTS)

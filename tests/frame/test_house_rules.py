@@ -1,0 +1,133 @@
+"""House rules that no linter knows: sizes, names, first lines, and no trace of a machine."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.frame.files import ROOT, modules, project_files, read, tree
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 50
+BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")
+TRACES = {
+    "a machine's path": r"(?<![\w.~*-])/(?:work|root|opt|home|Users)/\w",
+    "a registry's address": r"pypi\.org|pythonhosted\.|registry\.npmjs",
+    "a private package source": r"(?<!no-emit)--(?:index-url|extra-index-url|find-links)",
+}
+#: The files that say what a trace looks like.
+ABOUT_TRACES = {"tests/frame/test_house_rules.py", "tests/frame/test_locks.py"}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def lines(path: Path) -> int:
+    return path.read_text(encoding="utf-8").count("\n")
+
+
+def functions(path: Path) -> Iterator[Function]:
+    return (node for node in ast.walk(tree(path)) if isinstance(node, Function))
+
+
+def words(class_name: str) -> list[str]:
+    """Split CamelCase: `ModelDataLoader` is Model, Data, Loader."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", class_name)
+
+
+def banned(class_name: str) -> bool:
+    return bool({*BANNED_WORDS, "Utils", "Helpers"} & set(words(class_name)))
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [name(path) for path in modules("core", "bot") if not ast.get_docstring(tree(path))]
+    assert silent == []
+
+
+def test_there_is_no_dumping_ground() -> None:
+    dumps = {"utils", "util", "helpers", "helper", "misc", "common"}
+    assert [name(path) for path in modules("core", "bot", "tests") if path.stem in dumps] == []
+
+
+def test_a_long_file_has_a_reason() -> None:
+    long = [
+        f"{name(path)}: {lines(path)} lines"
+        for path in modules("core", "bot")
+        if lines(path) > LONGEST_FILE and "Reason:" not in (ast.get_docstring(tree(path)) or "")
+    ]
+    assert long == []
+
+
+def test_functions_are_short() -> None:
+    long = [
+        f"{name(path)}:{function.lineno} {function.name}: {length} lines"
+        for path in modules("core", "bot", "tests", "bench")
+        for function in functions(path)
+        if (length := (function.end_lineno or 0) - function.lineno + 1) > LONGEST_FUNCTION
+    ]
+    assert long == []
+
+
+def test_class_names_have_no_empty_words() -> None:
+    empty = [
+        f"{name(path)}:{node.lineno} {node.name}"
+        for path in modules("core", "bot", "tests", "bench")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef) and banned(node.name)
+    ]
+    assert empty == []
+
+
+@pytest.mark.parametrize(
+    ("class_name", "is_banned"),
+    [("DebateManager", True), ("UserInfo", True), ("Database", False), ("Informed", False)],
+)
+def test_banned_words_are_whole_words(class_name: str, is_banned: bool) -> None:  # noqa: FBT001 - a table's column
+    assert banned(class_name) is is_banned
+
+
+@pytest.mark.parametrize("kind", TRACES)
+def test_files_carry_no_trace_of_a_machine(kind: str) -> None:
+    trace = re.compile(TRACES[kind])
+    found = [
+        f"{name(path)}:{number}: {line.strip()[:80]}"
+        for path in project_files()
+        if name(path) not in ABOUT_TRACES
+        if b"\0" not in (content := path.read_bytes())
+        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
+        if trace.search(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("a machine's path", "open('/home/ann/x')"),
+        ("a machine's path", "cd /work/here"),
+        ("a registry's address", "https://pypi.org/simple"),
+        ("a private package source", "pip install --extra-index-url x"),
+    ],
+)
+def test_a_trace_is_recognised(kind: str, line: str) -> None:
+    assert re.search(TRACES[kind], line)
+
+
+@pytest.mark.parametrize("line", ["api.slack.com/home/x", "docs/work/x", "--no-emit-index-url"])
+def test_other_lines_are_no_trace(line: str) -> None:
+    assert [kind for kind, trace in TRACES.items() if re.search(trace, line)] == []
+
+
+def test_the_code_map_names_every_module() -> None:
+    code_map = read("ARCHITECTURE.md")
+    unnamed = [
+        name(path)
+        for path in modules("core", "bot")
+        if path.name != "__init__.py" and "versions" not in path.parts
+        if not re.search(rf"(?<![\w/]){re.escape(name(path))}(?!\w)", code_map)
+    ]
+    assert unnamed == []
