@@ -1,0 +1,174 @@
+"""Tokens and money before they are spent: estimates, prices, worst cases, caps (pure)."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from genai_prices import Usage as PricedUsage
+from genai_prices import calc_price
+
+from core.capabilities import Capability, Price
+from core.errors import LimitReached
+from core.models import Usage
+
+#: Settings' prices: by `provider/model`, or by the model's name alone.
+Prices = Mapping[str, Price]
+
+NO_PRICES: Prices = {}
+
+#: Characters one token stands for; the mean over English prose and code.
+_CHARS_PER_TOKEN = 3.5
+#: Chinese, Japanese and Korean characters: about half as many characters go into a token.
+_CJK = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_MILLION = Decimal(1_000_000)
+#: How fast a model's correction follows what it reports.
+_LEARNING = 0.2
+_PRICE_BOOKS = {"moonshot": "moonshotai"}
+
+
+def estimate_tokens(text: str, factor: float = 1.0) -> int:
+    """About how many tokens a text is; no tokenizer is needed.
+
+    Args:
+        text: The text.
+        factor: The model's own factor, from its capability or its correction.
+    """
+    dense = len(_CJK.findall(text))
+    return math.ceil((len(text) + dense) / _CHARS_PER_TOKEN * factor)
+
+
+def corrected(factor: float, estimated: int, reported: int) -> float:
+    """A model's factor after it reported how many tokens a prompt really was.
+
+    A moving average, kept between half and three times the estimate, so that one odd report
+    cannot spoil it.
+    """
+    if estimated <= 0 or reported <= 0:
+        return factor
+    seen = factor * reported / estimated
+    return min(3.0, max(0.5, factor + _LEARNING * (seen - factor)))
+
+
+def price(
+    provider: str,
+    model: str,
+    usage: Usage,
+    prices: Prices = NO_PRICES,
+    *,
+    at: datetime | None = None,
+) -> Decimal | None:
+    """What this usage costs in US dollars; None where nobody knows the price ("n/a").
+
+    Args:
+        provider: The provider's name in settings.
+        model: The model's name at that provider.
+        usage: Tokens, cached and written ones counted within the input.
+        prices: Settings' own prices, which win.
+        at: When the call was made; vendors change prices. None: now.
+    """
+    own = prices.get(f"{provider}/{model}") or prices.get(model)
+    return _own_price(own, usage) if own else _listed_price(provider, model, usage, at)
+
+
+def _own_price(own: Price, usage: Usage) -> Decimal:
+    """The cost by a price from settings."""
+    plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
+    cached = own.input if own.cached is None else own.cached
+    written = own.input if own.written is None else own.written
+    total = plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written
+    return (total + usage.output_tokens * own.output) / _MILLION
+
+
+def _listed_price(provider: str, model: str, usage: Usage, at: datetime | None) -> Decimal | None:
+    """The cost by the public price list that comes with `genai-prices`."""
+    # An inconsistent report (more cached than input) would be refused by the list.
+    total = max(usage.input_tokens, usage.cached_tokens + usage.written_tokens)
+    counted = PricedUsage(
+        input_tokens=total,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.written_tokens,
+    )
+    book = _PRICE_BOOKS.get(provider, provider)
+    try:
+        return calc_price(counted, model, provider_id=book, genai_request_timestamp=at).total_price
+    except (LookupError, ValueError):
+        return None
+
+
+def worst_cost(
+    provider: str, model: str, sizes: tuple[int, int], prices: Prices = NO_PRICES
+) -> Decimal | None:
+    """The most a call can cost: nothing cached, everything written, the whole reserve used.
+
+    Args:
+        provider: The provider's name in settings.
+        model: The model's name at that provider.
+        sizes: Input tokens and output tokens (hidden reasoning included).
+        prices: Settings' own prices.
+    """
+    tokens_in, tokens_out = sizes
+    plain = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
+    cold = plain.model_copy(update={"written_tokens": tokens_in})
+    costs = [price(provider, model, usage, prices) for usage in (plain, cold)]
+    known = [cost for cost in costs if cost is not None]
+    return max(known) if known else None
+
+
+@dataclass(frozen=True)
+class Cap:
+    """An upper bound on money, and what is known to be spent of it."""
+
+    #: What it bounds, unique and stable: `debate/d123`, `person/U1/2026-11-20`, `day/2026-11-20`.
+    key: str
+    #: Words for people: "this debate", "you today".
+    words: str
+    #: US dollars.
+    limit: Decimal
+    spent: Decimal = Decimal(0)
+
+
+def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
+    """Make sure that a call cannot pass any cap, even in the worst case.
+
+    Args:
+        caps: The bounds, with what is spent or held under each.
+        worst: The most the call can cost; None when its price is unknown.
+
+    Raises:
+        LimitReached: It could pass one, or its price is unknown so that nobody can tell.
+    """
+    for cap in caps:
+        if worst is None:
+            message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
+            raise LimitReached(f"{message} Set its price in the settings.")
+        if cap.spent + worst > cap.limit:
+            raise LimitReached(_passed(cap, worst))
+
+
+def _passed(cap: Cap, worst: Decimal) -> str:
+    """Words about a cap that would be passed."""
+    return (
+        f"The cost cap for {cap.words} is ${cap.limit:.2f}; ${cap.spent:.4f} is spent or held, "
+        f"and the next call may cost ${worst:.4f}."
+    )
+
+
+def output_reserve(limits: Capability, wanted: int, effort: str) -> int:
+    """Tokens to reserve for a reply of `wanted` tokens, hidden reasoning included."""
+    return min(limits.output_tokens, wanted + limits.reasoning_tokens.get(effort, 0))
+
+
+def context_budget(limits: Capability, prompt_tokens: int, wanted: int, effort: str) -> int:
+    """Tokens left for what may be trimmed: context − prompt − reply − reasoning; never below 0.
+
+    Args:
+        limits: What the model can take.
+        prompt_tokens: Tokens that must be in the prompt (instructions, question, task).
+        wanted: Tokens of the reply.
+        effort: How much the model shall think.
+    """
+    return max(0, limits.context_tokens - prompt_tokens - output_reserve(limits, wanted, effort))

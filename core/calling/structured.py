@@ -1,0 +1,131 @@
+"""Structured answers: a flat strict schema from a pydantic model, and reading what came back."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+from core.errors import ReplyUnreadable
+from core.request import AnswerForm, Part, PartKind
+
+T = TypeVar("T", bound=BaseModel)
+
+#: Says in one sentence what is wrong with an answer, or None.
+Check = Callable[[T], str | None]
+
+_KEPT = ("type", "description", "enum", "const")
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def answer_form(answer_type: type[BaseModel]) -> AnswerForm:
+    """The form every vendor's strict mode accepts: all required, no $ref, no bounds.
+
+    Raises:
+        TypeError: The model has a field no strict schema can describe (a mapping, a union).
+    """
+    full = answer_type.model_json_schema()
+    name = _WORDS.sub("_", answer_type.__name__).lower().removesuffix("_reply")
+    return AnswerForm(name=name, schema=_flat(full, full.get("$defs", {})))
+
+
+def _flat(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """One node of the schema without anything strict modes refuse."""
+    node = _resolved(node, shared)
+    flat: dict[str, Any] = {key: node[key] for key in _KEPT if key in node}
+    if node.get("type") == "object":
+        flat |= _flat_object(node, shared)
+    if node.get("type") == "array":
+        flat["items"] = _flat(node.get("items", node.get("prefixItems", [{}])[0]), shared)
+    if not flat:
+        raise TypeError("A strict schema cannot describe this field.")
+    return flat
+
+
+def _flat_object(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an object, all required, no others allowed."""
+    if "properties" not in node:
+        raise TypeError("A strict schema cannot describe a mapping; use a list of pairs.")
+    fields = {key: _flat(value, shared) for key, value in node["properties"].items()}
+    return {"properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _resolved(node: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The node itself, where it only points elsewhere or may also be null."""
+    if "$ref" in node:
+        return _resolved(shared[node["$ref"].rsplit("/", 1)[-1]], shared)
+    choices = [choice for choice in node.get("anyOf", ()) if choice.get("type") != "null"]
+    return _resolved(choices[0], shared) if len(choices) == 1 else node
+
+
+def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) -> T:
+    """The value in a reply, tolerant of code fences and of words around it.
+
+    Args:
+        text: The reply.
+        answer_type: What it must be.
+        check: Further conditions.
+
+    Raises:
+        ReplyUnreadable: It is not there or not right; the words say what is wrong, for the model.
+    """
+    try:
+        value = answer_type.model_validate(_json_object(text))
+    except ValidationError as error:
+        raise ReplyUnreadable(_sentence(error)) from None
+    problem = check(value) if check else None
+    if problem:
+        raise ReplyUnreadable(problem)
+    return value
+
+
+def _sentence(error: ValidationError) -> str:
+    """What is wrong with the fields, without quoting their content."""
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """The first JSON object in the text."""
+    for candidate in _candidates(text):
+        start = candidate.find("{")
+        while start >= 0:
+            found = _decoded(candidate[start:])
+            if found is not None:
+                return found
+            start = candidate.find("{", start + 1)
+    raise ReplyUnreadable("The reply holds no JSON object.")
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Where to look: inside code fences first, then everywhere."""
+    yield from _FENCE.findall(text)
+    yield text
+
+
+def _decoded(text: str) -> dict[str, Any] | None:
+    """The JSON object the text begins with, if it is one."""
+    try:
+        found = json.JSONDecoder(strict=False).raw_decode(text)[0]
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:
+    """What to add to a request after a reply that could not be read.
+
+    Args:
+        reply: The reply; it goes back as data.
+        problem: What is wrong with it.
+    """
+    task = (
+        f"Your previous reply could not be used: {problem}\n"
+        "Answer again. Reply with the JSON object alone, with every field filled."
+    )
+    return (
+        Part(kind=PartKind.OTHER, label="Your previous reply", text=reply),
+        Part(kind=PartKind.TASK, label="Repair", text=task),
+    )

@@ -1,0 +1,105 @@
+"""What each model can take and what its vendor does: a table read from `capabilities.toml`.
+
+Vendors change their minds often, so what they allow is data. Records that fit a provider and a
+model are laid over each other in the order of the file; settings may add records of their own.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from core.models import Value
+
+
+class Price(Value):
+    """US dollars per million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: Decimal
+    output: Decimal
+    #: Reading from the cache; None: as much as other input.
+    cached: Decimal | None = None
+    #: Writing to the cache; None: as much as other input.
+    written: Decimal | None = None
+
+
+class Capability(Value):
+    """What a model can take. Sizes are in tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    context_tokens: int
+    #: The most the vendor lets it write in one reply, hidden reasoning included.
+    output_tokens: int
+    #: Room for hidden reasoning, on top of the reply, per effort.
+    reasoning_tokens: Mapping[str, int]
+    #: Whether `temperature` may be sent.
+    sampling: bool
+    #: The vendor's word for each effort; an effort that is missing is not sent.
+    efforts: Mapping[str, str]
+    #: The vendor's kind of thinking for each effort; an effort that is missing sends none.
+    thinking: Mapping[str, str]
+    #: How a structured answer is asked for. `object`: any JSON, the schema goes into the prompt.
+    answers: Literal["strict", "object", "prompt"]
+    #: `explicit`: only up to marked places. `automatic`: the vendor caches by itself.
+    cache: Literal["explicit", "automatic", "none"]
+    #: A shorter beginning is silently not cached.
+    cache_min_tokens: int
+    #: Seconds after which an unused entry may be gone.
+    cache_seconds: float
+    #: Tokens this model makes of a text, compared with the usual estimate.
+    token_factor: float
+    #: Tokens a second it writes, for estimates of time.
+    speed: float
+    #: Runs on our own machine: costs nothing.
+    local: bool
+
+
+#: One record of the table: `provider` and `match` are patterns, the rest are fields to lay over.
+Record = Mapping[str, Any]
+
+
+@cache
+def _built_in() -> tuple[Record, ...]:
+    """The records that come with the program."""
+    text = files("core").joinpath("capabilities.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["models"])
+
+
+def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> Capability:
+    """What this model can take; careful defaults for one nobody knows.
+
+    Args:
+        provider: The provider's name in settings.
+        model: The model's name at that provider.
+        overrides: Records from settings, laid over the built-in ones.
+
+    Raises:
+        ValueError: An override has a field that does not exist or a value that does not fit.
+    """
+    found: dict[str, Any] = {}
+    for record in (*_built_in(), *overrides):
+        if _fits(record, provider, model):
+            found.update(_fields(record))
+    return Capability.model_validate(found)
+
+
+def _fits(record: Record, provider: str, model: str) -> bool:
+    """Whether the record is about this model; vendors' prefixes like `openai/` do not count."""
+    name = model.lower().rsplit("/", 1)[-1]
+    pattern = str(record.get("match", "*")).lower()
+    return fnmatchcase(provider, str(record.get("provider", "*"))) and (
+        fnmatchcase(name, pattern) or fnmatchcase(model.lower(), pattern)
+    )
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """The record without the two patterns."""
+    return {key: value for key, value in record.items() if key not in {"provider", "match"}}

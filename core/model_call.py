@@ -1,0 +1,370 @@
+"""The one place models are asked: caps, cache leader, tries, reading, one repair, usage."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from core.budget import NO_PRICES, Cap, Prices, price
+from core.calling.leader import LeaderFirst
+from core.calling.ledger import Ledger
+from core.calling.measure import Measure
+from core.calling.spent import usage_of, with_call, with_usage
+from core.calling.structured import Check, answer_form, read_answer, repair_parts
+from core.capabilities import Record
+from core.errors import (
+    ConfigurationBroken,
+    MootError,
+    ProviderBusy,
+    ProviderDown,
+    ProviderError,
+    ReplyUnreadable,
+    ReplyUnusable,
+)
+from core.models import Agent, Call, Usage
+from core.ports import Clock, ModelProvider
+from core.request import ModelReply, ModelRequest
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+class ModelRef(NamedTuple):
+    """A model at a provider."""
+
+    provider: str
+    model: str
+
+
+class Answer(NamedTuple, Generic[T]):
+    """What came back, and how. `value, call = await calls.ask(...)`."""
+
+    value: T
+    call: Call
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Under which conditions one question is asked."""
+
+    #: For all tries, fallbacks and the repair together.
+    seconds: float = 180.0
+    #: Bounds on money; each attempt's worst case must fit under all of them.
+    caps: Sequence[Cap] = ()
+    #: Models to ask, in order, when the agent's own cannot be asked.
+    fallbacks: Sequence[ModelRef] = ()
+    #: Where the prompt came from; written into the call.
+    prompt_source: str = "built-in"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How failed attempts are repeated. Times are in seconds."""
+
+    tries: int = 5
+    #: An empty, refused or cut-off reply costs money and seldom gets better.
+    tries_if_unusable: int = 2
+    #: Upper bound of the first wait; it doubles with each try. The wait itself is random.
+    first_wait: float = 2.0
+    longest_wait: float = 30.0
+    #: Attempts under way at the same time, per provider.
+    parallel: int = 8
+
+
+USUAL_TERMS = Terms()
+USUAL_PATIENCE = Patience()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """What settings say about models and money."""
+
+    #: Records laid over the built-in table of capabilities.
+    models: Sequence[Record] = ()
+    #: Prices that win over the public list; a key is `provider/model` or the model's name.
+    prices: Prices = NO_PRICES
+
+
+NO_TABLES = Tables()
+
+
+class _Tab:
+    """What one question has cost so far, over all its attempts."""
+
+    def __init__(self, terms: Terms, temperature: float | None, clock: Clock) -> None:
+        self.terms = terms
+        self.temperature = temperature
+        self.usage = Usage()
+        self._clock = clock
+        self._began = clock.now()
+
+    def add(self, usage: Usage) -> None:
+        """Book one attempt."""
+        self.usage += usage
+
+    @property
+    def seconds(self) -> float:
+        """Time since the question was asked."""
+        return (self._clock.now() - self._began).total_seconds()
+
+    @property
+    def seconds_left(self) -> float:
+        """Time until the question is given up."""
+        return self.terms.seconds - self.seconds
+
+
+class ModelCalls:
+    """Asks models on behalf of agents."""
+
+    def __init__(
+        self,
+        providers: Mapping[str, ModelProvider],
+        clock: Clock,
+        *,
+        tables: Tables = NO_TABLES,
+        patience: Patience = USUAL_PATIENCE,
+        jitter: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
+    ) -> None:
+        """Keep what is needed to ask.
+
+        Args:
+            providers: By the name agents call them.
+            clock: Time for waits and latencies.
+            tables: Settings' capabilities and prices.
+            patience: How to repeat.
+            jitter: A random share between 0 and 1 of each wait.
+        """
+        self._providers = providers
+        self._clock = clock
+        self._prices = tables.prices
+        self._measure = Measure(tables.models)
+        self._patience = patience
+        self._jitter = jitter
+        self._ledger = Ledger()
+        self._leaders = LeaderFirst(clock)
+        self._slots = {name: asyncio.Semaphore(patience.parallel) for name in providers}
+
+    async def ask(
+        self, request: ModelRequest, agent: Agent, terms: Terms = USUAL_TERMS
+    ) -> Answer[str]:
+        """Ask for text.
+
+        Args:
+            request: What to ask; its model and temperature are replaced by the agent's.
+            agent: Who asks.
+            terms: Time, money, fallbacks.
+
+        Raises:
+            LimitReached: A cap on money could be passed.
+            ProviderError: No model could be asked; `usage_of(error)` is what that cost.
+            ConfigurationBroken: The agent's provider is not set up.
+        """
+        async with self._tab(terms, agent) as tab:
+            come = await self._reply(_for(agent, request), agent, tab)
+            return Answer(come[1].text, self._call(*come, tab))
+
+    async def ask_for(
+        self,
+        request: ModelRequest,
+        agent: Agent,
+        answer_type: type[M],
+        *,
+        check: Check[M] | None = None,
+        terms: Terms = USUAL_TERMS,
+    ) -> Answer[M]:
+        """Ask for a structured answer; one repair names what is wrong with the first.
+
+        Args:
+            request: What to ask; the form of the answer is made from `answer_type`.
+            agent: Who asks.
+            answer_type: A flat model: text, numbers, booleans, lists, objects.
+            check: Says in a sentence what is wrong with a value, or None.
+            terms: Time, money, fallbacks.
+
+        Raises:
+            ReplyUnreadable: Not even the repair could be read; `call_of(error)` is the call.
+            LimitReached: A cap on money could be passed.
+            ProviderError: No model could be asked; `usage_of(error)` is what that cost.
+            ConfigurationBroken: The agent's provider is not set up.
+        """
+        request = replace(_for(agent, request), answer=answer_form(answer_type))
+        async with self._tab(terms, agent) as tab:
+            come = await self._reply(request, agent, tab)
+            reply = come[1]
+            try:
+                value = read_answer(reply.text, answer_type, check)
+            except ReplyUnreadable as error:
+                parts = (*request.parts, *repair_parts(reply.text, str(error)))
+                come = await self._reply(replace(request, parts=parts), agent, tab)
+                value = self._read_or_give_up(come, tab, answer_type, check)
+            return Answer(value, self._call(*come, tab))
+
+    async def close(self) -> None:
+        """Close all providers."""
+        for provider in self._providers.values():
+            await provider.close()
+
+    @asynccontextmanager
+    async def _tab(self, terms: Terms, agent: Agent) -> AsyncGenerator[_Tab]:
+        """A tab for one question; errors carry what is on it, and time runs out by it."""
+        tab = _Tab(terms, agent.temperature, self._clock)
+        try:
+            async with asyncio.timeout(terms.seconds):
+                yield tab
+        except TimeoutError:
+            late = ProviderDown(f"No answer within {terms.seconds:g} seconds.")
+            raise with_usage(late, tab.usage) from None
+        except MootError as error:
+            with_usage(error, tab.usage)
+            raise
+
+    async def _reply(
+        self, request: ModelRequest, agent: Agent, tab: _Tab
+    ) -> tuple[ModelRef, ModelReply]:
+        """The reply of the agent's own model, or of the first fallback that can be asked."""
+        refs = (ModelRef(agent.provider, agent.model), *tab.terms.fallbacks)
+        for ref in refs[:-1]:
+            try:
+                return ref, await self._tried(ref, request, tab)
+            except (ProviderError, ConfigurationBroken):
+                continue
+        return refs[-1], await self._tried(refs[-1], request, tab)
+
+    async def _tried(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
+        """The reply of one model, after as many tries as patience and time allow."""
+        request = replace(request, model=ref.model)
+        for number in range(1, self._patience.tries):
+            try:
+                return await self._attempt(ref, request, tab)
+            except ProviderError as error:
+                wait = self._wait_after(error, number)
+                if wait is None or wait >= tab.seconds_left:
+                    raise
+            await self._clock.sleep(wait)
+        return await self._attempt(ref, request, tab)
+
+    def _wait_after(self, error: ProviderError, number: int) -> float | None:
+        """Seconds to wait before the next try; None when there is none.
+
+        A wait the vendor asks for is a lower bound; ours is random up to a bound that doubles.
+        """
+        rules = self._patience
+        hopeless = isinstance(error, ReplyUnusable) and number >= rules.tries_if_unusable
+        if not error.passing or hopeless:
+            return None
+        bound = min(rules.longest_wait, rules.first_wait * 2 ** (number - 1))
+        asked = error.retry_after if isinstance(error, ProviderBusy) else None
+        return (asked or 0.0) + self._jitter() * bound
+
+    async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
+        """One attempt: held under the caps, behind its leader, in a slot, and booked."""
+        self._provider(ref.provider)
+        lifetime = self._measure.capability(*ref).cache_seconds
+        beginnings = self._measure.beginnings(ref.provider, request)
+        async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:
+            return await self._booked(ref, request, tab, began)
+
+    async def _booked(
+        self, ref: ModelRef, request: ModelRequest, tab: _Tab, began: Callable[[], None]
+    ) -> ModelReply:
+        """One attempt whose worst case is held before, and whose cost is booked after."""
+        worst = self._measure.worst(ref.provider, request, self._prices)
+        held = self._ledger.hold(tab.terms.caps, worst)
+        start = _Start(began)
+        usage = Usage(attempts=1)
+        try:
+            reply = await self._provider(ref.provider).complete(request, start)
+        except BaseException as error:
+            usage = self._lost(ref, request, error, begun=start.seen)
+            raise
+        else:
+            usage = self._spent(ref, request, reply)
+            return reply
+        finally:
+            tab.add(usage)
+            self._ledger.settle(held, usage.cost)
+
+    def _spent(self, ref: ModelRef, request: ModelRequest, reply: ModelReply) -> Usage:
+        """What a reply cost; the model's estimate learns from it."""
+        usage = self._measure.filled(ref.provider, request, reply.text, reply.usage)
+        self._measure.learn(ref.provider, request, usage)
+        return self._priced(ref, usage)
+
+    def _lost(
+        self, ref: ModelRef, request: ModelRequest, error: BaseException, *, begun: bool
+    ) -> Usage:
+        """What a failed attempt cost: as reported, or the prompt when the reply had begun."""
+        usage = usage_of(error)
+        if begun and not usage.input_tokens:
+            unreported = usage.model_copy(update={"cost": None})
+            usage = self._measure.filled(ref.provider, request, "", unreported)
+        return self._priced(ref, usage)
+
+    def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
+        """The usage of one attempt with its cost, unless the provider named it."""
+        cost = usage.cost
+        if self._measure.capability(*ref).local:
+            cost = Decimal(0)
+        elif cost is None:
+            cost = price(*ref, usage, self._prices, at=self._clock.now())
+        return usage.model_copy(update={"cost": cost, "attempts": 1})
+
+    def _read_or_give_up(
+        self,
+        come: tuple[ModelRef, ModelReply],
+        tab: _Tab,
+        answer_type: type[M],
+        check: Check[M] | None,
+    ) -> M:
+        """The repaired answer; when it cannot be read either, the error carries the call."""
+        ref, reply = come
+        try:
+            return read_answer(reply.text, answer_type, check)
+        except ReplyUnreadable as error:
+            with_call(error, self._call(ref, reply, tab))
+            raise
+
+    def _call(self, ref: ModelRef, reply: ModelReply, tab: _Tab) -> Call:
+        """How the answer came."""
+        return Call(
+            provider=ref.provider,
+            model=reply.model or ref.model,
+            usage=tab.usage,
+            latency_ms=round(tab.seconds * 1000),
+            request_id=reply.request_id,
+            temperature=tab.temperature if self._measure.capability(*ref).sampling else None,
+            prompt_source=tab.terms.prompt_source,
+        )
+
+    def _provider(self, name: str) -> ModelProvider:
+        """The provider of this name.
+
+        Raises:
+            ConfigurationBroken: It is not set up.
+        """
+        if name not in self._providers:
+            raise ConfigurationBroken(f"The provider {name!r} is not set up: is its key missing?")
+        return self._providers[name]
+
+
+class _Start:
+    """Passes on that a reply began, and remembers it."""
+
+    def __init__(self, began: Callable[[], None]) -> None:
+        self._began = began
+        self.seen = False
+
+    def __call__(self) -> None:
+        """The reply begins."""
+        self.seen = True
+        self._began()
+
+
+def _for(agent: Agent, request: ModelRequest) -> ModelRequest:
+    """The request as this agent asks it."""
+    return replace(request, model=agent.model, temperature=agent.temperature)

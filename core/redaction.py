@@ -1,0 +1,28 @@
+"""Secrets out of text, before it reaches a prompt, the database or a log (pure)."""
+
+import re
+
+#: Stands where a secret was.
+REDACTED = "[redacted]"
+
+_SECRETS = re.compile(
+    r"""
+    -----BEGIN\ [A-Z0-9 ]*(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]*-----
+        (?:.*?-----END\ [A-Z0-9 ]+-----|.*)                 # PEM; one cut off goes to its end
+    | (?<![A-Za-z0-9])xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}   # Slack: bot, user, refresh tokens
+    | (?<![A-Za-z0-9])xapp-[A-Za-z0-9-]{8,}                 # Slack: app-level tokens
+    | (?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}                 # keys of model providers
+    | (?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])   # AWS access keys
+    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # JWT
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def redact(text: str) -> str:
+    """The text with every known kind of secret replaced by `[redacted]`.
+
+    Known are Slack tokens (`xox?-`, `xapp-`), keys of model providers (`sk-`), AWS access keys,
+    JSON Web Tokens and PEM blocks. Redacting twice changes nothing.
+    """
+    return _SECRETS.sub(REDACTED, text)
