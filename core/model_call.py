@@ -4,19 +4,19 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from core.budget import NO_PRICES, Cap, Prices, price
+from core.budget import Cap, Prices, price
 from core.calling.leader import LeaderFirst
 from core.calling.ledger import Ledger
 from core.calling.measure import Measure
 from core.calling.spent import usage_of, with_call, with_usage
 from core.calling.structured import Check, answer_form, read_answer, repair_parts
-from core.capabilities import Record
+from core.capabilities import Price, Record
 from core.errors import (
     ConfigurationBroken,
     MootError,
@@ -87,7 +87,7 @@ class Tables:
     #: Records laid over the built-in table of capabilities.
     models: Sequence[Record] = ()
     #: Prices that win over the public list; a key is `provider/model` or the model's name.
-    prices: Prices = NO_PRICES
+    prices: Prices = field(default_factory=dict[str, Price])
 
 
 NO_TABLES = Tables()

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.request import ModelRequest
 from core.prompts.quoting import quote
+from core.request import ModelRequest
 
 #: No vendor takes more marked places in one prompt.
 MOST_BREAKPOINTS = 4
