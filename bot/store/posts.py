@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, delete, insert, select, update
 
 from bot.store.tables import POSTS
 from core.errors import StoreError
@@ -111,7 +111,7 @@ class Posts:
         Send the payload of the row this returns: it may be newer than the one read before.
 
         Raises:
-            StoreError: There is no such post.
+            StoreError: There is no such post, or it was sent or failed already: do not send it.
         """
         return await self._database.write(lambda c: _mark_sending(c, key, life, at))
 
@@ -177,9 +177,7 @@ def _replace(connection: Connection, post: NewPost) -> PostRow:
         return _get(connection, post.key)
     row = _get(connection, post.key, lock=True)
     if row.state in {PostState.WAITING, PostState.SENDING}:
-        return _change(
-            connection, post.key, payload=dict(post.payload), version=row.version + 1
-        )
+        return _change(connection, post.key, payload=dict(post.payload), version=row.version + 1)
     return _requeue(connection, row, post)
 
 
@@ -200,7 +198,7 @@ def _fresh(post: NewPost) -> dict[str, Any]:
 def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
     """The channel's first unsent post."""
     wanted = select(POSTS).where(_in(channel), _UNSENT).order_by(POSTS.c.id).limit(1)
-    return _maybe(connection.execute(wanted).first())
+    return _first(connection, wanted)
 
 
 def _channels_with_work(connection: Connection) -> list[Channel]:
@@ -212,6 +210,8 @@ def _channels_with_work(connection: Connection) -> list[Channel]:
 def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
     """Hand the newest version out."""
     row = _get(connection, key, lock=True)
+    if row.state in {PostState.SENT, PostState.FAILED}:
+        raise StoreError(f"The post {key!r} is not to be sent: it is {row.state} already.")
     return _change(
         connection,
         key,
@@ -262,7 +262,7 @@ def _get(connection: Connection, key: str, *, lock: bool = False) -> PostRow:
 def _find(connection: Connection, key: str, *, lock: bool = False) -> PostRow | None:
     """The row with this key, if there is one."""
     wanted = select(POSTS).where(POSTS.c.key == key)
-    return _maybe(connection.execute(wanted.with_for_update() if lock else wanted).first())
+    return _first(connection, wanted.with_for_update() if lock else wanted)
 
 
 def _debate_of_thread(connection: Connection, channel: Channel, thread_ts: str) -> str | None:
@@ -275,7 +275,7 @@ def _debate_of_thread(connection: Connection, channel: Channel, thread_ts: str) 
 def _of_debate(connection: Connection, debate_id: str) -> list[PostRow]:
     """The debate's posts."""
     wanted = select(POSTS).where(POSTS.c.debate_id == debate_id).order_by(POSTS.c.id)
-    return [_row(row) for row in connection.execute(wanted)]
+    return [_row(row) for row in connection.execute(wanted).mappings()]
 
 
 def _in(channel: Channel) -> Any:
@@ -283,12 +283,13 @@ def _in(channel: Channel) -> Any:
     return (POSTS.c.workspace == channel.workspace) & (POSTS.c.channel == channel.channel)
 
 
-def _maybe(row: Row[Any] | None) -> PostRow | None:
-    """The value of a row, if there is one."""
+def _first(connection: Connection, wanted: Select[Any]) -> PostRow | None:
+    """The first row, if there is one."""
+    row = connection.execute(wanted).mappings().first()
     return None if row is None else _row(row)
 
 
-def _row(row: Row[Any]) -> PostRow:
+def _row(row: RowMapping) -> PostRow:
     """The value of a row."""
-    fields = dict(row._mapping)  # noqa: SLF001 - public, named so to not clash with columns
-    return PostRow(**{**fields, "state": PostState(fields["state"])})
+    fields: dict[str, Any] = {**row, "state": PostState(row["state"])}
+    return PostRow(**fields)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import JSON, Column, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy import JSON, Column, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
 from core.store.columns import Moment
 from core.store.database import Database
@@ -15,22 +15,22 @@ POSTS: Final = Table(
     "posts",
     METADATA,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("key", String(200), nullable=False),
-    Column("workspace", String(40), nullable=False),
-    Column("channel", String(40), nullable=False),
-    Column("debate_id", String(40)),
-    Column("thread_key", String(200)),
-    Column("method", String(40), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("workspace", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("debate_id", Text),
+    Column("thread_key", Text),
+    Column("method", Text, nullable=False),
     Column("payload", JSON, nullable=False),
-    Column("state", String(10), nullable=False),
+    Column("state", Text, nullable=False),
     #: Counts the payloads this row has had; `sending_version` is the one being sent.
     Column("version", Integer, nullable=False),
     Column("sending_version", Integer),
-    Column("life", String(40)),
+    Column("life", Text),
     Column("attempted_at", Moment),
     Column("attempts", Integer, nullable=False),
     Column("not_before", Moment),
-    Column("ts", String(40)),
+    Column("ts", Text),
     Column("error", Text),
     UniqueConstraint("key", name="posts_key"),
     Index("posts_queue", "workspace", "channel", "state", "id"),
@@ -43,8 +43,8 @@ POSTS: Final = Table(
 DELIVERIES: Final = Table(
     "deliveries",
     METADATA,
-    Column("kind", String(20), primary_key=True),
-    Column("id", String(200), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
     Column("at", Moment, nullable=False),
     Index("deliveries_at", "at"),
 )
@@ -52,8 +52,8 @@ DELIVERIES: Final = Table(
 CHANNEL_SETTINGS: Final = Table(
     "channel_settings",
     METADATA,
-    Column("workspace", String(40), primary_key=True),
-    Column("channel", String(40), primary_key=True),
+    Column("workspace", Text, primary_key=True),
+    Column("channel", Text, primary_key=True),
     Column("settings", JSON, nullable=False),
 )
 

@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import Connection, DateTime, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeDecorator
-from typing_extensions import override
 
 
 class Moment(TypeDecorator[datetime]):
@@ -16,12 +15,20 @@ class Moment(TypeDecorator[datetime]):
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    @override
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_bind_param(
+        self,
+        value: datetime | None,
+        dialect: Dialect,  # noqa: ARG002 - the base class has it
+    ) -> datetime | None:
+        """To the database."""
         return None if value is None else value.astimezone(UTC)
 
-    @override
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(
+        self,
+        value: datetime | None,
+        dialect: Dialect,  # noqa: ARG002 - the base class has it
+    ) -> datetime | None:
+        """From the database."""
         if value is None:
             return None
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Brings a database's tables up to date, each package with migrations and a version table of its own."""
+"""Brings tables up to date: each package has migrations and a version table of its own."""
 
 from pathlib import Path
 
@@ -44,9 +44,7 @@ def _migrate(connection: Connection, location: Path, version_table: str, place: 
     command.upgrade(config, "head")
 
 
-def _refuse_newer(
-    connection: Connection, config: Config, version_table: str, place: str
-) -> None:
+def _refuse_newer(connection: Connection, config: Config, version_table: str, place: str) -> None:
     """Raise if the database has a version this program does not know."""
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     options = {"version_table": version_table}

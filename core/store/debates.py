@@ -1,0 +1,267 @@
+"""The log of all debates in a database."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, select, update
+
+from core.errors import DebateUnknown, RunLost, StoreError
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    Event,
+    Recorded,
+    event_from_json,
+    event_to_json,
+)
+from core.models import Status
+from core.ports import Appended, DebateEntry, DebateFilter, RunToken
+from core.store.columns import insert_new
+from core.store.database import Database
+from core.store.tables import DEBATES, EVENTS
+
+
+class SqlDebateStore:
+    """The `DebateStore` of a running program. See the port for what each method promises."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `core.store.tables.prepare` has made. The database stays the caller's."""
+        self._database = database
+
+    async def create(
+        self, debate_id: str, started: Event, *, origin: str, at: datetime
+    ) -> Appended:
+        """Begin a debate, unless `origin` has begun one.
+
+        Raises:
+            TypeError: `started` is not a start.
+            StoreError: Another debate has this id.
+        """
+        if not isinstance(started, DebateStarted):
+            raise TypeError(f"a debate begins with its start, not with {started.kind}")
+        first = Recorded(debate_id, 1, at, started)
+        return await self._database.write(lambda c: _create(c, first, started, origin))
+
+    async def append(
+        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
+    ) -> Appended:
+        """Write one event; the key's first writer wins."""
+        draft = Recorded(debate_id, 0, at, event)
+        return await self._database.write(lambda c: _append(c, draft, run))
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log in order, from the first event with a greater `seq`.
+
+        Raises:
+            StoreError: An event cannot be read; names it.
+        """
+        return await self._database.read(lambda c: _events(c, debate_id, after))
+
+    async def claim(self, debate_id: str) -> RunToken:
+        """Take the debate over from every older run."""
+        return await self._database.write(lambda c: _claim(c, debate_id))
+
+    async def published(self, debate_id: str) -> int:
+        """The `seq` up to which events were published."""
+        return await self._database.read(lambda c: _head(c, debate_id).published_seq)
+
+    async def mark_published(self, debate_id: str, seq: int) -> None:
+        """Remember that; a smaller number than before changes nothing."""
+        await self._database.write(lambda c: _mark_published(c, debate_id, seq))
+
+    async def unfinished(self) -> Sequence[str]:
+        """Ids of debates that did not end or have unpublished events, oldest first."""
+        return await self._database.read(_unfinished)
+
+    async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
+        """Debates that fit, newest first."""
+        return await self._database.read(lambda c: _find(c, wanted))
+
+
+def _create(
+    connection: Connection, first: Recorded, started: DebateStarted, origin: str
+) -> Appended:
+    """Insert the debate and its start, or find what the origin began."""
+    setup = started.setup
+    values = {
+        "id": first.debate_id,
+        "origin": origin,
+        "workspace": setup.place.workspace,
+        "channel": setup.place.channel,
+        "asked_by": setup.asked_by.id,
+        # PostgreSQL's text takes no NUL; the log has the question as it was.
+        "question": setup.question.replace("\0", ""),
+        "started_at": first.at,
+        "status": Status.RUNNING.value,
+        "run_number": 0,
+        "published_seq": 0,
+    }
+    if insert_new(connection, DEBATES, values):
+        _insert(connection, first)
+        return Appended(first, fresh=True)
+    return Appended(_start_from(connection, origin, first.debate_id), fresh=False)
+
+
+def _start_from(connection: Connection, origin: str, debate_id: str) -> Recorded:
+    """The start that the origin led to."""
+    wanted = (
+        select(EVENTS)
+        .join(DEBATES, DEBATES.c.id == EVENTS.c.debate_id)
+        .where(DEBATES.c.origin == origin, EVENTS.c.seq == 1)
+    )
+    row = connection.execute(wanted).first()
+    if row is None:
+        raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
+    return _recorded(row)
+
+
+def _append(connection: Connection, draft: Recorded, run: RunToken | None) -> Appended:
+    """Write the event under the next number, or find the one that has its key.
+
+    The run is checked first: who lost the debate must not be told that its work is done.
+    """
+    debate_id = draft.debate_id
+    head = _head(connection, debate_id, lock=True)
+    if run is not None and run != RunToken(debate_id, head.run_number):
+        raise RunLost(f"Another run holds the debate {debate_id} now.")
+    standing = connection.execute(_of(debate_id).where(EVENTS.c.key == draft.event.key)).first()
+    if standing is not None:
+        return Appended(_recorded(standing), fresh=False)
+    recorded = replace(draft, seq=_last_seq(connection, debate_id) + 1)
+    _insert(connection, recorded)
+    _note_end(connection, recorded)
+    return Appended(recorded, fresh=True)
+
+
+def _insert(connection: Connection, recorded: Recorded) -> None:
+    """Write the event's row."""
+    event = recorded.event
+    row = {
+        "debate_id": recorded.debate_id,
+        "seq": recorded.seq,
+        "key": event.key,
+        "kind": event.kind,
+        "at": recorded.at,
+        "body": event_to_json(event),
+    }
+    connection.execute(insert(EVENTS).values(**row))
+
+
+def _note_end(connection: Connection, recorded: Recorded) -> None:
+    """Keep the debate's row in step with its log."""
+    match recorded.event:
+        case DebateConcluded():
+            status = Status.CONCLUDED
+        case DebateFailed():
+            status = Status.FAILED
+        case _:
+            return
+    _update(connection, recorded.debate_id, status=status.value, ended_at=recorded.at)
+
+
+def _events(connection: Connection, debate_id: str, after: int) -> list[Recorded]:
+    """The rows of the log as values."""
+    _head(connection, debate_id)
+    wanted = _of(debate_id).where(EVENTS.c.seq > after).order_by(EVENTS.c.seq)
+    return [_recorded(row) for row in connection.execute(wanted)]
+
+
+def _claim(connection: Connection, debate_id: str) -> RunToken:
+    """Count the runs up."""
+    number = _head(connection, debate_id, lock=True).run_number + 1
+    _update(connection, debate_id, run_number=number)
+    return RunToken(debate_id, number)
+
+
+def _mark_published(connection: Connection, debate_id: str, seq: int) -> None:
+    """Set the number if it is greater."""
+    if _head(connection, debate_id, lock=True).published_seq < seq:
+        _update(connection, debate_id, published_seq=seq)
+
+
+def _unfinished(connection: Connection) -> list[str]:
+    """Ids by the debates' and the events' rows."""
+    unpublished = exists().where(
+        EVENTS.c.debate_id == DEBATES.c.id, EVENTS.c.seq > DEBATES.c.published_seq
+    )
+    wanted = (
+        select(DEBATES.c.id)
+        .where(or_(DEBATES.c.status == Status.RUNNING.value, unpublished))
+        .order_by(DEBATES.c.started_at, DEBATES.c.id)
+    )
+    return list(connection.execute(wanted).scalars())
+
+
+def _find(connection: Connection, wanted: DebateFilter) -> list[DebateEntry]:
+    """Entries by the debates' rows."""
+    query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
+    if wanted.workspace is not None:
+        query = query.where(DEBATES.c.workspace == wanted.workspace)
+    if wanted.channels is not None:
+        query = query.where(DEBATES.c.channel.in_(wanted.channels))
+    if wanted.open_only:
+        query = query.where(DEBATES.c.status == Status.RUNNING.value)
+    return [_entry(row) for row in connection.execute(query.limit(wanted.limit))]
+
+
+def _head(connection: Connection, debate_id: str, *, lock: bool = False) -> Row[Any, Any]:
+    """The debate's own row, locked against other processes if asked for.
+
+    Raises:
+        DebateUnknown: There is none.
+    """
+    wanted = select(DEBATES.c.run_number, DEBATES.c.published_seq).where(DEBATES.c.id == debate_id)
+    row = connection.execute(wanted.with_for_update() if lock else wanted).first()
+    if row is None:
+        raise DebateUnknown(f"There is no debate {debate_id}.")
+    return row
+
+
+def _last_seq(connection: Connection, debate_id: str) -> int:
+    """The newest event's number."""
+    newest = select(func.max(EVENTS.c.seq)).where(EVENTS.c.debate_id == debate_id)
+    return connection.execute(newest).scalar() or 0
+
+
+def _update(connection: Connection, debate_id: str, **values: Any) -> None:
+    """Set columns of the debate's own row."""
+    connection.execute(update(DEBATES).where(DEBATES.c.id == debate_id).values(**values))
+
+
+def _of(debate_id: str) -> Select[Any]:
+    """The debate's events."""
+    return select(EVENTS).where(EVENTS.c.debate_id == debate_id)
+
+
+def _recorded(row: Row[Any]) -> Recorded:
+    """The value of an event's row.
+
+    Raises:
+        StoreError: It cannot be read: damaged, or written by a newer program.
+    """
+    try:
+        event = event_from_json(row.body)
+    except ValidationError as error:
+        raise StoreError(
+            f"Event {row.seq} of the debate {row.debate_id} cannot be read: it is damaged, or "
+            "a newer version of Moot wrote it."
+        ) from error
+    return Recorded(row.debate_id, row.seq, row.at, event)
+
+
+def _entry(row: Row[Any]) -> DebateEntry:
+    """The value of a debate's row."""
+    return DebateEntry(
+        debate_id=row.id,
+        question=row.question,
+        workspace=row.workspace,
+        channel=row.channel,
+        asked_by=row.asked_by,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        status=row.status,
+    )

@@ -1,0 +1,150 @@
+"""A store that forgets: the same promises as the one in a database, for tests and tryouts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from core.errors import DebateUnknown, RunLost, StoreError
+from core.events import DebateConcluded, DebateFailed, DebateStarted, Event, Recorded
+from core.models import Setup, Status
+from core.ports import Appended, DebateEntry, DebateFilter, RunToken
+
+
+@dataclass
+class _Held:
+    """A debate and its log."""
+
+    debate_id: str
+    setup: Setup
+    started_at: datetime
+    log: list[Recorded]
+    by_key: dict[str, Recorded] = field(default_factory=dict[str, Recorded])
+    status: Status = Status.RUNNING
+    ended_at: datetime | None = None
+    run_number: int = 0
+    published: int = 0
+
+    def add(self, recorded: Recorded) -> None:
+        """Write the event down, and the end if it is one."""
+        self.log.append(recorded)
+        self.by_key[recorded.event.key] = recorded
+        match recorded.event:
+            case DebateConcluded():
+                self.status, self.ended_at = Status.CONCLUDED, recorded.at
+            case DebateFailed():
+                self.status, self.ended_at = Status.FAILED, recorded.at
+            case _:
+                pass
+
+
+class InMemoryStore:
+    """A `DebateStore` in memory, gone with the process. Of one event loop."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._debates: dict[str, _Held] = {}
+        self._by_origin: dict[str, _Held] = {}
+
+    async def create(
+        self, debate_id: str, started: Event, *, origin: str, at: datetime
+    ) -> Appended:
+        """Begin a debate, unless `origin` has begun one.
+
+        Raises:
+            TypeError: `started` is not a start.
+            StoreError: Another debate has this id.
+        """
+        if not isinstance(started, DebateStarted):
+            raise TypeError(f"a debate begins with its start, not with {started.kind}")
+        if origin in self._by_origin:
+            return Appended(self._by_origin[origin].log[0], fresh=False)
+        if debate_id in self._debates:
+            raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
+        first = Recorded(debate_id, 1, at, started)
+        held = _Held(debate_id, started.setup, at, [])
+        held.add(first)
+        self._debates[debate_id] = self._by_origin[origin] = held
+        return Appended(first, fresh=True)
+
+    async def append(
+        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
+    ) -> Appended:
+        """Write one event; the key's first writer wins."""
+        held = self._held(debate_id)
+        if run is not None and run != RunToken(debate_id, held.run_number):
+            raise RunLost(f"Another run holds the debate {debate_id} now.")
+        if event.key in held.by_key:
+            return Appended(held.by_key[event.key], fresh=False)
+        recorded = Recorded(debate_id, len(held.log) + 1, at, event)
+        held.add(recorded)
+        return Appended(recorded, fresh=True)
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log in order, from the first event with a greater `seq`."""
+        return [recorded for recorded in self._held(debate_id).log if recorded.seq > after]
+
+    async def claim(self, debate_id: str) -> RunToken:
+        """Take the debate over from every older run."""
+        held = self._held(debate_id)
+        held.run_number += 1
+        return RunToken(debate_id, held.run_number)
+
+    async def published(self, debate_id: str) -> int:
+        """The `seq` up to which events were published."""
+        return self._held(debate_id).published
+
+    async def mark_published(self, debate_id: str, seq: int) -> None:
+        """Remember that; a smaller number than before changes nothing."""
+        held = self._held(debate_id)
+        held.published = max(held.published, seq)
+
+    async def unfinished(self) -> Sequence[str]:
+        """Ids of debates that did not end or have unpublished events, oldest first."""
+        return [
+            held.debate_id
+            for held in self._oldest_first()
+            if held.status is Status.RUNNING or held.published < len(held.log)
+        ]
+
+    async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
+        """Debates that fit, newest first."""
+        fitting = [held for held in reversed(self._oldest_first()) if _fits(held, wanted)]
+        return [_entry(held) for held in fitting[: wanted.limit]]
+
+    def _held(self, debate_id: str) -> _Held:
+        """The debate with this id.
+
+        Raises:
+            DebateUnknown: There is none.
+        """
+        if debate_id not in self._debates:
+            raise DebateUnknown(f"There is no debate {debate_id}.")
+        return self._debates[debate_id]
+
+    def _oldest_first(self) -> list[_Held]:
+        """All debates by their start."""
+        return sorted(self._debates.values(), key=lambda held: (held.started_at, held.debate_id))
+
+
+def _fits(held: _Held, wanted: DebateFilter) -> bool:
+    """Whether a debate is wanted."""
+    place = held.setup.place
+    return (
+        wanted.workspace in {None, place.workspace}
+        and (wanted.channels is None or place.channel in wanted.channels)
+        and (held.status is Status.RUNNING or not wanted.open_only)
+    )
+
+
+def _entry(held: _Held) -> DebateEntry:
+    """The debate in a list."""
+    return DebateEntry(
+        debate_id=held.debate_id,
+        question=held.setup.question,
+        workspace=held.setup.place.workspace,
+        channel=held.setup.place.channel,
+        asked_by=held.setup.asked_by.id,
+        started_at=held.started_at,
+        ended_at=held.ended_at,
+        status=held.status.value,
+    )

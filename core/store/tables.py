@@ -1,0 +1,67 @@
+"""The tables debates are kept in."""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from core.store.columns import Moment
+from core.store.database import Database
+from core.store.migrate import migrate
+
+METADATA: Final = MetaData()
+
+#: What can be asked about a debate without reading its log; kept up in the same transactions.
+DEBATES: Final = Table(
+    "debates",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("origin", Text, nullable=False),
+    Column("workspace", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("asked_by", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("ended_at", Moment),
+    Column("status", Text, nullable=False),
+    Column("run_number", Integer, nullable=False),
+    Column("published_seq", Integer, nullable=False),
+    UniqueConstraint("origin", name="debates_origin"),
+    Index("debates_place", "workspace", "channel", "started_at"),
+    Index("debates_status", "status"),
+)
+
+EVENTS: Final = Table(
+    "events",
+    METADATA,
+    Column("debate_id", Text, ForeignKey("debates.id", name="events_debate"), primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("key", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    #: JSON as `core.events.event_to_json` writes it.
+    Column("body", Text, nullable=False),
+    UniqueConstraint("debate_id", "key", name="events_key"),
+)
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+VERSION_TABLE: Final = "moot_core_version"
+
+
+async def prepare(database: Database) -> None:
+    """Create the tables, or bring older ones up to date.
+
+    Raises:
+        StoreError: A newer version of the program made them.
+        StoreDown: The database does not answer.
+    """
+    await migrate(database, MIGRATIONS, VERSION_TABLE)
