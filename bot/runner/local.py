@@ -1,11 +1,11 @@
 """All debates in one process, each an asyncio task that is watched and never silently dead."""
 
-import asyncio
 from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Protocol
 
 from bot.log import bind_debate, logger
+from bot.supervisor import Supervisor
 from core.errors import DebateUnknown, RunLost, StoreError
 from core.events import DebateFailed
 from core.models import Debate
@@ -35,6 +35,16 @@ class Advances(Protocol):
         ...
 
 
+class _CameTo(Enum):
+    """What advancing a debate came to."""
+
+    END = auto()
+    #: Something outside failed; it passes.
+    INTERRUPTION = auto()
+    #: We failed; trying for ever would not help.
+    FAULT = auto()
+
+
 class LocalRunner:
     """Holds every unfinished debate of this process."""
 
@@ -42,59 +52,42 @@ class LocalRunner:
         self._engine = engine
         self._store = store
         self._clock = clock
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
-        self._taking_up: asyncio.Task[None] | None = None
-        self._closing = False
+        self._debates = Supervisor[str](self._hold)
+        self._taking_up = Supervisor[str](self._take_up)
 
     @property
     def held(self) -> Sequence[str]:
         """Ids of the debates being worked on."""
-        return tuple(self._tasks)
+        return self._debates.keys
 
     async def start(self) -> None:
         """Take up what is unfinished; keeps trying while the database is down."""
-        self._taking_up = asyncio.create_task(self._take_up(), name="take-up")
+        self._taking_up.wake("unfinished debates")
 
     def wake(self, debate_id: str) -> None:
         """Work on this debate, or look at its log again."""
-        if self._closing:
-            return
-        self._again.add(debate_id)
-        if debate_id in self._tasks:
-            self._engine.wake(debate_id)
-            return
-        task = asyncio.create_task(self._hold(debate_id), name=f"debate/{debate_id}")
-        self._tasks[debate_id] = task
-        task.add_done_callback(lambda _: self._let_go(debate_id))
+        self._debates.wake(debate_id)
+        self._engine.wake(debate_id)
 
     async def close(self) -> None:
         """Stop every debate where it is; its log goes on next time."""
-        self._closing = True
-        tasks = [*self._tasks.values(), *([self._taking_up] if self._taking_up else [])]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        await self._taking_up.close(1)
+        await self._debates.close(STOP_SECONDS)
 
-    def _let_go(self, debate_id: str) -> None:
-        self._tasks.pop(debate_id, None)
-        if debate_id in self._again and not self._closing:
+    async def _take_up(self, _: str) -> None:
+        pause = FIRST_PAUSE
+        while (found := await self._unfinished()) is None:
+            await self._clock.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+        for debate_id in found:
             self.wake(debate_id)
 
-    async def _take_up(self) -> None:
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                found = await self._store.unfinished()
-            except StoreError as error:
-                _log.warning("cannot look for unfinished debates", reason=str(error))
-                await self._clock.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE)
-                continue
-            for debate_id in found:
-                self.wake(debate_id)
-            return
+    async def _unfinished(self) -> Sequence[str] | None:
+        try:
+            return await self._store.unfinished()
+        except StoreError as error:
+            _log.warning("cannot look for unfinished debates", reason=str(error))
+            return None
 
     async def _hold(self, debate_id: str) -> None:
         """Advance one debate until it has ended, through whatever passes."""
@@ -107,13 +100,11 @@ class LocalRunner:
             await self._clock.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    async def _advance(self, debate_id: str) -> "_CameTo":
-        self._again.discard(debate_id)
+    async def _advance(self, debate_id: str) -> _CameTo:
         try:
             debate = await self._engine.run(debate_id)
         except (RunLost, DebateUnknown) as error:
             _log.warning("let go", reason=str(error))
-            self._again.discard(debate_id)
         except (StoreError, ConnectionError, TimeoutError) as error:
             _log.warning("interrupted, trying again", reason=str(error))
             return _CameTo.INTERRUPTION
@@ -131,13 +122,3 @@ class LocalRunner:
             await self._store.append(debate_id, failed, at=self._clock.now())
         except StoreError:
             _log.exception("cannot record the failure")
-
-
-class _CameTo(Enum):
-    """What advancing a debate came to."""
-
-    END = auto()
-    #: Something outside failed; it passes.
-    INTERRUPTION = auto()
-    #: We failed; trying for ever would not help.
-    FAULT = auto()

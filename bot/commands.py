@@ -1,0 +1,120 @@
+"""What people do, as facts in the log: start a debate, stop it, add a note. No Slack in here."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.runner.port import Runner
+from core.errors import BadInput, DebateUnknown
+from core.events import DebateFailed, DebateStarted, NoteAdded, StopRequested, fold
+from core.models import Debate, Note, Person, Place, Setup, Status, Stop
+from core.opening import Wish, open_debate
+from core.ports import Clock, DebateEntry, DebateFilter, DebateStore
+from core.settings import Settings
+
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+_ID_LENGTH = 7
+_DELIMITER_BYTES = 8
+
+
+def new_debate_id() -> str:
+    """Return a fresh id: "d" and seven characters that cannot be misread."""
+    return "d" + "".join(secrets.choice(_BASE32) for _ in range(_ID_LENGTH))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A debate that was asked for."""
+
+    debate_id: str
+    setup: Setup
+    #: False: this very request was here before, and its debate is the one it began.
+    fresh: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commands:
+    """The use cases. Every method may raise `StoreDown`; what it did by then may be done again."""
+
+    store: DebateStore
+    runner: Runner
+    clock: Clock
+    #: What holds where nothing else was asked.
+    settings: Callable[[], Settings]
+
+    async def start_debate(self, wish: Wish, *, origin: str) -> Started:
+        """Begin a debate, once per origin.
+
+        Args:
+            wish: What was asked.
+            origin: What asked for it (a trigger id, an event id).
+
+        Raises:
+            BadInput: The question cannot be used; nothing was started.
+        """
+        setup = open_debate(wish, self.settings(), delimiter=secrets.token_hex(_DELIMITER_BYTES))
+        started = await self.store.create(
+            new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
+        )
+        debate_id = started.recorded.debate_id
+        self.runner.wake(debate_id)
+        return Started(debate_id=debate_id, setup=setup, fresh=started.fresh)
+
+    async def stop_debate(self, debate_id: str, by: Person, *, workspace: str) -> Debate:
+        """Ask a running debate to wind up; its judge writes a partial verdict.
+
+        Raises:
+            BadInput: There is no such debate, it has ended, or somebody else started it.
+        """
+        debate = await self.debate(debate_id, workspace=workspace)
+        starter = debate.setup.asked_by.id
+        if debate.status is not Status.RUNNING:
+            raise BadInput(f"Debate `{debate_id}` has ended already.")
+        if starter != by.id:
+            raise BadInput(f"Only <@{starter}>, who started debate `{debate_id}`, can stop it.")
+        stopped = StopRequested(stop=Stop(by=by))
+        await self.store.append(debate_id, stopped, at=self.clock.now())
+        self.runner.wake(debate_id)
+        return debate
+
+    async def add_note(self, debate_id: str, *, note_id: str, author: Person, text: str) -> bool:
+        """Add what a person said to a running debate; False if it has ended.
+
+        Calling it again with the same id changes nothing.
+        """
+        debate = fold(await self.store.events(debate_id))
+        if debate.status is not Status.RUNNING:
+            return False
+        note = Note(id=note_id, author=author, text=text, after=len(debate.contributions))
+        await self.store.append(debate_id, NoteAdded(note=note), at=self.clock.now())
+        self.runner.wake(debate_id)
+        return True
+
+    async def give_up(self, debate_id: str, reason: str) -> None:
+        """End a debate that nobody can see, so that it spends no more money."""
+        failed = DebateFailed(reason=reason)
+        await self.store.append(debate_id, failed, at=self.clock.now())
+        self.runner.wake(debate_id)
+
+    async def debate(self, debate_id: str, *, workspace: str) -> Debate:
+        """Return a debate of this workspace.
+
+        Raises:
+            BadInput: There is none with this id.
+        """
+        try:
+            found = fold(await self.store.events(debate_id))
+        except DebateUnknown:
+            raise BadInput(_unknown(debate_id)) from None
+        if found.setup.place.workspace != workspace:
+            raise BadInput(_unknown(debate_id))
+        return found
+
+    async def debates_in(self, place: Place, *, limit: int) -> Sequence[DebateEntry]:
+        """Return the newest debates of a channel."""
+        wanted = DebateFilter(workspace=place.workspace, channels=(place.channel,), limit=limit)
+        return await self.store.find(wanted)
+
+
+def _unknown(debate_id: str) -> str:
+    return f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."

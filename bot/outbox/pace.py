@@ -1,0 +1,87 @@
+"""How fast Slack lets us go: seconds between two calls of a kind (the waiting is the caller's)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class CallKind(StrEnum):
+    """Calls that Slack limits separately."""
+
+    POST = "post"
+    EDIT = "edit"
+    PIN = "pin"
+    LOOK = "look"
+    REACT = "react"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """Seconds between two calls. Source: https://docs.slack.dev/apis/web-api/rate-limits.
+
+    Posts count per channel; the other kinds per workspace.
+    """
+
+    #: chat.postMessage: about one a second in a channel.
+    post: float = 1.0
+    #: chat.update and conversations.replies: Tier 3, 50 a minute.
+    edit: float = 1.2
+    look: float = 1.2
+    react: float = 1.2
+    #: pins.add and pins.remove: Tier 2, 20 a minute.
+    pin: float = 3.0
+    #: A post in doubt is looked for this long after its attempt: Slack may accept late.
+    grace: float = 5.0
+    #: The first and the longest pause after a passing error.
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+
+    def between(self, kind: CallKind) -> float:
+        """Return the seconds between two calls of this kind."""
+        pauses: Mapping[CallKind, float] = {
+            CallKind.POST: self.post,
+            CallKind.EDIT: self.edit,
+            CallKind.PIN: self.pin,
+            CallKind.LOOK: self.look,
+            CallKind.REACT: self.react,
+        }
+        return pauses[kind]
+
+    def after_errors(self, errors: int) -> float:
+        """Return the pause after so many passing errors in a row: doubling, with a ceiling."""
+        return min(self.first_pause * 2 ** max(0, errors - 1), self.longest_pause)
+
+
+#: For demonstrations and tests against the local workspace.
+FAST = Pace(
+    post=0.02,
+    edit=0.02,
+    look=0.02,
+    react=0.02,
+    pin=0.02,
+    grace=0.2,
+    first_pause=0.1,
+    longest_pause=1,
+)
+
+
+@dataclass
+class Turnstile:
+    """When the next call of each kind may begin. Times are seconds of a steady clock."""
+
+    pace: Pace
+    _free_at: dict[tuple[CallKind, str], float] = field(
+        default_factory=dict[tuple[CallKind, str], float]
+    )
+
+    def reserve(self, kind: CallKind, channel: str, now: float) -> float:
+        """Take the next place in line and return how many seconds to wait for it."""
+        line = (kind, channel if kind is CallKind.POST else "")
+        begins = max(now, self._free_at.get(line, 0.0))
+        self._free_at[line] = begins + self.pace.between(kind)
+        return begins - now
+
+    def hold(self, kind: CallKind, channel: str, until: float) -> None:
+        """Let nobody through before this time: Slack said Retry-After."""
+        line = (kind, channel if kind is CallKind.POST else "")
+        self._free_at[line] = max(until, self._free_at.get(line, 0.0))

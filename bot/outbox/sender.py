@@ -1,0 +1,205 @@
+"""The queues: one per channel, in order, until everything is in Slack or refused for good."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.log import logger
+from bot.outbox.outcomes import InDoubt, Later, Never, Outcome, outcome_of
+from bot.outbox.pace import CallKind, Pace, Turnstile
+from bot.outbox.slack import WAYS, Call, Way, carry_out, find_post
+from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
+from bot.supervisor import Supervisor
+from core.ports import Clock
+
+_log = logger(__name__)
+
+#: Seconds that a call in hand may take when the outbox stops, before it is left in doubt.
+STOP_PATIENCE = 3.0
+_NO_ROOT = "the message it belongs to was never posted"
+
+
+class _RootMissing(Exception):
+    """What the row depends on is not in Slack and never will be."""
+
+
+async def _nobody(row: PostRow, refusal: Never) -> None:
+    """Tell nobody."""
+
+
+@dataclass
+class Outbox:
+    """Sends what is in the table of posts. `post` and `replace` may be called from anywhere."""
+
+    posts: Posts
+    client: AsyncWebClient
+    clock: Clock
+    #: Token of this process's life, written on every row before it is sent.
+    life: str
+    pace: Pace = field(default_factory=Pace)
+    #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
+    on_refused: Callable[[PostRow, Never], Awaitable[None]] = _nobody
+
+    def __post_init__(self) -> None:
+        self._turnstile = Turnstile(self.pace)
+        self._channels = Supervisor[Channel](self._serve)
+        self._taking_up = Supervisor[str](self._take_up)
+
+    async def start(self) -> None:
+        """Go on with what an earlier process left; keeps trying while the database is down."""
+        self._taking_up.wake("unsent posts")
+
+    async def close(self) -> None:
+        """Stop after the calls in hand; the rest goes out next time."""
+        await self._taking_up.close(1)
+        await self._channels.close(STOP_PATIENCE + 1)
+
+    async def post(self, posts: Sequence[NewPost]) -> None:
+        """Queue posts in this order, all or none; those known already are left alone.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
+        await self.posts.enqueue(posts)
+        self._wake(posts)
+
+    async def replace(self, post: NewPost) -> None:
+        """Queue an edit of which only the newest state matters.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
+        await self.posts.replace_or_enqueue(post)
+        self._wake([post])
+
+    def _wake(self, posts: Sequence[NewPost]) -> None:
+        for post in posts:
+            self._channels.wake(Channel(post.workspace, post.channel))
+
+    async def _take_up(self, _: str) -> None:
+        for channel in await self.posts.channels_with_work():
+            self._channels.wake(channel)
+
+    async def _serve(self, channel: Channel) -> None:
+        errors = 0
+        while (row := await self.posts.next_for(channel)) is not None:
+            errors = 0 if await self._step(row, errors) else errors + 1
+
+    async def _step(self, row: PostRow, errors: int) -> bool:
+        """Bring the first row of a channel one step further; False after a passing error."""
+        way = WAYS.get(row.method)
+        if way is None:
+            return await self._refuse(row, Never(f"unknown method {row.method}", "unknown_method"))
+        await self._until(row.not_before)
+        try:
+            call = await self._call(row)
+        except _RootMissing:
+            return await self._refuse(row, Never(_NO_ROOT, "root_missing"))
+        if row.state is PostState.SENDING and not way.repeatable:
+            return await self._reconcile(call, errors)
+        await self._turn(way.kind, row.channel)
+        return await _unhurried(self._send(call, way, errors))
+
+    async def _send(self, call: Call, way: Way, errors: int) -> bool:
+        row = await self.posts.mark_sending(call.row.key, self.life, self.clock.now())
+        try:
+            ts = await carry_out(replace(call, row=row))
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            return await self._after(outcome_of(error), row, way, errors)
+        await self.posts.mark_sent(row.key, ts)
+        return True
+
+    async def _after(self, outcome: Outcome, row: PostRow, way: Way, errors: int) -> bool:
+        """Record what a failed call came to."""
+        if isinstance(outcome, Never):
+            return await self._refuse(row, outcome)
+        _log.warning("not sent", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Later) or way.repeatable:
+            await self._postpone(row, outcome, way, errors)
+        return False
+
+    async def _postpone(
+        self, row: PostRow, outcome: Later | InDoubt, way: Way, errors: int
+    ) -> None:
+        asked = outcome.after if isinstance(outcome, Later) else None
+        seconds = self.pace.after_errors(errors) if asked is None else asked
+        self._turnstile.hold(way.kind, row.channel, time.monotonic() + seconds)
+        due = self.clock.now() + timedelta(seconds=seconds)
+        await self.posts.postpone(row.key, due, outcome.words)
+
+    async def _reconcile(self, call: Call, errors: int) -> bool:
+        """Find out whether a post in doubt arrived; send it again only if it did not."""
+        row = call.row
+        patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
+        await self._until((row.attempted_at or self.clock.now()) + timedelta(seconds=patience))
+        await self._turn(CallKind.LOOK, row.channel)
+        try:
+            ts = await find_post(call)
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            return await self._not_found_out(outcome_of(error), row)
+        _log.info("was in doubt", post=row.key, arrived=ts is not None)
+        if ts is None:
+            await self.posts.postpone(row.key, self.clock.now(), "it had not arrived")
+        else:
+            await self.posts.mark_sent(row.key, ts)
+        return True
+
+    async def _not_found_out(self, outcome: Outcome, row: PostRow) -> bool:
+        """Slack did not let us look: try later, or send again where it never will.
+
+        A post that comes twice is worse than none only until nobody can tell: then it is sent.
+        """
+        _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Never):
+            await self.posts.postpone(row.key, self.clock.now(), outcome.words)
+            return True
+        after = outcome.after if isinstance(outcome, Later) else None
+        await self.clock.sleep(after or self.pace.first_pause)
+        return False
+
+    async def _refuse(self, row: PostRow, refusal: Never) -> bool:
+        _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
+        await self.on_refused(row, refusal)
+        await self.posts.mark_failed(row.key, refusal.words)
+        return True
+
+    async def _call(self, row: PostRow) -> Call:
+        """Find the timestamps a row depends on."""
+        thread_ts = await self._ts_of(row.thread_key) if row.thread_key else None
+        target_key = row.payload.get("target_key")
+        target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
+        return Call(self.client, row, thread_ts, target_ts)
+
+    async def _ts_of(self, key: str) -> str:
+        found = await self.posts.row_by_key(key)
+        if found is None or found.ts is None:
+            raise _RootMissing
+        return found.ts
+
+    async def _until(self, due: datetime | None) -> None:
+        if due is not None:
+            await self._wait((due - self.clock.now()).total_seconds())
+
+    async def _turn(self, kind: CallKind, channel: str) -> None:
+        """Wait until Slack's pace allows the next call."""
+        await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            await self.clock.sleep(seconds)
+
+
+async def _unhurried(work: Coroutine[None, None, bool]) -> bool:
+    """Let a call in hand end by itself when we are told to stop, for a few seconds."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), STOP_PATIENCE)
+        raise

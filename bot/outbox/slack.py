@@ -1,0 +1,176 @@
+"""The calls that carry posts: one Slack method each, and the search for a post in doubt."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.ids import METADATA_EVENT
+from bot.outbox.outcomes import Never, outcome_of
+from bot.outbox.pace import CallKind
+from bot.payloads import Page, posted_ts
+from bot.store.posts import PostRow
+
+#: Seconds that Slack may take to answer before a call counts as lost.
+CALL_SECONDS = 10
+_PAGE = 200
+#: Slack's clock and ours may differ by this many seconds.
+_CLOCK_MARGIN = 3600
+#: Refusals that mean: it is as we want it already.
+_DONE_ALREADY = frozenset({"already_pinned", "no_pin", "already_reacted", "no_reaction"})
+
+
+def slack_client(token: str, api_url: str) -> AsyncWebClient:
+    """Return the client that everything uses.
+
+    It repeats nothing by itself: the SDK's silent retry of dropped connections doubles posts.
+    """
+    return AsyncWebClient(
+        token=token,
+        base_url=api_url,
+        timeout=CALL_SECONDS,
+        retry_handlers=[],
+        trust_env_in_session=True,
+    )
+
+
+@dataclass(frozen=True)
+class Way:
+    """How one method of the outbox is carried out."""
+
+    kind: CallKind
+    #: Doing it twice does no harm.
+    repeatable: bool
+    call: Callable[["Call"], Awaitable[str | None]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A row about to be sent, with the timestamps it depends on."""
+
+    client: AsyncWebClient
+    row: PostRow
+    #: Timestamp of the root of its thread; None in the channel itself.
+    thread_ts: str | None
+    #: Timestamp of the message it changes, pins or reacts to.
+    target_ts: str | None
+
+    @property
+    def channel(self) -> str:
+        """Where it goes."""
+        return self.row.channel
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What the method is called with, without our own fields."""
+        return {name: value for name, value in self.row.payload.items() if name not in OWN_FIELDS}
+
+
+#: Fields of a payload that are for the outbox, not for Slack.
+OWN_FIELDS = frozenset({"target_key", "target_ts"})
+
+
+async def _post(call: Call) -> str:
+    metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": call.row.key}}
+    answer = await call.client.chat_postMessage(
+        channel=call.channel,
+        thread_ts=call.thread_ts,
+        metadata=metadata,
+        unfurl_links=False,
+        unfurl_media=False,
+        **call.payload,
+    )
+    return posted_ts(_body(answer))
+
+
+async def _update(call: Call) -> None:
+    await call.client.chat_update(channel=call.channel, ts=call.target_ts or "", **call.payload)
+
+
+async def _pin(call: Call) -> None:
+    await call.client.pins_add(channel=call.channel, timestamp=call.target_ts)
+
+
+async def _unpin(call: Call) -> None:
+    await call.client.pins_remove(channel=call.channel, timestamp=call.target_ts)
+
+
+async def _react(call: Call) -> None:
+    await call.client.reactions_add(
+        channel=call.channel, timestamp=call.target_ts or "", **call.payload
+    )
+
+
+async def _ephemeral(call: Call) -> None:
+    await call.client.chat_postEphemeral(
+        channel=call.channel, thread_ts=call.thread_ts, **call.payload
+    )
+
+
+WAYS: Mapping[str, Way] = {
+    "post": Way(CallKind.POST, repeatable=False, call=_post),
+    "update": Way(CallKind.EDIT, repeatable=True, call=_update),
+    "pin": Way(CallKind.PIN, repeatable=True, call=_pin),
+    "unpin": Way(CallKind.PIN, repeatable=True, call=_unpin),
+    "react": Way(CallKind.REACT, repeatable=True, call=_react),
+    "ephemeral": Way(CallKind.POST, repeatable=True, call=_ephemeral),
+}
+
+
+async def carry_out(call: Call) -> str | None:
+    """Make the call; return the timestamp of a new message.
+
+    Raises:
+        Exception: Whatever the SDK raises; `outcome_of` says what it means.
+    """
+    try:
+        return await WAYS[call.row.method].call(call)
+    except SlackApiError as error:
+        outcome = outcome_of(error)
+        if isinstance(outcome, Never) and outcome.code in _DONE_ALREADY:
+            return None
+        raise
+
+
+async def find_post(call: Call) -> str | None:
+    """Look in Slack for the message that carries the row's key; return its timestamp.
+
+    Looks in the thread, or in the channel for what begins one.
+
+    Raises:
+        Exception: Whatever the SDK raises.
+    """
+    attempted = call.row.attempted_at
+    oldest = str(attempted.timestamp() - _CLOCK_MARGIN) if attempted else "0"
+    cursor = ""
+    while True:
+        page = await _page(call, oldest, cursor)
+        for found in page.messages:
+            if found.key == call.row.key:
+                return found.ts
+        if not page.next_cursor:
+            return None
+        cursor = page.next_cursor
+
+
+async def _page(call: Call, oldest: str, cursor: str) -> Page:
+    wanted: dict[str, Any] = {
+        "channel": call.channel,
+        "oldest": oldest,
+        "limit": _PAGE,
+        "include_all_metadata": True,
+    }
+    if cursor:
+        wanted["cursor"] = cursor
+    if call.thread_ts is None:
+        answer = await call.client.conversations_history(**wanted)
+    else:
+        answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
+    return Page.model_validate(_body(answer))
+
+
+def _body(answer: Any) -> Mapping[str, Any]:
+    """The JSON object of an answer."""
+    return answer.data
