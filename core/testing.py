@@ -1,0 +1,167 @@
+"""PUBLIC doubles for tests: a scripted model, a recording sink, a clock one owns, a debate at hand.
+
+They keep the ports' contracts; nothing in the product imports this module. The in-memory store is
+`core.store.memory.InMemoryStore`.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from core.calling.spent import with_usage
+from core.errors import ProviderError
+from core.events import Event, Recorded
+from core.models import Act, Debate, Person, Place, Setup, Turn, Usage
+from core.opening import Wish, open_debate
+from core.ports import ModelReply, ModelRequest
+from core.request import PartKind
+from core.settings import ModelChoice, Settings
+
+#: What a `ScriptedProvider` answers: a reply's text, or the error to raise.
+Script = Callable[[ModelRequest], str | ProviderError]
+
+
+class ScriptedProvider:
+    """A provider that answers what the test says and remembers what it was asked."""
+
+    def __init__(
+        self, script: Script | None = None, *, name: str = "scripted", latency: float = 0.0
+    ) -> None:
+        """Take the script.
+
+        Args:
+            script: Makes the reply; without one, plausible replies of the right form.
+            name: The provider's name.
+            latency: Seconds each call takes.
+        """
+        self.name = name
+        self.requests: list[ModelRequest] = []
+        self._script = script or plausible_reply
+        self._latency = latency
+        self._asked = asyncio.Condition()
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Answer after the latency."""
+        async with self._asked:
+            self.requests.append(request)
+            self._asked.notify_all()
+        await asyncio.sleep(self._latency)
+        answer = self._script(request)
+        usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
+        if isinstance(answer, ProviderError):
+            raise with_usage(answer, usage)
+        on_first_token()
+        return ModelReply(text=answer, usage=usage, model=request.model)
+
+    async def until_asked(self, act: Act, times: int = 1) -> None:
+        """Wait until it was asked for this act that many times."""
+        async with self._asked:
+            await self._asked.wait_for(lambda: len(self.asked(act)) >= times)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+    def asked(self, act: Act) -> Sequence[ModelRequest]:
+        """The requests of one act."""
+        return [request for request in self.requests if request.act is act]
+
+
+def plausible_reply(request: ModelRequest) -> str:
+    """A reply of the right form for every act of the critique format."""
+    if request.act is Act.BALLOT:
+        labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+        reasons = [f"{label} is clear" for label in labels]
+        return json.dumps({"ranking": labels, "reasons": reasons, "confidence": 0.7})
+    if request.act is Act.SYNTHESIS:
+        return json.dumps(a_verdict_reply())
+    return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
+
+
+def a_verdict_reply(**changes: object) -> dict[str, object]:
+    """What a judge may answer, with changes."""
+    reply: dict[str, object] = {
+        "decision": "Use PostgreSQL.",
+        "solution": "It meets the requirements.",
+        "implementation": "1. Create the table.",
+        "tradeoffs": ["Throughput for simplicity"],
+        "recommendations": ["Watch the queue's depth"],
+        "unmet_requirements": [],
+        "open_questions": ["How long may a job take?"],
+        "dissent": "Performance would take Kafka.",
+        "overturned_by": ["More than 50,000 jobs per second"],
+        "notes": [],
+        "confidence": 72,
+    }
+    return reply | changes
+
+
+class RecordingSink:
+    """A sink that remembers what it was told, in order."""
+
+    def __init__(self) -> None:
+        self.events: list[Recorded] = []
+        self.debates: list[Debate] = []
+        self.began: list[Sequence[Turn]] = []
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Remember the event."""
+        self.debates.append(debate)
+        self.events.append(recorded)
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Remember the turns."""
+        del debate
+        self.began.append(turns)
+
+
+class ManualClock:
+    """A clock that moves only when told to, or when somebody sleeps on it."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        """The time it was set to."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move on."""
+        self._now += timedelta(seconds=seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Move on at once and let others run."""
+        self.advance(seconds)
+        await asyncio.sleep(0)
+
+
+def a_setup(
+    question: str = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job.",
+    *,
+    agents: Sequence[str] = ("architect", "security", "simplicity"),
+    rounds: int = 2,
+    provider: str = "scripted",
+) -> Setup:
+    """The setup of a debate as a person in a channel would start it."""
+    choice = ModelChoice(provider=provider, model="scripted-1")
+    wish = Wish(
+        question=question,
+        asked_by=Person(id="U1", name="Dana"),
+        place=Place(surface="slack", workspace="T1", channel="C1"),
+        agents=agents,
+        rounds=rounds,
+    )
+    settings = Settings(agent_model=choice, judge_model=choice)
+    return open_debate(wish, settings, delimiter="d41d8c")
+
+
+def recorded(events: Sequence[Event], debate_id: str = "dabc2345") -> Sequence[Recorded]:
+    """A log of these events, a second apart."""
+    clock = ManualClock()
+    log: list[Recorded] = []
+    for seq, event in enumerate(events, start=1):
+        log.append(Recorded(debate_id=debate_id, seq=seq, at=clock.now(), event=event))
+        clock.advance(1)
+    return log

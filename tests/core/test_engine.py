@@ -1,0 +1,332 @@
+"""The loop: data flow, failures, stops, crashes. A real log, a scripted model."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import KeyRefused, ProviderError, RunLost
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    NoteAdded,
+    StopRequested,
+    TurnFailed,
+    fold,
+)
+from core.model_call import ModelCalls
+from core.models import (
+    Act,
+    Debate,
+    Note,
+    Person,
+    Setup,
+    Status,
+    Stop,
+    VerdictSource,
+)
+from core.request import ModelRequest, PartKind
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
+from core.turns import Turns
+
+DEBATE = "dabc2345"
+DANA = Person(id="U1", name="Dana")
+
+
+@dataclass
+class Bench:
+    """An engine over a log in memory and a scripted model."""
+
+    provider: ScriptedProvider = field(default_factory=ScriptedProvider)
+    store: InMemoryStore = field(default_factory=InMemoryStore)
+    sink: RecordingSink = field(default_factory=RecordingSink)
+
+    @property
+    def engine(self) -> Engine:
+        """A new engine, as after a restart."""
+        clock = SystemClock()
+        calls = ModelCalls({"scripted": self.provider}, clock)
+        return Engine(store=self.store, turns=Turns(calls), sink=self.sink, clock=clock)
+
+    async def start(self, setup: Setup | None = None) -> None:
+        event = DebateStarted(setup=setup or a_setup())
+        await self.store.create(DEBATE, event, origin="trigger-1", at=SystemClock().now())
+
+    async def run(self, setup: Setup | None = None) -> Debate:
+        await self.start(setup)
+        return await self.engine.run(DEBATE)
+
+
+async def test_a_debate_runs_from_question_to_verdict() -> None:
+    bench = Bench()
+    debate = await bench.run(a_setup(rounds=2))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.decision == "Use PostgreSQL."
+    assert not debate.verdict.partial
+    assert isinstance(bench.sink.events[-1].event, DebateConcluded)
+
+
+async def test_three_agents_and_three_rounds_take_exactly_the_turns_of_the_format() -> None:
+    bench = Bench()
+    debate = await bench.run(a_setup(rounds=3))
+    asked = {act: len(bench.provider.asked(act)) for act in Act}
+
+    assert (asked[Act.PROPOSAL], asked[Act.CRITIQUE], asked[Act.REFINEMENT]) == (3, 18, 9)
+    assert (asked[Act.BALLOT], asked[Act.SYNTHESIS]) == (3, 1)
+    carried = debate.contributions["r2/proposal/architect"]
+    assert (carried.carried_from, carried.call) == ("r1/refinement/architect", None)
+
+
+async def test_every_prompt_holds_the_question_and_the_notes_known_by_then() -> None:
+    bench = Bench()
+    await bench.start()
+    note = Note(id="n", author=DANA, text="We have two people on call.")
+    await bench.store.append(DEBATE, NoteAdded(note=note), at=SystemClock().now())
+    await bench.engine.run(DEBATE)
+
+    for request in bench.provider.requests:
+        texts = {part.kind: part.text for part in request.parts}
+        assert "Kafka or PostgreSQL" in texts[PartKind.QUESTION]
+        assert "two people on call" in texts[PartKind.NOTES]
+
+
+async def test_agents_are_never_named_to_one_another() -> None:
+    bench = Bench()
+    await bench.run()
+
+    for request in bench.provider.requests:
+        if request.act is not Act.SYNTHESIS:
+            labels = " ".join(part.label for part in request.parts)
+            assert not any(name in labels for name in ("Architect", "Security", "Simplicity"))
+
+
+async def test_drafts_are_made_in_isolation() -> None:
+    bench = Bench()
+    await bench.run()
+
+    for request in bench.provider.asked(Act.PROPOSAL):
+        assert {part.kind for part in request.parts} == {PartKind.QUESTION, PartKind.TASK}
+
+
+async def test_a_critique_does_not_wait_for_a_slow_third_proposal() -> None:
+    release = asyncio.Event()
+
+    class Slow(ScriptedProvider):
+        async def complete(
+            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+        ):
+            if request.role == "simplicity" and request.act is Act.PROPOSAL:
+                await release.wait()
+            return await super().complete(request, on_first_token)
+
+    bench = Bench(provider=Slow())
+    await bench.start()
+    running = asyncio.create_task(bench.engine.run(DEBATE))
+    await bench.provider.until_asked(Act.CRITIQUE, times=2)
+
+    roles = {request.role for request in bench.provider.asked(Act.CRITIQUE)}
+    assert {"architect", "security"} == roles
+    release.set()
+    assert (await running).status is Status.CONCLUDED
+
+
+def failing_when(
+    condition: Callable[[ModelRequest], bool],
+) -> Callable[[ModelRequest], str | ProviderError]:
+    def script(request: ModelRequest) -> str | ProviderError:
+        return KeyRefused("The key is refused.") if condition(request) else plausible_reply(request)
+
+    return script
+
+
+async def test_one_dead_agent_does_not_end_the_debate() -> None:
+    bench = Bench(ScriptedProvider(failing_when(lambda request: request.role == "security")))
+    debate = await bench.run()
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert any("Only 2 of 3 agents" in warning for warning in debate.verdict.warnings)
+    assert not any("security" in key for key in debate.contributions)
+    assert debate.tally
+    assert debate.tally.voters == ("architect", "simplicity")
+
+
+async def test_a_failed_critique_is_missing_and_nothing_else() -> None:
+    def is_one_critique(request: ModelRequest) -> bool:
+        return request.act is Act.CRITIQUE and request.role == "security"
+
+    bench = Bench(ScriptedProvider(failing_when(is_one_critique)))
+    debate = await bench.run(a_setup(rounds=1))
+
+    assert {"r1/critique/security/architect", "r1/critique/security/simplicity"} == set(
+        debate.failures
+    )
+    assert len(debate.contributions) == 3 + 4 + 3
+
+
+async def test_a_failed_refinement_means_a_fresh_proposal_with_a_warning() -> None:
+    failed: list[ModelRequest] = []
+
+    def is_first_refinement(request: ModelRequest) -> bool:
+        wanted = request.act is Act.REFINEMENT and request.role == "security" and not failed
+        if wanted:
+            failed.append(request)
+        return wanted
+
+    bench = Bench(ScriptedProvider(failing_when(is_first_refinement)))
+    debate = await bench.run(a_setup(rounds=2))
+    fresh = debate.contributions["r2/proposal/security"]
+
+    assert fresh.call
+    assert fresh.warnings == ("The last refinement is missing; this is a fresh proposal.",)
+
+
+async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
+    bench = Bench(
+        ScriptedProvider(failing_when(lambda request: request.role in {"security", "simplicity"}))
+    )
+    debate = await bench.run()
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert not bench.provider.asked(Act.REFINEMENT)
+
+
+async def test_without_any_position_the_debate_fails_and_says_why() -> None:
+    bench = Bench(ScriptedProvider(failing_when(lambda _: True)))
+    debate = await bench.run()
+
+    assert debate.status is Status.FAILED
+    assert "The key is refused." in debate.failure
+    assert isinstance(bench.sink.events[-1].event, DebateFailed)
+
+
+async def test_without_a_judge_the_winning_position_stands_and_says_so() -> None:
+    bench = Bench(ScriptedProvider(failing_when(lambda request: request.role == "judge")))
+    debate = await bench.run()
+
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert "judge could not be asked" in debate.verdict.warnings[0]
+
+
+async def test_an_unreadable_verdict_is_its_raw_text_with_half_the_confidence() -> None:
+    def script(request: ModelRequest) -> str:
+        return "Just use files." if request.act is Act.SYNTHESIS else plausible_reply(request)
+
+    debate = await Bench(ScriptedProvider(script)).run()
+
+    assert debate.verdict
+    assert (debate.verdict.decision, debate.verdict.confidence) == ("Just use files.", 50)
+
+
+async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> None:
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.BALLOT and request.role == "security":
+            return '{"ranking": ["p1"], "reasons": [], "confidence": 1}'
+        return plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script))
+    debate = await bench.run(a_setup(rounds=1))
+    ballots = [
+        request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
+    ]
+
+    assert len(ballots) == 2
+    assert debate.tally
+    assert debate.tally.abstained == ("security",)
+    assert debate.tally.voters == ("architect", "simplicity")
+
+
+async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None:
+    bench = Bench(ScriptedProvider(latency=0.02))
+    await bench.start(a_setup(rounds=3))
+    engine = bench.engine
+    running = asyncio.create_task(engine.run(DEBATE))
+    await bench.provider.until_asked(Act.CRITIQUE)
+    await bench.store.append(DEBATE, StopRequested(stop=Stop(by=DANA)), at=SystemClock().now())
+    assert engine.wake(DEBATE)
+    debate = await running
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert "Stopped by Dana" in debate.verdict.warnings[0]
+    assert not bench.provider.asked(Act.BALLOT)
+
+
+async def test_a_debate_out_of_time_goes_to_the_vote() -> None:
+    limits = a_setup().limits.model_copy(update={"debate_seconds": 0.2})
+    setup = a_setup(rounds=15).model_copy(update={"limits": limits})
+    debate = await Bench(ScriptedProvider(latency=0.05)).run(setup)
+
+    assert debate.out_of_time
+    assert debate.tally
+    assert debate.verdict
+    assert debate.verdict.partial
+
+
+async def test_after_a_crash_no_recorded_call_is_made_again() -> None:
+    bench = Bench(ScriptedProvider(latency=0.005))
+    await bench.start(a_setup(rounds=2))
+    for _ in range(40):
+        running = asyncio.create_task(bench.engine.run(DEBATE))
+        done, _ = await asyncio.wait([running], timeout=0.012)
+        if done:
+            break
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    await bench.engine.run(DEBATE)
+    log = await bench.store.events(DEBATE)
+    debate = fold(log)
+
+    assert debate.status is Status.CONCLUDED
+    assert len({recorded.event.key for recorded in log}) == len(log)
+    published = [recorded.seq for recorded in bench.sink.events]
+    assert list(range(1, len(log) + 1)) == list(dict.fromkeys(published))
+
+
+async def test_a_restart_asks_only_for_what_is_missing() -> None:
+    first = Bench()
+    await first.run(a_setup(rounds=1))
+    log = await first.store.events(DEBATE)
+    for length in range(1, len(log)):
+        bench = Bench()
+        await bench.start(a_setup(rounds=1))
+        for recorded in log[1:length]:
+            await bench.store.append(DEBATE, recorded.event, at=recorded.at)
+        debate = await bench.engine.run(DEBATE)
+
+        assert debate.status is Status.CONCLUDED
+        recorded_calls = len(fold(log[:length]).calls)
+        assert len(first.provider.requests) - recorded_calls == len(bench.provider.requests)
+
+
+async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None:
+    bench = Bench(ScriptedProvider(latency=0.05))
+    await bench.start()
+    running = asyncio.create_task(bench.engine.run(DEBATE))
+    await asyncio.sleep(0.01)
+    await bench.store.claim(DEBATE)
+
+    with pytest.raises(RunLost):
+        await running
+    assert len(await bench.store.events(DEBATE)) == 1
+
+
+async def test_a_failed_turn_is_booked_with_what_it_cost() -> None:
+    bench = Bench(ScriptedProvider(failing_when(lambda request: request.role == "security")))
+    debate = await bench.run(a_setup(rounds=1))
+    events = [recorded.event for recorded in bench.sink.events]
+    failures = [event.failure for event in events if isinstance(event, TurnFailed)]
+
+    assert [failure.usage.input_tokens for failure in failures] == [100]
+    assert debate.usage.attempts == len(bench.provider.requests)

@@ -1,0 +1,103 @@
+"""The log and its fold."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import ValidationError
+
+from core.events import (
+    BallotCast,
+    ContributionMade,
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    Event,
+    NoteAdded,
+    Recorded,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    event_from_json,
+    event_to_json,
+    fold,
+)
+from core.models import (
+    Act,
+    Ballot,
+    Call,
+    Contribution,
+    Failure,
+    Note,
+    Person,
+    Status,
+    Stop,
+    Turn,
+    Usage,
+)
+from core.testing import a_setup, recorded
+
+DANA = Person(id="U1", name="Dana")
+TURN = Turn(act=Act.CRITIQUE, round=2, agent="ann", target="bob")
+MADE = ContributionMade(
+    contribution=Contribution(
+        turn=TURN, text="Hm.", call=Call(provider="p", model="m", usage=Usage(input_tokens=7))
+    )
+)
+FAILED = TurnFailed(failure=Failure(turn=TURN, reason="down", usage=Usage(input_tokens=5)))
+ALL: list[Event] = [
+    DebateStarted(setup=a_setup()),
+    MADE,
+    BallotCast(ballot=Ballot(turn=TURN, ranking=("ann", "bob"), reasons={"ann": "good"})),
+    NoteAdded(note=Note(id="e1", author=DANA, text="Two of us.")),
+    StopRequested(stop=Stop(by=DANA)),
+    TimeRanOut(),
+    DebateFailed(reason="all gone"),
+]
+
+
+@pytest.mark.parametrize("event", ALL, ids=lambda event: type(event).__name__)
+def test_an_event_survives_the_way_to_disk_and_back(event: Event) -> None:
+    assert event_from_json(event_to_json(event)) == event
+
+
+def test_a_text_that_is_no_event_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        event_from_json('{"kind": "coffee_made"}')
+
+
+def test_fields_of_a_newer_version_are_passed_over() -> None:
+    assert event_from_json('{"kind": "time_ran_out", "why": "new"}') == TimeRanOut()
+
+
+def test_a_turns_outcome_has_the_turns_key_whether_good_or_bad() -> None:
+    assert MADE.key == FAILED.key == "r2/critique/ann/bob"
+
+
+def test_folding_keeps_order_time_and_place_in_the_log() -> None:
+    debate = fold(recorded([*ALL[:2], TimeRanOut(), DebateConcluded()]))
+
+    assert debate.seq == 4
+    assert debate.status is Status.CONCLUDED
+    assert debate.out_of_time
+    assert debate.ended_at == debate.now
+    assert debate.text_of(Act.CRITIQUE, 2, "ann", "bob") == "Hm."
+    assert debate.text_of(Act.CRITIQUE, 3, "ann", "bob") == ""
+
+
+def test_usage_counts_failed_turns_too_and_an_unknown_price_stays_unknown() -> None:
+    unknown = MADE.contribution.model_copy(
+        update={
+            "turn": TURN.model_copy(update={"target": "cid"}),
+            "call": Call(provider="p", model="m", usage=Usage(cost=None)),
+        }
+    )
+    log = recorded([ALL[0], MADE, ContributionMade(contribution=unknown), FAILED])
+
+    assert fold(log).usage.input_tokens == 12
+    assert fold(log).usage.cost is None
+
+
+@pytest.mark.parametrize("events", [[], [MADE]], ids=["empty", "headless"])
+def test_a_log_without_a_start_is_no_debate(events: list[Event]) -> None:
+    with pytest.raises(ValueError, match=r"no debate|not with the start"):
+        fold(Recorded("d1", 1, datetime(2026, 1, 1, tzinfo=UTC), event) for event in events)

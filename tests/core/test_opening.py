@@ -1,0 +1,79 @@
+"""From a person's wish to a debate's setup."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from core.errors import BadInput
+from core.models import Agent, Person, Place
+from core.opening import Wish, open_debate
+from core.settings import Settings
+
+WISH = Wish(question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack"))
+
+
+def roles_of(agents: Sequence[str] | None = None) -> tuple[list[str], tuple[str, ...]]:
+    setup = open_debate(replace(WISH, agents=agents), Settings(), delimiter="ab")
+    return [agent.role for agent in setup.agents], setup.warnings
+
+
+def test_without_a_wish_the_default_roster_takes_part() -> None:
+    assert roles_of() == (["architect", "security", "simplicity"], ())
+
+
+def test_agents_are_found_by_role_and_by_other_spellings() -> None:
+    roles, warnings = roles_of(agents=["KISS", "Data modelling", "finance"])
+
+    assert roles == ["simplicity", "data", "finance"]
+    assert warnings == ()
+
+
+def test_an_unknown_role_becomes_a_generalist_with_a_warning() -> None:
+    roles, warnings = roles_of(agents=["wizard", "architect"])
+
+    assert roles == ["generalist", "architect"]
+    assert "wizard" in warnings[0]
+
+
+def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
+    roles, warnings = roles_of(agents=["  "])
+
+    assert roles == ["architect", "security", "simplicity"]
+    assert "No agents were left" in warnings[0]
+
+
+def test_an_agent_named_twice_takes_part_once() -> None:
+    assert roles_of(agents=["architect", "security", "architect"])[0] == ["architect", "security"]
+
+
+@pytest.mark.parametrize("name", ["judge", "engine", "a/b c"])
+def test_an_agents_id_is_safe_in_keys(name: str) -> None:
+    setup = open_debate(replace(WISH, agents=[name, "security"]), Settings(), delimiter="ab")
+
+    assert setup.agents[0].id not in {"judge", "engine"}
+    assert "/" not in setup.agents[0].id
+
+
+def test_disabled_agents_stay_out() -> None:
+    ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
+    bob = ann.model_copy(update={"id": "bob", "enabled": False})
+    setup = open_debate(WISH, Settings(agents=(ann, bob)), delimiter="ab")
+
+    assert (ann,) == setup.agents
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (replace(WISH, question="  \n "), "There is no question"),
+        (replace(WISH, question="x" * 4001), "4,001 characters; the most is 4,000"),
+        (replace(WISH, rounds=0), "from 1 to 15, not 0"),
+        (replace(WISH, format="brawl"), 'no format "brawl". Formats: critique'),
+    ],
+)
+def test_what_cannot_be_used_is_named(wish: Wish, words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        open_debate(wish, Settings(), delimiter="ab")
+
+    assert words in str(caught.value)
