@@ -20,7 +20,7 @@ BREACHES = [
     ("core-layers", "core/voting.py", "import core.budget"),
     ("core-layers", "core/utils.py", ""),
     ("bot-layers", "bot/payloads.py", "import bot.views"),
-    ("bot-layers", "bot/access.py", "import bot.outbox"),
+    ("bot-layers", "bot/access.py", "import bot.views"),
     ("bot-layers", "bot/utils.py", ""),
     ("core-knows-no-slack", "core/engine.py", "import slack_sdk"),
     ("core-knows-no-slack", "core/providers/ollama.py", "import aiohttp"),
@@ -30,7 +30,7 @@ BREACHES = [
     ("pure-core", "core/context.py", "import core.ports"),
     ("who-picks-providers", "bot/listeners/forms.py", "import core.providers.registry"),
     ("who-picks-the-store", "bot/access.py", "import core.store.database"),
-    ("who-picks-the-store", "bot/store/__init__.py", "import core.store.debates"),
+    ("who-picks-the-store", "bot/store/posts.py", "import core.store.debates"),
     ("workspace-is-apart", "bot/workspace/rules.py", "import core.models"),
     ("workspace-is-apart", "bot/workspace/events.py", "import slack_sdk"),
     ("who-starts-the-workspace", "bot/app.py", "import bot.workspace"),
@@ -38,7 +38,7 @@ BREACHES = [
 ]
 ALLOWED = [
     ("bot/app.py", "import core.providers.registry\nimport core.store.debates\nimport aiohttp"),
-    ("bot/store/__init__.py", "import core.store.database"),
+    ("bot/store/posts.py", "import core.store.database"),
     ("bot/cli.py", "import bot.workspace"),
     ("core/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
 ]
@@ -89,7 +89,7 @@ def test_a_breach_is_found(tree: Path, contract: str, path: str, source: str) ->
     write(tree, path, source)
     result = lint(tree, contract)
     assert result.returncode == 1
-    assert f"{CONTRACTS[contract]['name']} BROKEN" in " ".join(result.stdout.split())
+    assert "0 kept, 1 broken" in result.stdout
 
 
 def test_every_contract_is_shown_a_breach() -> None:
