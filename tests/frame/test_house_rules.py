@@ -13,7 +13,7 @@ LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")
 TRACES = {
-    "a machine's path": r"(?<![\w.~*-])/(?:work|root|opt|home|Users)/\w",
+    "a machine's path": r"(?<![\w.~*#-])/(?:work|root|opt|home|Users)/\w",
     "a registry's address": r"pypi\.org|pythonhosted\.|registry\.npmjs",
     "a private package source": r"(?<!no-emit)--(?:index-url|extra-index-url|find-links)",
 }
