@@ -1,0 +1,1 @@
+"""Web API methods, one module per family; each has a `METHODS` table."""
