@@ -1,0 +1,216 @@
+"""Ollama's native API: its OpenAI-like one cannot set the context window.
+
+Left alone, Ollama drops the oldest text silently when a prompt is too long. Here the window is
+made as large as the request needs, and what does not fit is refused.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import httpx2
+
+from core.budget import estimate_tokens, output_reserve
+from core.calling.wording import pieces, prompt_text
+from core.capabilities import Capability, Record, capability
+from core.errors import ProviderDown, ProviderError, RequestRejected
+from core.models import Usage
+from core.providers.failures import cut_off, ended_early, from_status, wait_in
+from core.providers.reading import count, dig, words
+from core.providers.streams import BROKEN, give_up, read_text
+from core.request import ModelReply, ModelRequest
+
+DEFAULT_URL = "http://127.0.0.1:11434"
+_VENDOR = "Ollama"
+_SMALLEST_WINDOW = 4096
+#: The estimate of a prompt may be too low by so much.
+_SLACK = 1.15
+_BAD_STATUS, _NOT_FOUND = 400, 404
+
+
+class OllamaProvider:
+    """Serves models that run on one's own machine."""
+
+    name = "ollama"
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        records: tuple[Record, ...] = (),
+        stall_seconds: float = 300.0,
+    ) -> None:
+        """Keep what is needed to connect; nothing is sent yet.
+
+        Args:
+            base_url: Where Ollama listens.
+            records: Settings' own records of capabilities.
+            stall_seconds: How long a stream may be silent; loading a model takes a while.
+        """
+        self._base_url = (base_url or DEFAULT_URL).rstrip("/").removesuffix("/v1")
+        self._limits = partial(capability, self.name, overrides=records)
+        self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
+        self._http: httpx2.AsyncClient | None = None
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask once.
+
+        Raises:
+            ProviderError: What went wrong, with what it cost.
+        """
+        reading = _Reading()
+        try:
+            params = parameters(request, self._limits(request.model))
+            async with self._stream(params) as lines:
+                text = await read_text(reading, lines, on_first_token)
+        except (ProviderError, *BROKEN) as error:
+            give_up(reading, error)
+        return ModelReply(text=text, usage=reading.usage(), model=reading.model or request.model)
+
+    async def models(self) -> tuple[str, ...]:
+        """Names of the models that are there, newest first.
+
+        Raises:
+            ProviderError: Nobody answers as Ollama does.
+        """
+        try:
+            response = await self._client().get("/api/tags", timeout=3.0)
+            response.raise_for_status()
+            listed = dig(response.json(), "models")
+        except BROKEN as error:
+            raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
+        if not isinstance(listed, list):
+            raise ProviderDown("What answers is not Ollama.")
+        return tuple(name for model in listed if (name := words(model, "name")))
+
+    async def close(self) -> None:
+        """Free connections."""
+        if self._http:
+            await self._http.aclose()
+            self._http = None
+
+    @asynccontextmanager
+    async def _stream(self, params: dict[str, Any]) -> AsyncGenerator[AsyncGenerator[Any]]:
+        """The reply as parsed lines."""
+        async with self._client().stream("POST", "/api/chat", json=params) as response:
+            if response.status_code >= _BAD_STATUS:
+                await response.aread()
+                raise _rejected(response)
+            yield _parsed(response)
+
+    def _client(self) -> httpx2.AsyncClient:
+        """The connection pool, made on first use."""
+        if self._http is None:
+            self._http = httpx2.AsyncClient(base_url=self._base_url, timeout=self._timeout)
+        return self._http
+
+
+async def _parsed(response: httpx2.Response) -> AsyncGenerator[Any]:
+    """The lines of the body, each a JSON value."""
+    async for line in response.aiter_lines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def _rejected(response: httpx2.Response) -> ProviderError:
+    """What an HTTP error means."""
+    if response.status_code == _NOT_FOUND:
+        return RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
+    return from_status(_VENDOR, response.status_code, wait=wait_in(response.headers))
+
+
+def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """What to send.
+
+    Raises:
+        RequestRejected: The prompt and the reply do not fit into the model's context.
+    """
+    reply = output_reserve(limits, request.max_output_tokens, request.effort)
+    options: dict[str, Any] = {"num_ctx": window(request, limits, reply), "num_predict": reply}
+    if limits.sampling and request.temperature is not None:
+        options["temperature"] = request.temperature
+    prompt = "".join(piece.text for piece in pieces(request))
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    form = {"format": dict(request.answer.schema)} if request.answer else {}
+    return {
+        "model": request.model,
+        "messages": [*system, {"role": "user", "content": prompt}],
+        "options": options,
+        "stream": True,
+        "think": False,
+        "truncate": False,
+        "shift": False,
+        **form,
+    }
+
+
+def window(request: ModelRequest, limits: Capability, reply: int) -> int:
+    """The context window this request needs, in tokens.
+
+    A power of two, because Ollama loads the model anew whenever the window changes.
+
+    Raises:
+        RequestRejected: The model has no such window.
+    """
+    needed = int(estimate_tokens(prompt_text(request), limits.token_factor) * _SLACK) + reply
+    if needed > limits.context_tokens:
+        raise RequestRejected(
+            f"About {needed} tokens are needed, and the model's context holds"
+            f" {limits.context_tokens}."
+        )
+    size = _SMALLEST_WINDOW
+    while size < needed:
+        size *= 2
+    return min(size, limits.context_tokens)
+
+
+class _Reading:
+    """A reply while it arrives."""
+
+    vendor = _VENDOR
+
+    def __init__(self) -> None:
+        self.model = ""
+        self._texts: list[str] = []
+        self._last: object = None
+
+    def take(self, event: object) -> bool:
+        """Add one line of the stream.
+
+        Raises:
+            ProviderError: The line says that the reply failed.
+        """
+        if dig(event, "error"):
+            raise ProviderDown("Ollama failed while answering.")
+        self.model = words(event, "model") or self.model
+        self._texts.append(words(event, "message", "content"))
+        if dig(event, "done") is True:
+            self._last = event
+        return True
+
+    def usage(self) -> Usage:
+        """What was reported; one's own machine costs nothing."""
+        return Usage(
+            input_tokens=count(self._last, "prompt_eval_count"),
+            output_tokens=count(self._last, "eval_count"),
+            cost=Decimal(0),
+            attempts=1,
+        )
+
+    def text(self) -> str:
+        """The text of the complete reply.
+
+        Raises:
+            ProviderError: It is cut off, or the stream just ended.
+        """
+        reason = words(self._last, "done_reason")
+        if reason == "length":
+            raise cut_off(_VENDOR)
+        if self._last is None or reason not in {"stop", ""}:
+            raise ended_early(_VENDOR)
+        return "".join(self._texts)

@@ -1,0 +1,53 @@
+"""Careful reading of what vendors send: fields may be missing, null or of another type."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, cast
+
+
+def dig(source: object, *path: str | int) -> Any:
+    """What lies at the end of the path, through attributes, keys and list positions, or None."""
+    for step in path:
+        source = _one_step(source, step)
+    return source
+
+
+def _one_step(source: object, step: str | int) -> object:
+    """One field or one item, or None."""
+    if isinstance(step, int):
+        items = cast("list[object]", source) if isinstance(source, list) else []
+        return items[step] if -len(items) <= step < len(items) else None
+    if isinstance(source, Mapping):
+        return cast("Mapping[str, object]", source).get(step)
+    return getattr(source, step, None)
+
+
+def items(source: object, *path: str | int) -> list[Any]:
+    """The list at the end of the path, or an empty one."""
+    found = dig(source, *path)
+    return cast("list[Any]", found) if isinstance(found, list) else []
+
+
+def words(source: object, *path: str | int) -> str:
+    """The text at the end of the path, or an empty one."""
+    found = dig(source, *path)
+    return found if isinstance(found, str) else ""
+
+
+def count(source: object, *path: str | int) -> int:
+    """The number of things at the end of the path; 0 when it is no such number."""
+    found = dig(source, *path)
+    whole = isinstance(found, int) and not isinstance(found, bool)
+    return max(0, found) if whole else 0
+
+
+def money(source: object, *path: str | int) -> Decimal | None:
+    """The amount at the end of the path, or None."""
+    found = dig(source, *path)
+    if isinstance(found, bool) or not isinstance(found, int | float | str):
+        return None
+    try:
+        amount = Decimal(str(found))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount >= 0 else None
