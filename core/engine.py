@@ -6,6 +6,7 @@ call whose answer is in the log is never made again.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
@@ -13,13 +14,15 @@ import structlog
 
 from core.calling.spent import usage_of
 from core.errors import LimitReached, ProviderError, ReplyUnreadable
-from core.events import Event, TimeRanOut, TurnFailed, apply, fold
+from core.events import Event, Recorded, TimeRanOut, TurnFailed, apply
 from core.formats import registry
 from core.models import Debate, Failure, Status, Turn
 from core.ports import Clock, DebateStore, EventSink, RunToken
 
 _log = structlog.get_logger(__name__)
 
+#: An event and the debate right after it.
+News = tuple[Debate, Recorded]
 #: What a turn may fail with; everything else is a fault of ours and stops the run loudly.
 TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached)
 
@@ -75,7 +78,7 @@ class Engine:
         """Tell a running debate that its log has grown; False if it is not running here."""
         run = self._runs.get(debate_id)
         if run:
-            run.changed.set()
+            run.wake()
         return run is not None
 
 
@@ -97,17 +100,28 @@ class _Run:
         self._sink = sink
         self._clock = clock
         self._working: dict[str, asyncio.Task[None]] = {}
-        self.changed = asyncio.Event()
+        self._own: list[Recorded] = []
+        self._woken = False
+        self._changed = asyncio.Event()
+
+    def wake(self) -> None:
+        """Somebody else has added to the log."""
+        self._woken = True
+        self._changed.set()
 
     async def advance(self) -> Debate:
-        debate = await self._load()
-        while debate.status is Status.RUNNING:
-            await self._start_ready(debate)
-            if not self._working and not await self._end(debate) and not self.changed.is_set():
+        debate, news = await self._load()
+        while True:
+            began = self._start_ready(debate)  # before publishing: models are the slow part
+            await self._publish(news)
+            if began:
+                await self._sink.turns_began(debate, began)
+            if debate.status is not Status.RUNNING:
+                return debate
+            if not self._working and not await self._end(debate) and not self._changed.is_set():
                 return debate  # parked: it waits for people or for a time
             await self._wait(debate)
-            debate = await self._catch_up(debate)
-        return debate
+            debate, news = await self._catch_up(debate)
 
     async def cancel(self) -> None:
         """Stop all work in hand; what is not in the log yet will be done again."""
@@ -115,40 +129,49 @@ class _Run:
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
 
-    async def _load(self) -> Debate:
-        """Fold the log; publish what was not published before the last stop."""
-        log = await self._store.events(self._token.debate_id)
+    async def _load(self) -> tuple[Debate, Sequence[News]]:
+        """Fold the log; news is what was not published before the last stop."""
         known = await self._store.published(self._token.debate_id)
-        seen = [recorded for recorded in log if recorded.seq <= known]
-        if len(seen) == len(log):
-            return fold(log)
-        return await self._catch_up(fold(seen) if seen else None)
+        debate, news = await self._catch_up(None)
+        return debate, [(then, recorded) for then, recorded in news if recorded.seq > known]
 
-    async def _catch_up(self, debate: Debate | None) -> Debate:
-        """Fold and publish what was added to the log: our results and what people did."""
-        after = debate.seq if debate else 0
-        log = await self._store.events(self._token.debate_id, after=after)
-        for recorded in log:
+    async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
+        """Fold what was added to the log: our results and what people did."""
+        news: list[News] = []
+        for recorded in await self._unread(debate.seq if debate else 0):
             debate = apply(debate, recorded)
-            await self._sink.publish(debate, recorded)
+            news.append((debate, recorded))
         if debate is None:
             raise ValueError(f"debate {self._token.debate_id} has no events")
-        if log:
-            await self._store.mark_published(debate.id, debate.seq)
-        return debate
+        return debate, news
 
-    async def _start_ready(self, debate: Debate) -> None:
-        """Start what can be done now, drop what is no longer wanted."""
+    async def _unread(self, seq: int) -> Sequence[Recorded]:
+        """What follows in the log; read from the store only if it is not all our own."""
+        own = sorted((r for r in self._own if r.seq > seq), key=lambda recorded: recorded.seq)
+        self._own.clear()
+        woken, self._woken = self._woken, False
+        gapless = [r.seq for r in own] == list(range(seq + 1, seq + 1 + len(own)))
+        if own and gapless and not woken:
+            return own
+        return await self._store.events(self._token.debate_id, after=seq)
+
+    async def _publish(self, news: Sequence[News]) -> None:
+        for debate, recorded in news:
+            await self._sink.publish(debate, recorded)
+        if news:
+            await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
+
+    def _start_ready(self, debate: Debate) -> Sequence[Turn]:
+        """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
         ready = {turn.key: turn for turn in registry.ready(debate)}
         for key in [key for key in self._working if key not in ready]:
             self._working.pop(key).cancel()
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
-            task.add_done_callback(lambda _: self.changed.set())
+            task.add_done_callback(lambda _: self._changed.set())
             self._working[turn.key] = task
-        if fresh:
-            await self._sink.turns_began(debate, tuple(ready.values()))
+        return tuple(ready.values()) if fresh else ()
 
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
@@ -168,19 +191,20 @@ class _Run:
         return ending is not None
 
     async def _append(self, event: Event) -> None:
-        await self._store.append(
+        appended = await self._store.append(
             self._token.debate_id, event, at=self._clock.now(), run=self._token
         )
-        self.changed.set()
+        self._own.append(appended.recorded)
+        self._changed.set()
 
     async def _wait(self, debate: Debate) -> None:
         """Until the log may have grown or the debate's time is up; raise what a turn raised."""
         try:
             async with asyncio.timeout(self._seconds_left(debate)):
-                await self.changed.wait()
+                await self._changed.wait()
         except TimeoutError:
             await self._append(TimeRanOut())
-        self.changed.clear()
+        self._changed.clear()
         for key in [key for key, task in self._working.items() if task.done()]:
             self._working.pop(key).result()
 

@@ -1,0 +1,76 @@
+"""Wall time of a debate as a ratio to its longest chain of turns.
+
+    python -m bench.latency [--agents 3] [--rounds 3] [--latency 1] [--runs 3]
+
+Every model call takes the same fixed time L. A debate cannot be faster than its longest chain of
+turns that wait for one another, times L; the ratio says what scheduling and storage add. Events
+are written to a real SQLite database on disk, as in production.
+"""
+
+import argparse
+import asyncio
+import platform
+import tempfile
+import time
+from pathlib import Path
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import DebateStarted
+from core.formats.registry import format_of
+from core.model_call import ModelCalls, Patience
+from core.models import Debate
+from core.settings import DEFAULT_ROSTER, ROLES
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from core.store.tables import prepare
+from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.turns import Turns
+
+DEBATE = "dbench22"
+
+
+async def one_debate(agents: int, rounds: int, latency: float) -> tuple[float, Debate]:
+    """Run one debate; seconds it took, and the debate."""
+    provider = ScriptedProvider(latency=latency)
+    clock = SystemClock()
+    calls = ModelCalls({"scripted": provider}, clock, patience=Patience(parallel=agents * agents))
+    roles = list(dict.fromkeys([*DEFAULT_ROSTER, *ROLES]))[:agents]
+    with tempfile.TemporaryDirectory() as folder:
+        location = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"
+        async with await Database.open(location) as database:
+            await prepare(database)
+            store = SqlDebateStore(database)
+            setup = a_setup(agents=roles, rounds=rounds)
+            await store.create(DEBATE, DebateStarted(setup=setup), origin="b", at=clock.now())
+            engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+            began = time.perf_counter()
+            debate = await engine.run(DEBATE)
+            return time.perf_counter() - began, debate
+
+
+def main() -> None:
+    """Print one row per run and the median ratio."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--agents", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--latency", type=float, default=1.0, help="seconds per model call")
+    parser.add_argument("--runs", type=int, default=3)
+    wanted = parser.parse_args()
+    print(f"{platform.machine()}, Python {platform.python_version()}, SQLite on disk")
+    ratios: list[float] = []
+    for run in range(1, wanted.runs + 1):
+        took, debate = asyncio.run(one_debate(wanted.agents, wanted.rounds, wanted.latency))
+        chain = format_of(debate).longest_chain(debate)
+        ratios.append(took / (chain * wanted.latency))
+        print(
+            f"run {run}: {wanted.agents} agents × {wanted.rounds} rounds, "
+            f"{len(debate.calls)} calls of {wanted.latency:g} s: {took:.2f} s; "
+            f"longest chain {chain} turns = {chain * wanted.latency:.2f} s; "
+            f"ratio {ratios[-1]:.3f}"
+        )
+    print(f"median ratio {sorted(ratios)[len(ratios) // 2]:.3f}")
+
+
+if __name__ == "__main__":
+    main()
