@@ -62,7 +62,7 @@ class Database:
         url = _read_location(location)
         database = _on_file(url) if url.drivername == _SQLITE else _on_server(url)
         try:
-            await database.read(_ask_something)
+            await database.write(_ask_something)
         except BaseException:
             await database.close()
             raise
@@ -159,4 +159,5 @@ def _on_server(url: URL) -> Database:
 
 def _ask_something(connection: Connection) -> None:
     """Make sure that it is a database and answers."""
-    connection.exec_driver_sql("SELECT 1")
+    on_file = connection.dialect.name == "sqlite"
+    connection.exec_driver_sql("SELECT count(*) FROM sqlite_master" if on_file else "SELECT 1")
