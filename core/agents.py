@@ -1,21 +1,14 @@
 """What agents do: propose, criticise, refine, and vote."""
 
 from core.calling.spent import call_of
-from core.context import Candidate, candidates, parts_for
+from core.context import Candidate, candidates
 from core.errors import ReplyUnreadable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.formats.registry import format_of
-from core.model_call import ModelCalls, Terms
+from core.model_call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
-from core.prompts import render
+from core.prompting import request_for, terms_for
 from core.replies import BallotReply, ballot_fault, clamp
-from core.request import Effort, ModelRequest
-
-#: Cap on a reply in tokens, hidden reasoning not counted.
-_MAX_TOKENS = {Act.BALLOT: 1024, Act.CRITIQUE: 1024}
-_USUAL_MAX_TOKENS = 2048
-#: Proposals and refinements are worth thinking about; the rest is answered fast and cheaply.
-_EFFORT = {Act.CRITIQUE: Effort.LOW, Act.BALLOT: Effort.LOW}
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -58,28 +51,6 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         return BallotAbstained(abstention=abstention)
     ballot = _ballot(turn, reply, shown).model_copy(update={"call": call})
     return BallotCast(ballot=ballot)
-
-
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:
-    """What to ask a model on this turn."""
-    agent = debate.setup.agent(turn.agent)
-    return ModelRequest(
-        model=agent.model,
-        act=turn.act,
-        role=agent.role,
-        system=render.system(),
-        parts=parts_for(debate, turn),
-        delimiter=debate.setup.delimiter,
-        max_output_tokens=_MAX_TOKENS.get(turn.act, _USUAL_MAX_TOKENS),
-        temperature=agent.temperature,
-        effort=_EFFORT.get(turn.act, Effort.MEDIUM),
-        cache_key=debate.id,
-    )
-
-
-def terms_for(debate: Debate) -> Terms:
-    """The conditions a debate sets for each of its model calls."""
-    return Terms(seconds=debate.setup.limits.turn_seconds)
 
 
 def _carry(turn: Turn, carried: Contribution) -> ContributionMade:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import structlog
 
-from core.agents import request_for, terms_for
 from core.calling.spent import call_of
 from core.context import note_labels
 from core.errors import LimitReached, ProviderError, ReplyUnreadable
@@ -12,6 +11,7 @@ from core.events import VerdictReached
 from core.formats.registry import format_of, is_cut_short
 from core.model_call import ModelCalls
 from core.models import Agent, Debate, NoteOutcome, Turn, Verdict, VerdictSource
+from core.prompting import request_for, terms_for
 from core.replies import VerdictReply, first_sentence, verdict_from, verdict_from_text
 
 _log = structlog.get_logger(__name__)
