@@ -7,7 +7,7 @@ quote keys and prompts.
 import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Never
+from typing import Never, cast
 
 from core.calling.spent import with_usage
 from core.errors import (
@@ -105,7 +105,7 @@ def code_of(error: object) -> str:
 def retry_after(error: object) -> float | None:
     """Seconds the vendor asks us to wait, from its headers; None if it does not say."""
     headers = dig(error, "response", "headers")
-    return wait_in(headers) if isinstance(headers, Mapping) else None
+    return wait_in(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
 
 
 def wait_in(headers: Mapping[str, str]) -> float | None:

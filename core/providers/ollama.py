@@ -19,7 +19,7 @@ from core.capabilities import Capability, Record, capability
 from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.models import Usage
 from core.providers.failures import cut_off, ended_early, from_status, wait_in
-from core.providers.reading import count, dig, words
+from core.providers.reading import count, dig, items, words
 from core.providers.streams import BROKEN, give_up, read_text
 from core.request import ModelReply, ModelRequest
 
@@ -81,12 +81,12 @@ class OllamaProvider:
         try:
             response = await self._client().get("/api/tags", timeout=3.0)
             response.raise_for_status()
-            listed = dig(response.json(), "models")
+            answer = response.json()
         except BROKEN as error:
             raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
-        if not isinstance(listed, list):
+        if not isinstance(dig(answer, "models"), list):
             raise ProviderDown("What answers is not Ollama.")
-        return tuple(name for model in listed if (name := words(model, "name")))
+        return tuple(name for model in items(answer, "models") if (name := words(model, "name")))
 
     async def close(self) -> None:
         """Free connections."""

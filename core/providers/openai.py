@@ -29,7 +29,7 @@ _NO_SUCH_METHOD = frozenset({404, 405})
 _MAYBE_UNSUPPORTED = frozenset({400, 501})
 #: The message is about the address asked, not about a field of the request.
 _UNSUPPORTED = re.compile(
-    r"(?=.*(not|un|in|no)[ -]?(supported|implemented|known|recogni[sz]ed|available|found|valid|such))"
+    r"(?=.*(not|un|in|no)[ -]?(supported|implemented|known|recogni[sz]ed|available|found|such))"
     r"(?=.*(endpoint|\broute|\bpath\b|\burl\b|/responses|responses api))",
     re.IGNORECASE | re.DOTALL,
 )

@@ -15,7 +15,7 @@ from core.request import ModelRequest
 
 _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
-#: An odd vendor's word for a whole reply; the first is the standard one.
+#: Words for a whole reply: the standard one, and those of odd servers.
 _WHOLE = frozenset({"stop", "eos", "end_turn"})
 
 
