@@ -175,6 +175,22 @@ class Page(Payload):
     )
 
 
+class ChannelFacts(Payload):
+    """What `conversations.info` says about a channel."""
+
+    is_member: bool = Field(default=False, validation_alias=AliasPath("channel", "is_member"))
+    is_archived: bool = Field(default=False, validation_alias=AliasPath("channel", "is_archived"))
+
+
+class MembersPage(Payload):
+    """One page of `conversations.members`."""
+
+    members: tuple[str, ...] = ()
+    next_cursor: str = Field(
+        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
+    )
+
+
 class Identity(Payload):
     """Who we are: the answer of `auth.test`."""
 
@@ -195,3 +211,9 @@ class Refusal(Payload):
 def posted_ts(answer: Mapping[str, Any]) -> str:
     """Return the timestamp of what `chat.postMessage` posted."""
     return str(answer["ts"])
+
+
+def refusal_of(answer: Any) -> Refusal:
+    """Return Slack's "no" from an answer of the SDK; empty where the body was not JSON."""
+    body = getattr(answer, "data", None)
+    return Refusal.model_validate(body) if isinstance(body, dict) else Refusal()

@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError
 
-from bot.payloads import Refusal
+from bot.payloads import Refusal, refusal_of
 
 TOO_MANY = 429
 SERVER_ERROR = 500
@@ -118,10 +118,8 @@ def _read(error: SlackApiError) -> tuple[Refusal, int, float | None]:
     The SDK passes its own response, or aiohttp's when the body was not JSON.
     """
     answer: Any = error.response
-    body = getattr(answer, "data", None)
-    refusal = Refusal.model_validate(body) if isinstance(body, dict) else Refusal()
     status = getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0
-    return refusal, int(status), _seconds(answer.headers.get("Retry-After") or "")
+    return refusal_of(answer), int(status), _seconds(answer.headers.get("Retry-After") or "")
 
 
 def _seconds(text: str) -> float | None:

@@ -9,11 +9,13 @@ from pydantic import ValidationError
 
 from bot import payloads
 from bot.payloads import (
+    ChannelFacts,
     Click,
     Command,
     FormSubmitted,
     HomeOpened,
     Identity,
+    MembersPage,
     MessageEvent,
     Page,
     Refusal,
@@ -35,6 +37,8 @@ READERS: dict[str, type[payloads.Payload]] = {
     "view_submission": FormSubmitted,
     "app_home_opened": HomeOpened,
     "replies_page": Page,
+    "channel_facts": ChannelFacts,
+    "members_page": MembersPage,
     "auth_test": Identity,
     "refusal_missing_scope": Refusal,
 }

@@ -1,0 +1,76 @@
+"""Who may see and do what, as Slack itself knows it."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.log import logger
+from bot.payloads import ChannelFacts, MembersPage, refusal_of
+
+_log = logger(__name__)
+
+#: Seconds a question to Slack may take while a person waits: a command is answered within three.
+PATIENCE = 1.0
+_PAGE = 200
+
+
+class Standing(Enum):
+    """How the bot stands in a channel."""
+
+    MEMBER = auto()
+    OUTSIDE = auto()
+    ARCHIVED = auto()
+    #: Slack did not say in time; posting will tell.
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True)
+class Access:
+    """Asks Slack about channels and people."""
+
+    client: AsyncWebClient
+
+    async def standing(self, channel: str) -> Standing:
+        """Return how the bot stands in a channel."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await self.client.conversations_info(channel=channel)
+        except SlackApiError as error:
+            return _standing_after(error)
+        except OSError as error:
+            _log.warning("cannot ask about a channel", reason=type(error).__name__)
+            return Standing.UNKNOWN
+        facts = ChannelFacts.model_validate(answer.data)
+        if facts.is_archived:
+            return Standing.ARCHIVED
+        return Standing.MEMBER if facts.is_member else Standing.OUTSIDE
+
+    async def may_see(self, person: str, channel: str) -> bool:
+        """Return whether a person is in a channel; no when Slack does not say."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self._is_member(person, channel)
+        except (SlackApiError, OSError) as error:
+            _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
+            return False
+
+    async def _is_member(self, person: str, channel: str) -> bool:
+        cursor = ""
+        while True:
+            answer = await self.client.conversations_members(
+                channel=channel, limit=_PAGE, cursor=cursor or None
+            )
+            page = MembersPage.model_validate(answer.data)
+            if person in page.members:
+                return True
+            if not (cursor := page.next_cursor):
+                return False
+
+
+def _standing_after(error: SlackApiError) -> Standing:
+    """A private channel the bot is not in cannot even be found."""
+    outside = refusal_of(error.response).error in {"channel_not_found", "not_in_channel"}
+    return Standing.OUTSIDE if outside else Standing.UNKNOWN

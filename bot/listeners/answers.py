@@ -1,0 +1,143 @@
+"""What the bot says back to one person: short texts in Slack's mrkdwn (pure)."""
+
+from collections.abc import Sequence
+
+from bot.access import Standing
+from bot.listeners.typed import Unclear
+from bot.mrkdwn.escape import plain
+from bot.views.message import Message
+from bot.views.notices import notice, usage
+from core.models import Debate, Status
+from core.ports import DebateEntry
+
+COMMANDS = {
+    "/debate <question>": "start a debate in this channel",
+    "/debate list": "this channel's newest debates",
+    "/debate show ID": "where a debate stands",
+    "/debate stop ID": "end a debate you started; its judge decides on what is there",
+    "/debate help": "this text",
+    "a reply in the thread": "a note for the agents, while the debate runs",
+    "@Moot <question>": "the same as /debate",
+}
+NO_DEBATES = "No debates in this channel yet. Start one with `/debate <question>`."
+IN_DIRECT_MESSAGE = (
+    "Debates are held in channels, where your team can follow them. "
+    "Type `/debate <question>` in a channel that I am in."
+)
+STORE_DOWN = "Moot's database does not answer, so nothing was recorded. Try again in a minute."
+TOO_SLOW = (
+    "Moot is slow just now. If nothing appears here within a minute, type it again: "
+    "`/debate list` shows what was started."
+)
+MENTIONED = "Mention me with a question and I start a debate, or type `/debate help`."
+#: Slack cuts messages at 40,000 characters.
+_MOST_SHOWN = 30_000
+_GIST = 120
+_STATUS_WORDS = {
+    Status.RUNNING: "running",
+    Status.CONCLUDED: "decided",
+    Status.FAILED: "failed",
+}
+
+
+def not_here(standing: Standing) -> str:
+    """Return why no debate can be held in a channel; empty if one can."""
+    if standing is Standing.OUTSIDE:
+        return (
+            "I am not in this channel. Type `/invite @Moot`, then your question again; "
+            "nothing was started."
+        )
+    if standing is Standing.ARCHIVED:
+        return "This channel is archived; nothing was started."
+    return ""
+
+
+def not_started(reason: str, question: str) -> str:
+    """Return why nothing was started, with what was typed, so that it is not lost."""
+    shown = plain(question)[:_MOST_SHOWN]
+    return f"{reason}\nNothing was started. You wrote:\n>>> {shown}"
+
+
+def started(debate_id: str, warnings: Sequence[str]) -> str:
+    """Return that a debate begins."""
+    lines = [
+        f"Debate `{debate_id}` begins. Reply in its thread to add what the agents should know."
+    ]
+    return "\n".join([*lines, *(f":warning: {plain(warning)}" for warning in warnings)])
+
+
+def stopped(debate_id: str) -> str:
+    """Return that a debate winds up."""
+    return f"Debate `{debate_id}` stops; the judge decides on what is there."
+
+
+def unclear(typed: Unclear) -> str:
+    """Return what to type instead of one lone word."""
+    word = plain(typed.word)
+    if typed.guess in {"show", "stop"}:
+        return (
+            f"Did you mean `/debate {typed.guess} ID`? An id looks like `dabcd234`; "
+            "`/debate list` shows them. Nothing was started."
+        )
+    if typed.guess:
+        return f"Did you mean `/debate {typed.guess}`? Nothing was started."
+    return (
+        f"“{word}” is short for a question: write it as a sentence, for example "
+        f"`/debate Should we use {word}?` Nothing was started. See also `/debate help`."
+    )
+
+
+def listed(entries: Sequence[DebateEntry]) -> str:
+    """Return a list of debates, newest first."""
+    if not entries:
+        return NO_DEBATES
+    return "\n".join(["*This channel's newest debates*", *(_line(entry) for entry in entries)])
+
+
+def _line(entry: DebateEntry) -> str:
+    status = _STATUS_WORDS.get(Status(entry.status), entry.status)
+    return f"• `{entry.debate_id}` {_date(entry)} {status}: {_gist(entry.question)}"
+
+
+def _date(entry: DebateEntry) -> str:
+    """Return Slack's own date token, which each reader sees in their time zone."""
+    fallback = entry.started_at.strftime("%Y-%m-%d %H:%M UTC")
+    return f"<!date^{int(entry.started_at.timestamp())}^{{date_short}} {{time}}|{fallback}>"
+
+
+def _gist(text: str) -> str:
+    one_line = " ".join(text.split())
+    return plain(one_line if len(one_line) <= _GIST else f"{one_line[: _GIST - 1]}…")
+
+
+def shown(debate: Debate) -> str:
+    """Return where a debate stands."""
+    setup = debate.setup
+    lines = [
+        f"*{_gist(setup.question)}*",
+        f"`{debate.id}` is {_STATUS_WORDS[debate.status]}; asked by <@{setup.asked_by.id}>.",
+        "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
+        _counts(debate),
+    ]
+    if debate.verdict:
+        lines.append(
+            f"*Decision* ({debate.verdict.confidence} %): {plain(debate.verdict.decision)}"
+        )
+    if debate.failure:
+        lines.append(f":warning: {plain(debate.failure)}")
+    return "\n".join(lines)
+
+
+def _counts(debate: Debate) -> str:
+    said, cast, notes = len(debate.contributions), len(debate.ballots), len(debate.notes)
+    return f"{said} contributions, {cast} ballots, {notes} notes."
+
+
+def help_text() -> Message:
+    """Return what can be typed."""
+    return usage(COMMANDS)
+
+
+def words(text: str) -> Message:
+    """Return a short text as a message."""
+    return notice(text)

@@ -1,0 +1,115 @@
+"""`/debate …`: recorded first, answered within Slack's three seconds, for its typist only.
+
+Source: https://docs.slack.dev/interactivity/implementing-slash-commands
+"""
+
+import asyncio
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from bot.listeners import answers
+from bot.listeners.reception import Reception, person, place
+from bot.listeners.typed import (
+    Help,
+    ListDebates,
+    Question,
+    Show,
+    StopDebate,
+    Typed,
+    Unclear,
+    understood,
+)
+from bot.log import logger
+from bot.payloads import Command
+from bot.views.message import Message
+from core.errors import BadInput, StoreError
+from core.opening import Wish
+
+_log = logger(__name__)
+
+#: Seconds after which the answer goes out whatever has been done: Slack waits for three.
+ANSWER_WITHIN = 2.5
+_MOST_LISTED = 10
+
+
+def register(app: AsyncApp, reception: Reception) -> None:
+    """Listen to the command."""
+
+    @app.command("/debate")
+    async def debate(ack: AsyncAck, body: dict[str, Any]) -> None:
+        command = Command.model_validate(body)
+        answer = await answer_in_time(reception, command)
+        await ack(**(answer.payload if answer else {}))
+
+
+async def answer_in_time(reception: Reception, command: Command) -> Message | None:
+    """Do what was typed and return the answer; words for what went wrong included.
+
+    None when this very command was answered before.
+    """
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN):
+            answer = await _answer(reception, command, understood(command.words))
+            repeated = await reception.is_repeated("trigger", command.trigger_id)
+            return None if repeated else answer
+    except BadInput as refusal:
+        return answers.words(str(refusal))
+    except StoreError as error:
+        _log.warning("command not recorded", reason=str(error))
+        return answers.words(answers.not_started(answers.STORE_DOWN, command.words))
+    except TimeoutError:
+        return answers.words(answers.TOO_SLOW)
+
+
+async def _answer(reception: Reception, command: Command, typed: Typed) -> Message:
+    match typed:
+        case Help():
+            return answers.help_text()
+        case Unclear():
+            return answers.words(answers.unclear(typed))
+        case ListDebates():
+            return answers.words(await _list(reception, command))
+        case Show(debate_id=debate_id):
+            return answers.words(await _show(reception, command, debate_id))
+        case StopDebate(debate_id=debate_id):
+            return answers.words(await _stop(reception, command, debate_id))
+        case Question(text=text):
+            return answers.words(await _start(reception, command, text))
+
+
+async def _start(reception: Reception, command: Command, question: str) -> str:
+    if command.is_direct:
+        return answers.IN_DIRECT_MESSAGE
+    wish = Wish(
+        question=question,
+        asked_by=person(command.user_id, command.user_name),
+        place=place(command.team_id, command.channel_id),
+    )
+    if reason := answers.not_here(await reception.access.standing(command.channel_id)):
+        return reason
+    try:
+        begun = await reception.commands.start_debate(wish, origin=command.trigger_id)
+    except BadInput as refusal:
+        return answers.not_started(str(refusal), question)
+    return answers.started(begun.debate_id, begun.setup.warnings)
+
+
+async def _list(reception: Reception, command: Command) -> str:
+    here = place(command.team_id, command.channel_id)
+    return answers.listed(await reception.commands.debates_in(here, limit=_MOST_LISTED))
+
+
+async def _show(reception: Reception, command: Command, debate_id: str) -> str:
+    debate = await reception.commands.debate(debate_id, workspace=command.team_id)
+    held_in = debate.setup.place.channel
+    elsewhere = held_in != command.channel_id
+    if elsewhere and not await reception.access.may_see(command.user_id, held_in):
+        raise BadInput(f"You are not in the channel of debate `{debate_id}`.")
+    return answers.shown(debate)
+
+
+async def _stop(reception: Reception, command: Command, debate_id: str) -> str:
+    by = person(command.user_id, command.user_name)
+    await reception.commands.stop_debate(debate_id, by, workspace=command.team_id)
+    return answers.stopped(debate_id)

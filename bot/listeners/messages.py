@@ -1,0 +1,104 @@
+"""Replies in a debate's thread become notes; a mention with a question starts a debate.
+
+Bolt acknowledges events before their listener runs. What must not be lost is therefore recorded in
+a middleware, which runs before the acknowledgement: if it fails, Slack delivers the event again.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners import answers
+from bot.listeners.reception import Reception, person, place
+from bot.payloads import MessageEvent
+from bot.store.posts import Channel, NewPost
+from core.errors import BadInput
+from core.opening import Wish
+
+Next = Callable[[], Awaitable[None]]
+Body = dict[str, Any]
+
+
+def register(app: AsyncApp, reception: Reception) -> None:
+    """Listen to messages and mentions."""
+
+    async def record_note(body: Body, next_: Next) -> None:
+        await take_note(reception, MessageEvent.model_validate(body))
+        await next_()
+
+    async def record_question(body: Body, next_: Next) -> None:
+        await take_question(reception, MessageEvent.model_validate(body))
+        await next_()
+
+    @app.event("message", middleware=[record_note])
+    async def message() -> None:
+        """Everything was done before the acknowledgement."""
+
+    @app.event("app_mention", middleware=[record_question])
+    async def mention() -> None:
+        """Everything was done before the acknowledgement."""
+
+
+async def take_note(reception: Reception, event: MessageEvent) -> None:
+    """Add a person's reply in a debate's thread to the debate, and show that it was seen."""
+    said = event.question
+    if not said or not event.message.is_thread_reply_of_person:
+        return
+    debate_id = await _debate_of_thread(reception, event)
+    if debate_id is None:
+        return
+    author = person(event.message.user)
+    if await reception.commands.add_note(
+        debate_id, note_id=event.event_id, author=author, text=said
+    ):
+        await reception.outbox.post([_seen(event, debate_id)])
+
+
+async def take_question(reception: Reception, event: MessageEvent) -> None:
+    """Start a debate on what the bot was asked; in a debate's own thread it is a note."""
+    said = event.message
+    if said.bot_id or not said.user or await _debate_of_thread(reception, event):
+        return
+    if not event.question:
+        await reception.outbox.post([_whisper(event, answers.MENTIONED)])
+        return
+    wish = Wish(
+        question=event.question,
+        asked_by=person(said.user),
+        place=place(event.team_id, said.channel),
+    )
+    try:
+        await reception.commands.start_debate(wish, origin=event.event_id)
+    except BadInput as refusal:
+        words = answers.not_started(str(refusal), event.question)
+        await reception.outbox.post([_whisper(event, words)])
+
+
+async def _debate_of_thread(reception: Reception, event: MessageEvent) -> str | None:
+    thread_ts = event.message.thread_ts
+    if not thread_ts:
+        return None
+    channel = Channel(event.team_id, event.message.channel)
+    return await reception.posts.debate_of_thread(channel, thread_ts)
+
+
+def _seen(event: MessageEvent, debate_id: str) -> NewPost:
+    return NewPost(
+        key=f"{debate_id}/{event.event_id}/seen",
+        workspace=event.team_id,
+        channel=event.message.channel,
+        debate_id=debate_id,
+        method="react",
+        payload={"name": "eyes", "target_ts": event.message.ts},
+    )
+
+
+def _whisper(event: MessageEvent, words: str) -> NewPost:
+    return NewPost(
+        key=f"{event.event_id}/answer",
+        workspace=event.team_id,
+        channel=event.message.channel,
+        method="ephemeral",
+        payload={"user": event.message.user, "text": words},
+    )

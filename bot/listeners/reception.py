@@ -1,0 +1,42 @@
+"""What every listener works with."""
+
+from dataclasses import dataclass
+
+from bot.access import Access
+from bot.commands import Commands
+from bot.outbox.sender import Outbox
+from bot.store.deliveries import Deliveries
+from bot.store.posts import Posts
+from core.models import Person, Place
+from core.ports import Clock
+
+SURFACE = "slack"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reception:
+    """The parts of the bot that listeners hand things to."""
+
+    commands: Commands
+    access: Access
+    outbox: Outbox
+    posts: Posts
+    deliveries: Deliveries
+    clock: Clock
+
+    async def is_repeated(self, kind: str, delivery_id: str) -> bool:
+        """Return whether this delivery was answered before.
+
+        Ask after its fact is recorded, never before: a crash in between then costs nothing.
+        """
+        return await self.deliveries.seen(kind, delivery_id, self.clock.now())
+
+
+def place(team_id: str, channel_id: str) -> Place:
+    """Return a Slack channel as a place."""
+    return Place(surface=SURFACE, workspace=team_id, channel=channel_id)
+
+
+def person(user_id: str, name: str = "") -> Person:
+    """Return a Slack user as a person."""
+    return Person(id=user_id, name=name)

@@ -1,0 +1,82 @@
+"""What Slack refuses for good, and what becomes of the debate then."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.commands import Commands
+from bot.ids import board_key
+from bot.outbox.outcomes import Never
+from bot.outbox.sender import Outbox
+from bot.store.posts import NewPost, PostRow
+
+#: The place is gone: nothing more can be said there.
+_PLACE_GONE = frozenset(
+    {
+        "channel_not_found",
+        "is_archived",
+        "not_in_channel",
+        "root_missing",
+        "thread_not_found",
+        "message_not_found",
+    }
+)
+_EXTRAS = ("blocks", "username", "icon_emoji")
+_MOST_CHARACTERS = 3900
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusals:
+    """Decides what to do about posts that never arrive. Doing it twice does no harm."""
+
+    commands: Commands
+    outbox: Outbox
+    #: Shows on a debate's board that it could not be pinned: debate id, reason.
+    on_pin_refused: Callable[[str, str], Awaitable[None]]
+
+    async def __call__(self, row: PostRow, refusal: Never) -> None:
+        """Take note of one refusal.
+
+        Without its board, or with its place gone, a debate ends and its starter is told: it must
+        not spend money where nobody can follow. Other posts are sent once more as bare text.
+        A lost pin is shown on the board; a lost edit or reaction is only logged.
+        """
+        if row.debate_id is None:
+            return
+        if row.method == "pin":
+            await self.on_pin_refused(row.debate_id, refusal.words)
+        elif row.method == "post":
+            await self._post_refused(row, row.debate_id, refusal)
+
+    async def _post_refused(self, row: PostRow, debate_id: str, refusal: Never) -> None:
+        if row.key == board_key(debate_id) or refusal.code in _PLACE_GONE:
+            await self.commands.give_up(debate_id, refusal.words)
+            await self._tell_starter(row, debate_id, refusal)
+        elif any(extra in row.payload for extra in _EXTRAS):
+            await self.outbox.post([_bare(row)])
+
+    async def _tell_starter(self, row: PostRow, debate_id: str, refusal: Never) -> None:
+        debate = await self.commands.debate(debate_id, workspace=row.workspace)
+        words = f"Debate `{debate_id}` in <#{row.channel}> cannot go on: {refusal.words}"
+        post = NewPost(
+            key=f"{debate_id}/undelivered",
+            workspace=row.workspace,
+            channel=debate.setup.asked_by.id,
+            method="post",
+            payload={"text": words},
+        )
+        await self.outbox.post([post])
+
+
+def _bare(row: PostRow) -> NewPost:
+    """The same words without what Slack may have refused."""
+    text = str(row.payload.get("text", ""))
+    kept = {name: value for name, value in row.payload.items() if name not in _EXTRAS}
+    return NewPost(
+        key=f"{row.key}/bare",
+        workspace=row.workspace,
+        channel=row.channel,
+        debate_id=row.debate_id,
+        thread_key=row.thread_key,
+        method="post",
+        payload={**kept, "text": text[:_MOST_CHARACTERS]},
+    )

@@ -1,0 +1,82 @@
+"""What people type after `/debate`, understood (pure)."""
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+_DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
+_LONE_WORD = re.compile(r"[A-Za-z]+")
+#: Subcommands that stand alone, and those that take a debate's id.
+ALONE = ("help", "list")
+WITH_ID = ("show", "stop")
+
+
+@dataclass(frozen=True)
+class Help:
+    """What can be typed."""
+
+
+@dataclass(frozen=True)
+class ListDebates:
+    """The channel's debates."""
+
+
+@dataclass(frozen=True)
+class Show:
+    """One debate."""
+
+    debate_id: str
+
+
+@dataclass(frozen=True)
+class StopDebate:
+    """Stop one debate."""
+
+    debate_id: str
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """One lone word: too little for a question, and no subcommand."""
+
+    word: str
+    #: The subcommand that may have been meant; empty if none is close.
+    guess: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something to debate."""
+
+    text: str
+
+
+Typed = Help | ListDebates | Show | StopDebate | Unclear | Question
+
+
+def understood(text: str) -> Typed:
+    """Return what was typed.
+
+    A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
+    queue" are questions.
+    """
+    words = text.split()
+    first = words[0].lower() if words else ""
+    if not words or (first == "help" and len(words) == 1):
+        return Help()
+    if first in WITH_ID and len(words) <= 2:  # noqa: PLR2004 - the subcommand and an id
+        return _with_id(first, words[1] if len(words) > 1 else "")
+    if first == "list" and len(words) == 1:
+        return ListDebates()
+    if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
+        close = get_close_matches(first, (*ALONE, *WITH_ID), n=1, cutoff=0.6)
+        return Unclear(words[0], close[0] if close else "")
+    return Question(text.strip())
+
+
+def _with_id(subcommand: str, word: str) -> Typed:
+    found = _DEBATE_ID.fullmatch(word)
+    if found is None:
+        return Unclear(f"{subcommand} {word}".strip(), subcommand)
+    debate_id = found.group(1).lower()
+    return Show(debate_id) if subcommand == "show" else StopDebate(debate_id)
