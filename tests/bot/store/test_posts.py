@@ -1,0 +1,284 @@
+"""The outbox's table: order, edits that replace one another, attempts and what became of them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
+from bot.store.tables import prepare
+from core.errors import StoreError
+from core.store.database import Database
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+GENERAL = Channel("T1", "C1")
+RANDOM = Channel("T1", "C2")
+
+
+@pytest.fixture
+async def posts(tmp_path: Path) -> AsyncIterator[Posts]:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        await prepare(database)
+        yield Posts(database)
+
+
+def post(key: str, channel: Channel = GENERAL, **payload: object) -> NewPost:
+    return NewPost(
+        key=key,
+        workspace=channel.workspace,
+        channel=channel.channel,
+        method="post",
+        payload=payload,
+        debate_id="d1",
+    )
+
+
+def edit(text: str) -> NewPost:
+    return replace(post("d1/board", text=text), method="update")
+
+
+async def next_of(posts: Posts, channel: Channel = GENERAL) -> PostRow:
+    row = await posts.next_for(channel)
+    assert row is not None
+    return row
+
+
+async def send(posts: Posts, key: str, ts: str | None = None) -> PostRow:
+    await posts.mark_sending(key, "life-1", NOON)
+    return await posts.mark_sent(key, ts)
+
+
+async def drained(posts: Posts, channel: Channel = GENERAL) -> list[str]:
+    """Keys in the order they are to be sent."""
+    keys: list[str] = []
+    while row := await posts.next_for(channel):
+        keys.append(row.key)
+        await send(posts, row.key)
+    return keys
+
+
+async def test_a_post_comes_back_as_it_went_in(posts: Posts) -> None:
+    new = replace(
+        post("d1/e2/main", text="NUL \0, 🦆, 'quotes'", blocks=[{"type": "divider"}], n=None),
+        thread_key="d1/board",
+        not_before=NOON,
+    )
+    await posts.enqueue([new])
+
+    row = await posts.row_by_key("d1/e2/main")
+
+    assert row == PostRow(
+        key=new.key,
+        workspace="T1",
+        channel="C1",
+        method="post",
+        payload=new.payload,
+        debate_id="d1",
+        thread_key="d1/board",
+        not_before=NOON,
+        id=1,
+        state=PostState.WAITING,
+        version=1,
+        sending_version=None,
+        life=None,
+        attempted_at=None,
+        attempts=0,
+        ts=None,
+        error=None,
+    )
+
+
+async def test_posts_are_sent_in_the_order_given_channel_by_channel(posts: Posts) -> None:
+    await posts.enqueue([post("b"), post("x", RANDOM), post("a")])
+    await posts.enqueue([post("c"), post("y", RANDOM)])
+
+    assert set(await posts.channels_with_work()) == {GENERAL, RANDOM}
+    assert await drained(posts) == ["b", "a", "c"]
+    assert await drained(posts, RANDOM) == ["x", "y"]
+    assert await posts.channels_with_work() == []
+
+
+async def test_the_same_channel_name_in_two_workspaces_is_two_channels(posts: Posts) -> None:
+    shared = Channel("T2", "C1")
+    await posts.enqueue([post("ours"), post("theirs", shared)])
+
+    assert await drained(posts, shared) == ["theirs"]
+    assert await drained(posts) == ["ours"]
+
+
+async def test_a_key_is_enqueued_once(posts: Posts) -> None:
+    await posts.enqueue([post("a", text="first")])
+    await posts.enqueue([post("a", text="second"), post("b")])
+
+    assert (await next_of(posts)).payload == {"text": "first"}
+    assert await drained(posts) == ["a", "b"]
+    await posts.enqueue([post("a", text="third")])
+    assert await posts.next_for(GENERAL) is None
+
+
+async def test_posts_enqueued_at_the_same_time_are_there_once(posts: Posts) -> None:
+    await asyncio.gather(*(posts.enqueue([post("a"), post("b")]) for _ in range(20)))
+
+    assert await drained(posts) == ["a", "b"]
+
+
+async def test_posts_are_enqueued_all_or_none(posts: Posts) -> None:
+    with pytest.raises(StoreError):
+        await posts.enqueue([post("a"), replace(post("b"), method=None)])
+
+    assert await posts.row_by_key("a") is None
+
+
+async def test_an_attempt_is_noted_before_it_is_made(posts: Posts) -> None:
+    await posts.enqueue([post("a")])
+
+    row = await posts.mark_sending("a", "life-1", NOON)
+
+    assert row == await next_of(posts)
+    assert (row.state, row.life, row.attempted_at) == (PostState.SENDING, "life-1", NOON)
+    assert (row.attempts, row.sending_version) == (1, 1)
+
+
+async def test_another_life_can_try_again_what_was_being_sent(posts: Posts) -> None:
+    await posts.enqueue([post("a"), post("b")])
+    await posts.mark_sending("a", "life-1", NOON)
+
+    row = await posts.mark_sending("a", "life-2", NOON + timedelta(minutes=1))
+
+    assert (row.life, row.attempts) == ("life-2", 2)
+    assert (await next_of(posts)).key == "a"
+
+
+async def test_a_post_that_is_sent_has_its_ts_and_makes_room(posts: Posts) -> None:
+    await posts.enqueue([post("a"), post("b")])
+
+    sent = await send(posts, "a", "1700.0001")
+
+    assert (sent.state, sent.ts, sent.error) == (PostState.SENT, "1700.0001", None)
+    assert (await next_of(posts)).key == "b"
+
+
+async def test_a_post_that_was_sent_is_not_sent_again(posts: Posts) -> None:
+    await posts.enqueue([post("a")])
+    await send(posts, "a", "1700.0001")
+
+    with pytest.raises(StoreError, match="sent already"):
+        await posts.mark_sending("a", "life-2", NOON)
+    assert await posts.next_for(GENERAL) is None
+
+
+async def test_a_post_that_failed_makes_room_and_says_why(posts: Posts) -> None:
+    await posts.enqueue([post("a"), post("b")])
+    await posts.mark_sending("a", "life-1", NOON)
+
+    failed = await posts.mark_failed("a", "channel_not_found")
+
+    assert (failed.state, failed.error) == (PostState.FAILED, "channel_not_found")
+    assert await drained(posts) == ["b"]
+
+
+async def test_a_postponed_post_keeps_its_place(posts: Posts) -> None:
+    await posts.enqueue([post("a"), post("b")])
+    await posts.mark_sending("a", "life-1", NOON)
+
+    await posts.postpone("a", NOON + timedelta(seconds=30), "ratelimited")
+
+    row = await next_of(posts)
+    assert (row.key, row.state, row.life) == ("a", PostState.WAITING, None)
+    assert (row.not_before, row.error) == (NOON + timedelta(seconds=30), "ratelimited")
+    assert (await posts.mark_sending("a", "life-1", NOON)).not_before is None
+
+
+async def test_marking_a_post_nobody_enqueued_is_an_error(posts: Posts) -> None:
+    for marking in (
+        posts.mark_sending("a", "life-1", NOON),
+        posts.mark_sent("a"),
+        posts.mark_failed("a", "x"),
+        posts.postpone("a", NOON),
+    ):
+        with pytest.raises(StoreError, match="no post 'a'"):
+            await marking
+
+
+async def test_an_edit_that_waits_gets_the_newest_state_and_keeps_its_place(posts: Posts) -> None:
+    await posts.replace_or_enqueue(edit("round 1"))
+    await posts.enqueue([post("a")])
+    row = await posts.replace_or_enqueue(edit("round 2"))
+
+    assert (row.version, row.payload) == (2, {"text": "round 2"})
+    assert row == await next_of(posts)
+    assert await drained(posts) == ["d1/board", "a"]
+
+
+async def test_an_edit_that_is_being_sent_is_sent_again_with_the_newest_state(
+    posts: Posts,
+) -> None:
+    await posts.replace_or_enqueue(edit("round 1"))
+    sending = await posts.mark_sending("d1/board", "life-1", NOON)
+    await posts.replace_or_enqueue(edit("round 2"))
+    row = await posts.replace_or_enqueue(edit("round 3"))
+
+    assert (sending.payload, row.state) == ({"text": "round 1"}, PostState.SENDING)
+    assert (await posts.mark_sent("d1/board")).state is PostState.WAITING
+    again = await posts.mark_sending("d1/board", "life-1", NOON)
+    assert again.payload == {"text": "round 3"}
+    assert (await posts.mark_sent("d1/board")).state is PostState.SENT
+
+
+async def test_an_edit_replaced_while_it_fails_is_tried_with_the_newest_state(
+    posts: Posts,
+) -> None:
+    await posts.replace_or_enqueue(edit("too long"))
+    await posts.mark_sending("d1/board", "life-1", NOON)
+    await posts.replace_or_enqueue(edit("shorter"))
+
+    assert (await posts.mark_failed("d1/board", "msg_too_long")).state is PostState.WAITING
+    assert await drained(posts) == ["d1/board"]
+
+
+async def test_an_edit_after_the_last_one_was_sent_goes_to_the_end(posts: Posts) -> None:
+    await posts.replace_or_enqueue(edit("round 1"))
+    await send(posts, "d1/board", "1700.0001")
+    await posts.enqueue([post("a")])
+    row = await posts.replace_or_enqueue(edit("round 2"))
+
+    assert (row.version, row.state, row.attempts) == (2, PostState.WAITING, 0)
+    assert row.ts == "1700.0001"
+    assert await drained(posts) == ["a", "d1/board"]
+
+
+async def test_many_edits_at_once_leave_one_row_with_one_of_them(posts: Posts) -> None:
+    rows = await asyncio.gather(*(posts.replace_or_enqueue(edit(f"s{n}")) for n in range(30)))
+
+    assert sorted(row.version for row in rows) == list(range(1, 31))
+    newest = max(rows, key=lambda row: row.version)
+    assert await next_of(posts) == newest
+    assert await drained(posts) == ["d1/board"]
+
+
+async def test_a_thread_leads_to_its_debate(posts: Posts) -> None:
+    answer = replace(post("d1/e2/main"), thread_key="d1/board", debate_id="d1")
+    await posts.enqueue([post("d1/board"), answer, replace(post("d2/board"), debate_id="d2")])
+    for number, key in enumerate(("d1/board", "d1/e2/main", "d2/board")):
+        await send(posts, key, f"1700.000{number}")
+
+    assert await posts.debate_of_thread(GENERAL, "1700.0000") == "d1"
+    assert await posts.debate_of_thread(GENERAL, "1700.0002") == "d2"
+    assert await posts.debate_of_thread(GENERAL, "1700.0001") is None
+    assert await posts.debate_of_thread(RANDOM, "1700.0000") is None
+    assert await posts.debate_of_thread(GENERAL, "1800.0000") is None
+
+
+async def test_posts_of_a_debate_come_in_order(posts: Posts) -> None:
+    other = replace(post("d2/board"), debate_id="d2")
+    await posts.enqueue([post("d1/board"), other, post("d1/e2/main")])
+    await send(posts, "d1/board", "1700.0001")
+
+    rows = await posts.rows_of_debate("d1")
+
+    assert [row.key for row in rows] == ["d1/board", "d1/e2/main"]
+    assert [row.state for row in rows] == [PostState.SENT, PostState.WAITING]
+    assert await posts.rows_of_debate("d3") == []
