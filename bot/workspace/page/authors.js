@@ -1,0 +1,47 @@
+// Who a message is from: name, avatar, and whether an app wrote it.
+
+import { h } from "./dom.js";
+import { nameOf } from "./mentions.js";
+
+/** @typedef {{key: string, name: string, isApp: boolean, symbol?: string}} Author */
+
+/**
+ * The author of a message; an app may post under a name and icon of its own.
+ * @param {object} message
+ * @param {object} ctx drawing context
+ * @returns {Author}
+ */
+export function authorOf(message, ctx) {
+  const user = ctx.store.users.get(message.user);
+  const app = ctx.store.apps.get(message.app_id);
+  const name = message.username || (user ? nameOf(user) : app?.name) || "Someone";
+  const isApp = Boolean(message.bot_id || user?.is_bot);
+  const code = message.icons?.emoji ?? user?.icon_emoji;
+  const symbol = code && (ctx.store.emoji[code.replaceAll(":", "")] ?? "🤖");
+  return { key: `${message.user ?? ""}/${name}/${code ?? ""}`, name, isApp, symbol };
+}
+
+/** The author of what a user posts, for lists of people. */
+export function authorOfUser(user, ctx) {
+  return authorOf({ user: user.id }, ctx);
+}
+
+/** An avatar: the emoji large on a tint, or initials. */
+export function avatar(author, size = "") {
+  const node = h("span", { class: `avatar ${size}`, "aria-hidden": "true" });
+  node.style.setProperty("--hue", String(hueOf(author.name)));
+  if (author.symbol) node.classList.add("with-emoji");
+  node.textContent = author.symbol ?? initials(author.name);
+  return node;
+}
+
+function initials(name) {
+  const words = name.split(/[\s._-]+/).filter(Boolean);
+  return words.slice(0, 2).map((word) => [...word][0].toUpperCase()).join("");
+}
+
+function hueOf(name) {
+  let sum = 0;
+  for (const char of name) sum = (sum * 31 + char.codePointAt(0)) % 360;
+  return sum;
+}

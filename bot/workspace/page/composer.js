@@ -1,0 +1,136 @@
+// The box to write in: grows with the text, sends on Enter, completes, keeps drafts, turns names into mentions.
+
+import { Completion } from "./completion.js";
+import { fill, h } from "./dom.js";
+import { icon } from "./icons.js";
+import { nameOf } from "./mentions.js";
+import { openMenu } from "./menu.js";
+import { attempt } from "./notices.js";
+import { pickEmoji } from "./reactions.js";
+import { Refusal } from "./api.js";
+
+const drafts = new Map();
+const TALLEST = 220;
+
+/**
+ * What a person typed, with the names of people and channels as Slack's tokens; the server escapes the rest.
+ * @param {string} text
+ * @param {import("./store.js").Store} store
+ */
+export function withTokens(text, store) {
+  return tokens(store).reduce((typed, [name, token]) => replaceName(typed, name, token), text);
+}
+
+function tokens(store) {
+  const people = [...store.users.values()].flatMap((user) => [nameOf(user), user.name].filter(Boolean).map((name) => [`@${name}`, `<@${user.id}>`]));
+  const channels = [...store.channels.values()].map((channel) => [`#${channel.name}`, `<#${channel.id}>`]);
+  return [...people, ...channels].sort((a, b) => b[0].length - a[0].length);
+}
+
+function replaceName(text, name, token) {
+  const literal = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return text.replace(new RegExp(`(^|[\\s(])${literal}(?![\\p{L}\\p{N}_-])`, "giu"), (_, before) => before + token);
+}
+
+/** One composer, of a channel or a thread. */
+export class Composer {
+  /**
+   * @param {object} ctx drawing context
+   * @param {{key: string, label: string, channel: string, threadTs?: string}} place key names its draft
+   */
+  constructor(ctx, place) {
+    this.ctx = ctx;
+    this.place = place;
+    this.area = h("textarea", { class: "composer-text", rows: 1, "aria-label": place.label, placeholder: place.label, value: drafts.get(place.key) ?? "" });
+    this.completion = new Completion(this.area, ctx, { withCommands: !place.threadTs });
+    this.error = h("p", { class: "composer-error", role: "alert", hidden: true });
+    this.area.addEventListener("input", () => this.#typed());
+    this.area.addEventListener("keydown", (event) => this.#key(event));
+    this.node = h("form", { class: "composer", on: { submit: (event) => this.#submit(event) } }, this.completion.node, this.error, this.#drawBox());
+    requestAnimationFrame(() => this.#grow());
+  }
+
+  #drawBox() {
+    const smile = h("button", { class: "tool", type: "button", "aria-label": "Insert emoji", title: "Insert emoji", on: { click: (event) => this.#emoji(event.currentTarget) } }, icon("smile"));
+    const send = h("button", { class: "send", type: "submit", "aria-label": "Send", title: "Send" }, icon("send"));
+    return h("div", { class: "composer-box" }, this.#shortcuts(), this.area, smile, send);
+  }
+
+  #shortcuts() {
+    const open = (event) => {
+      const entries = [...this.ctx.store.apps.values()].flatMap((app) => this.#shortcutsOf(app));
+      openMenu(event.currentTarget, entries.length ? [{ heading: "Shortcuts" }, ...entries] : [{ heading: "No app has a shortcut here" }]);
+    };
+    return h("button", { class: "tool", type: "button", "aria-haspopup": "menu", "aria-label": "Shortcuts", title: "Shortcuts", on: { click: open } }, icon("bolt"));
+  }
+
+  #shortcutsOf(app) {
+    const run = (shortcut) => attempt(() => this.ctx.api.post("shortcut", { callback_id: shortcut.callback_id }));
+    const global = (app.shortcuts ?? []).filter((shortcut) => shortcut.type === "global");
+    const commands = this.place.threadTs ? [] : app.commands;
+    return [
+      ...global.map((shortcut) => ({ label: shortcut.name, hint: shortcut.description, icon: "bolt", run: () => run(shortcut) })),
+      ...commands.map((command) => ({ label: command.command, hint: command.description, icon: "hash", run: () => this.insert(`${command.command} `) })),
+    ];
+  }
+
+  #emoji(anchor) {
+    pickEmoji(anchor, this.ctx, (name) => this.insert(`:${name}: `));
+  }
+
+  /** Puts text where the caret is. */
+  insert(text) {
+    this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end");
+    this.#typed();
+    this.area.focus();
+  }
+
+  #typed() {
+    drafts.set(this.place.key, this.area.value);
+    this.#grow();
+  }
+
+  #grow() {
+    this.area.style.height = "auto";
+    this.area.style.height = `${Math.min(this.area.scrollHeight, TALLEST)}px`;
+  }
+
+  #key(event) {
+    if (event.isComposing || this.completion.key(event)) return;
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    this.node.requestSubmit();
+  }
+
+  async #submit(event) {
+    event.preventDefault();
+    const typed = this.area.value;
+    if (!typed.trim()) return;
+    this.completion.close();
+    this.#set("");
+    const error = await this.#send(typed.trim());
+    this.error.hidden = !error;
+    fill(this.error, error && [icon("alert"), error]);
+    if (error && !this.area.value) this.#set(typed);
+  }
+
+  async #send(typed) {
+    const { channel, threadTs } = this.place;
+    try {
+      await this.ctx.api.post("say", { channel, text: withTokens(typed, this.ctx.store), ...(threadTs ? { thread_ts: threadTs } : {}) });
+      return null;
+    } catch (refusal) {
+      if (refusal instanceof Refusal) return refusal.message;
+      throw refusal;
+    }
+  }
+
+  #set(text) {
+    this.area.value = text;
+    this.#typed();
+  }
+
+  focus() {
+    this.area.focus();
+  }
+}

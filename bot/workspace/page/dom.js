@@ -1,0 +1,89 @@
+// Builds DOM nodes. Text always becomes a text node: no string is ever parsed as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "open", "selected", "indeterminate"]);
+const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:"]);
+
+/**
+ * Creates an element: `h("button", {class: "x", on: {click}}, "Label")`.
+ * @param {string} tag
+ * @param {Object<string, any>} [props] attributes; `on` holds listeners, `data` data attributes.
+ * @param {...any} children nodes, strings, arrays of them; null and false are left out.
+ * @returns {HTMLElement}
+ */
+export function h(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props ?? {})) setProp(node, name, value);
+  return append(node, children);
+}
+
+function setProp(node, name, value) {
+  if (value === undefined || value === null) return;
+  if (name === "on") for (const [type, fn] of Object.entries(value)) node.addEventListener(type, fn);
+  else if (name === "data") Object.assign(node.dataset, value);
+  else if (PROPERTIES.has(name)) node[name] = value;
+  else if (value !== false) node.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** Appends children (nodes, strings, nested arrays) and returns the node. */
+export function append(node, children) {
+  for (const child of [children].flat(Infinity)) {
+    if (child === undefined || child === null || child === false || child === "") continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return node;
+}
+
+/** A fragment of children. */
+export function fragment(...children) {
+  return append(document.createDocumentFragment(), children);
+}
+
+/** Replaces all children of a node. */
+export function fill(node, ...children) {
+  node.replaceChildren();
+  return append(node, children);
+}
+
+/** An SVG element, for icons and marks. */
+export function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return append(node, children);
+}
+
+/**
+ * The address if a person may follow it (http, https, mailto), else null.
+ * @param {string} url
+ * @returns {string|null}
+ */
+export function safeUrl(url) {
+  try {
+    const parsed = new URL(url, location.href);
+    return SAFE_PROTOCOLS.has(parsed.protocol) ? parsed.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A link to the outside; an unsafe address becomes its label as text. */
+export function outlink(url, label, props = {}) {
+  const href = safeUrl(url);
+  if (!href) return h("span", props, label);
+  return h("a", { href, target: "_blank", rel: "noopener noreferrer", ...props }, label);
+}
+
+let counter = 0;
+
+/** An id that is new on this page. */
+export function freshId(prefix) {
+  counter += 1;
+  return `${prefix}-${counter}`;
+}
+
+const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), textarea, select, [tabindex="0"]';
+
+/** Everything inside a node that Tab can reach and that is on screen. */
+export function focusables(node) {
+  return [...node.querySelectorAll(FOCUSABLE)].filter((item) => item.offsetParent !== null);
+}

@@ -1,0 +1,79 @@
+// Every select of Block Kit (static, external, users, conversations, channels; one or several) on the Picker.
+
+import { nameOf } from "./mentions.js";
+import { attempt } from "./notices.js";
+import { Picker } from "./picker.js";
+import { wordsOf } from "./text.js";
+
+/** An option of Slack's as a Choice. */
+function ofOption(option, group) {
+  return { id: option.value ?? wordsOf(option.text), label: wordsOf(option.text), hint: wordsOf(option.description), group, raw: option };
+}
+
+function ofGroups({ options, option_groups: groups }) {
+  const grouped = (groups ?? []).flatMap((group) => group.options.map((option) => ofOption(option, wordsOf(group.label))));
+  return [...(options ?? []).map((option) => ofOption(option)), ...grouped];
+}
+
+function ofUser(user) {
+  return { id: user.id, label: nameOf(user), hint: user.name && `@${user.name}`, raw: user.id };
+}
+
+function ofChannel(channel) {
+  return { id: channel.id, label: `${channel.is_private ? "🔒" : "#"} ${channel.name}`, raw: channel.id };
+}
+
+function matching(choices, query) {
+  const words = query.toLowerCase();
+  return choices.filter((choice) => `${choice.label} ${choice.hint ?? ""}`.toLowerCase().includes(words));
+}
+
+const SOURCES = {
+  static: { choices: (element) => ofGroups(element), singular: "option", plural: "options" },
+  external: { find: findOutside, choices: () => [], singular: "option", plural: "options" },
+  users: { choices: (_, io) => [...io.ctx.store.users.values()].map(ofUser), singular: "user", plural: "users" },
+  conversations: { choices: conversations, singular: "conversation", plural: "conversations" },
+  channels: { choices: (_, io) => openChannels(io).filter((channel) => !channel.is_private).map(ofChannel), singular: "channel", plural: "channels" },
+};
+
+function openChannels(io) {
+  return [...io.ctx.store.channels.values()].filter((channel) => !channel.is_archived);
+}
+
+function conversations(element, io) {
+  const wanted = element.filter?.include;
+  const fits = (channel) => !wanted || wanted.includes(channel.is_private ? "private" : "public");
+  return openChannels(io).filter(fits).map(ofChannel);
+}
+
+async function findOutside(element, io, query) {
+  if (query.length < (element.min_query_length ?? 3)) return [];
+  const place = { ...io.surface, block_id: io.blockId, action_id: element.action_id, value: query };
+  const answer = await attempt(() => io.ctx.api.post("options", place));
+  return answer ? ofGroups(answer) : [];
+}
+
+/** Draws a select; its type names the source ("multi_users_select" → users). */
+export function selectInput(element, io) {
+  const multiple = element.type.startsWith("multi_");
+  const source = SOURCES[element.type.replace("multi_", "").replace("_select", "")];
+  const field = `${multiple ? source.plural : source.singular}`;
+  const find = source.find ? (query) => source.find(element, io, query) : (query) => matching(source.choices(element, io), query);
+  const picker = new Picker({
+    id: io.id, label: io.label, describedBy: io.describedBy, multiple, find, slow: Boolean(source.find),
+    max: element.max_selected_items, placeholder: wordsOf(element.placeholder) || (multiple ? "Choose some" : "Choose one"),
+    chosen: startingChoices(element, io, source, field), changed: () => io.changed(),
+  });
+  const read = () => {
+    const raws = picker.chosen.map((choice) => choice.raw);
+    return { type: element.type, [`selected_${field}`]: multiple ? raws : raws[0] ?? null };
+  };
+  return { node: picker.node, read, isEmpty: () => picker.chosen.length === 0, focus: () => picker.focus() };
+}
+
+function startingChoices(element, io, source, field) {
+  let start = element[`initial_${field}`] ?? [];
+  if (!start.length && !start.value && element.default_to_current_conversation) start = io.ctx.store.active;
+  const known = new Map(source.choices(element, io).map((choice) => [choice.id, choice]));
+  return [start].flat().filter(Boolean).map((raw) => (raw.text ? ofOption(raw) : known.get(raw) ?? { id: raw, label: raw, raw }));
+}

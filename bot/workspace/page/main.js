@@ -1,0 +1,167 @@
+// Starts the page: loads the state, draws the frame, follows the address and the live events.
+
+import { createContext } from "./actions.js";
+import { Api, Refusal } from "./api.js";
+import { authorOf } from "./authors.js";
+import { ChannelPane } from "./channel.js";
+import { fill, h } from "./dom.js";
+import { HomePane } from "./home.js";
+import { Live } from "./live.js";
+import { excerpt } from "./message.js";
+import { drawEmpty } from "./message_list.js";
+import { Modals } from "./modal.js";
+import { announce, attempt, showApps, showConnection, toast } from "./notices.js";
+import { followPermalink, startRouter } from "./router.js";
+import { Sidebar } from "./sidebar.js";
+import { Store } from "./store.js";
+import { applyTheme } from "./theme.js";
+import { ThreadPane } from "./thread.js";
+
+const PHONE = matchMedia("(max-width: 760px)");
+
+/** The running page. */
+class Page {
+  #main = null;
+  #thread = null;
+
+  constructor(user) {
+    this.store = new Store();
+    this.api = new Api(user);
+    this.ctx = createContext(this.store, this.api);
+    this.modals = new Modals(this.ctx);
+  }
+
+  async start() {
+    const { views } = await this.#loadState();
+    this.api.user = this.store.me;
+    document.title = `${this.store.team?.name ?? "Workspace"} · local workspace`;
+    this.sidebar = new Sidebar(document.getElementById("sidebar"), this.ctx);
+    this.store.on("apps", () => this.#showApps());
+    this.#showApps();
+    document.getElementById("skip").addEventListener("click", (event) => this.#skip(event));
+    startRouter((route) => this.#go(route));
+    this.modals.restore(views);
+    this.#listen();
+  }
+
+  #skip(event) {
+    event.preventDefault();
+    (document.querySelector('#main .row[tabindex="0"]') ?? document.getElementById("main")).focus();
+  }
+
+  async #loadState() {
+    const state = await this.api.state();
+    this.store.loadState(state);
+    return state;
+  }
+
+  #showApps() {
+    showApps([...this.store.apps.values()]);
+  }
+
+  #listen() {
+    const live = new Live(() => this.api.liveUrl(), {
+      event: (event) => this.#apply(event),
+      up: (again) => this.#connected(again),
+      down: () => showConnection(true, () => live.start()),
+    });
+    live.start();
+  }
+
+  // After a gap, everything on screen is fetched anew: events in between are gone.
+  async #connected(again) {
+    showConnection(false);
+    if (!again) return;
+    await attempt(async () => {
+      await this.#loadState();
+      await Promise.all([this.#main?.refresh(), this.#thread?.refresh()]);
+    });
+  }
+
+  #apply(event) {
+    if (event.type === "command_failed") toast(event.text, { error: true });
+    else if (!this.modals.apply(event)) this.store.apply(event);
+    if (event.type === "message") this.#announce(event.message);
+  }
+
+  #announce(message) {
+    if (message.channel !== this.store.active || message.user === this.store.me) return;
+    announce(`${authorOf(message, this.ctx).name}: ${excerpt(message, this.ctx, 200)}`);
+  }
+
+  #go(route) {
+    if (!route.channel && !route.home && !PHONE.matches && this.#goToFirst()) return;
+    this.sidebar.show(route);
+    this.store.setActive(route.channel ?? "");
+    this.#showMain(route);
+    this.#showThread(route);
+    document.body.dataset.pane = route.thread ? "thread" : route.channel || route.home ? "main" : "sidebar";
+  }
+
+  #goToFirst() {
+    const open = [...this.store.channels.values()].filter((channel) => channel.is_member && !channel.is_archived);
+    if (!open.length) return false;
+    location.replace(`#/${open[0].id}`);
+    return true;
+  }
+
+  #showMain(route) {
+    const key = route.home ? `home/${route.home}` : route.channel;
+    if (this.#main?.key !== key) this.#openMain(route, key);
+    if (route.message) this.#main?.ready?.then(() => this.#main.list?.reveal(route.message));
+  }
+
+  #openMain(route, key) {
+    this.#main?.close();
+    const slot = document.getElementById("main");
+    this.#main = route.home ? new HomePane(this.ctx, route.home) : this.#channelPane(route.channel);
+    if (!this.#main) {
+      fill(slot, drawEmpty("Pick a channel", "Channels you may read are on the left."));
+      return;
+    }
+    this.#main.key = key;
+    fill(slot, this.#main.node);
+    this.#main.ready = attempt(() => this.#main.refresh());
+    if (!PHONE.matches && !route.thread) this.#main.composer?.focus();
+  }
+
+  #channelPane(id) {
+    return this.store.channels.has(id) ? new ChannelPane(this.ctx, id) : null;
+  }
+
+  #showThread(route) {
+    const key = route.thread && `${route.channel}/${route.thread}`;
+    if (this.#thread?.key === key) return;
+    const closing = this.#thread;
+    closing?.close();
+    const slot = document.getElementById("thread");
+    const pane = key && this.store.channels.has(route.channel) ? new ThreadPane(this.ctx, route.channel, route.thread) : null;
+    this.#thread = pane;
+    slot.hidden = !pane;
+    document.body.classList.toggle("with-thread", Boolean(pane));
+    fill(slot, pane?.node);
+    if (pane) this.#openThread(pane);
+    else if (closing) document.querySelector(`#main .row[data-ts="${CSS.escape(closing.ts)}"]`)?.focus();
+  }
+
+  #openThread(pane) {
+    attempt(() => pane.refresh());
+    if (!PHONE.matches) pane.composer.focus();
+  }
+}
+
+async function boot() {
+  applyTheme();
+  followPermalink();
+  const user = new URLSearchParams(location.search).get("user") ?? "";
+  try {
+    await new Page(user).start();
+  } catch (error) {
+    const text = error instanceof Refusal ? error.message : "This page failed to start. Reload it; the browser's console says why.";
+    const again = h("button", { class: "button primary", type: "button", on: { click: () => location.reload() } }, "Try again");
+    fill(document.getElementById("main"), h("div", { class: "empty" }, h("h2", {}, "The workspace cannot be shown"), h("p", { role: "alert" }, text), again));
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
+boot();

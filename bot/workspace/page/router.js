@@ -1,0 +1,53 @@
+// Addresses inside the page: `#/C1`, `#/C1/<thread ts>`, `#/C1?m=<ts>`, `#/home/A1`.
+
+/** @typedef {{channel?: string, thread?: string, message?: string, home?: string}} Route */
+
+/**
+ * Reads the address.
+ * @param {string} hash
+ * @returns {Route}
+ */
+export function readRoute(hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [first, second] = path.split("/").map(decodeURIComponent);
+  if (first === "home") return { home: second };
+  if (!first) return {};
+  return { channel: first, thread: second, message: new URLSearchParams(query).get("m") ?? undefined };
+}
+
+/**
+ * The address inside the page for one of Slack's permalinks, or null.
+ * @param {string} href "/archives/C1/p1700000000000100?thread_ts=…"
+ */
+export function routeOfPermalink(href) {
+  const url = new URL(href, location.href);
+  const match = url.pathname.match(/\/archives\/(\w+)\/p(\d{6,})$/);
+  if (!match) return null;
+  const [, channel, digits] = match;
+  const ts = `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+  const thread = url.searchParams.get("thread_ts");
+  return thread ? `#/${channel}/${thread}` : `#/${channel}?m=${ts}`;
+}
+
+/** Turns `?channel=…&ts=…` (where the server sends a permalink) into an address inside the page. */
+export function followPermalink() {
+  const url = new URL(location.href);
+  const { channel, ts, thread_ts: thread } = Object.fromEntries(url.searchParams);
+  if (!channel || !ts) return;
+  for (const name of ["channel", "ts", "thread_ts"]) url.searchParams.delete(name);
+  url.hash = thread ? `#/${channel}/${thread}` : `#/${channel}?m=${ts}`;
+  history.replaceState(null, "", url);
+}
+
+/** Calls `changed(route)` now and on every change, and keeps permalinks inside the page. */
+export function startRouter(changed) {
+  addEventListener("hashchange", () => changed(readRoute(location.hash)));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    const route = link && routeOfPermalink(link.href);
+    if (!route) return;
+    event.preventDefault();
+    location.hash = route;
+  });
+  changed(readRoute(location.hash));
+}

@@ -1,0 +1,65 @@
+// Scrolling of a message list: stays at the end while the reader is there, else offers a pill.
+
+import { fill, h } from "./dom.js";
+import { icon } from "./icons.js";
+
+const NEAR_END = 48;
+
+/** Wraps a list in a scrolling box with the pill "n new messages". */
+export class Scroller {
+  #atEnd = true;
+  #missed = 0;
+
+  /** @param {HTMLElement} content */
+  constructor(content) {
+    this.box = h("div", { class: "scroll-box" }, content);
+    this.pill = h("button", { class: "new-pill", type: "button", hidden: true, on: { click: () => this.toEnd() } });
+    this.node = h("div", { class: "scroll-frame" }, this.box, this.pill);
+    this.box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    const observer = new ResizeObserver(() => this.#atEnd && this.#jump());
+    observer.observe(content);
+    observer.observe(this.box);
+  }
+
+  /** The content was replaced: keep the end in view if the reader was there. */
+  loaded() {
+    if (this.#atEnd) this.#jump();
+  }
+
+  /** One message came; a reader's own message always brings the end into view. */
+  added(own) {
+    if (own || this.#atEnd) {
+      this.toEnd();
+      return;
+    }
+    this.#missed += 1;
+    fill(this.pill, icon("chevron"), this.#missed === 1 ? "1 new message" : `${this.#missed} new messages`);
+    this.pill.hidden = false;
+  }
+
+  toEnd() {
+    this.#atEnd = true;
+    this.#jump();
+    this.#clear();
+  }
+
+  /** The reader goes elsewhere in the list: do not pull back to the end. */
+  release() {
+    this.#atEnd = false;
+  }
+
+  #jump() {
+    this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  #scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.box;
+    this.#atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    if (this.#atEnd) this.#clear();
+  }
+
+  #clear() {
+    this.#missed = 0;
+    this.pill.hidden = true;
+  }
+}

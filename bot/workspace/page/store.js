@@ -1,0 +1,155 @@
+// Everything the page knows, and how live events change it. Views listen, nothing draws here.
+
+/** The key of a list of messages: a channel, or one thread in it. */
+export function listKey(channel, threadTs) {
+  return threadTs ? `${channel}/${threadTs}` : channel;
+}
+
+/** Is this a reply in a thread (not its root)? */
+export function isReply(message) {
+  return Boolean(message.thread_ts) && message.thread_ts !== message.ts;
+}
+
+/** State plus listeners: `on(name, fn)` for "row", "list", "pins", "channels", "apps", "unread", "home". */
+export class Store {
+  team = null;
+  me = "";
+  users = new Map();
+  channels = new Map();
+  apps = new Map();
+  emoji = {};
+  lists = new Map();
+  pins = new Map();
+  unread = new Map();
+  homes = new Map();
+  active = "";
+  #listeners = new Map();
+
+  /** Calls fn on every event of that name; returns how to stop. */
+  on(name, fn) {
+    const set = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, set.add(fn));
+    return () => set.delete(fn);
+  }
+
+  #emit(name, detail) {
+    for (const fn of this.#listeners.get(name) ?? []) fn(detail);
+  }
+
+  /** Takes the answer of /page/api/state. */
+  loadState(state) {
+    this.team = state.team;
+    this.me = state.me;
+    this.users = byId(state.users);
+    this.emoji = state.emoji ?? {};
+    this.#setChannels(state.channels);
+    this.#setApps(state.apps);
+  }
+
+  /** Takes the messages of a channel or thread. */
+  loadList(key, messages) {
+    const all = [...messages].sort((a, b) => compareTs(a.ts, b.ts));
+    this.lists.set(key, new Map(all.map((message) => [message.ts, message])));
+    this.#emit("list", key);
+  }
+
+  setPins(channel, pins) {
+    this.pins.set(channel, pins);
+    this.#emit("pins", channel);
+  }
+
+  /** Which channel is on screen: it has no unread messages. */
+  setActive(channel) {
+    this.active = channel;
+    if (this.unread.delete(channel)) this.#emit("unread", channel);
+  }
+
+  /** A message by place, from any list that has it. */
+  find(channel, ts) {
+    for (const [key, list] of this.lists) {
+      if (key.split("/")[0] === channel && list.has(ts)) return list.get(ts);
+    }
+    return undefined;
+  }
+
+  /** Applies one live event; unknown types are not for the store. */
+  apply(event) {
+    this.#handlers[event.type]?.(event);
+  }
+
+  #handlers = {
+    message: ({ message }) => this.#added(message),
+    message_changed: ({ message }) => this.#put(message, "changed"),
+    message_deleted: ({ channel, ts }) => this.#remove(channel, ts),
+    ephemeral: ({ message }) => this.#put({ ...message, is_ephemeral: true }, "added"),
+    reaction: ({ channel, ts, reactions }) => this.#patch(channel, ts, { reactions }),
+    pins: ({ channel, pins }) => this.setPins(channel, pins),
+    channels: ({ channels }) => this.#setChannels(channels),
+    apps: ({ apps }) => this.#setApps(apps),
+    home: ({ app, view }) => this.setHome(app, view),
+  };
+
+  setHome(app, view) {
+    this.homes.set(app, view);
+    this.#emit("home", app);
+  }
+
+  #setChannels(channels) {
+    this.channels = byId(channels);
+    this.#emit("channels");
+  }
+
+  #setApps(apps) {
+    this.apps = byId(apps);
+    this.#emit("apps");
+  }
+
+  #added(message) {
+    this.#put(message, "added");
+    if (message.channel === this.active || message.user === this.me || isHidden(message)) return;
+    this.unread.set(message.channel, (this.unread.get(message.channel) ?? 0) + 1);
+    this.#emit("unread", message.channel);
+  }
+
+  #put(message, change) {
+    for (const key of keysOf(message)) {
+      const list = this.lists.get(key);
+      if (!list) continue;
+      const known = list.get(message.ts);
+      list.set(message.ts, message);
+      this.#emit("row", { key, message, change: known ? "changed" : "added" });
+    }
+  }
+
+  #patch(channel, ts, fields) {
+    const message = this.find(channel, ts);
+    if (message) this.#put({ ...message, ...fields }, "changed");
+  }
+
+  #remove(channel, ts) {
+    for (const [key, list] of this.lists) {
+      if (key.split("/")[0] !== channel || !list.delete(ts)) continue;
+      this.#emit("row", { key, message: { channel, ts }, change: "removed" });
+    }
+  }
+}
+
+// A root stands in its channel and heads its thread; a broadcast reply stands in both.
+function keysOf(message) {
+  const thread = listKey(message.channel, message.thread_ts ?? message.ts);
+  if (isReply(message) && message.subtype !== "thread_broadcast") return [thread];
+  return [message.channel, thread];
+}
+
+function isHidden(message) {
+  return isReply(message) && message.subtype !== "thread_broadcast";
+}
+
+function byId(items) {
+  return new Map((items ?? []).map((item) => [item.id, item]));
+}
+
+/** Orders Slack ts strings. */
+export function compareTs(a, b) {
+  return a.length === b.length ? (a < b ? -1 : Number(a > b)) : Number.parseFloat(a) - Number.parseFloat(b);
+}

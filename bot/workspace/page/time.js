@@ -1,0 +1,88 @@
+// Times and dates in the reader's own time zone, and Slack's date tokens.
+
+const cache = new Map();
+
+function format(date, options) {
+  const key = JSON.stringify(options);
+  if (!cache.has(key)) cache.set(key, new Intl.DateTimeFormat(undefined, options));
+  return cache.get(key).format(date);
+}
+
+/** A Slack ts ("seconds.micros") or seconds as a Date. */
+export function dateOf(ts) {
+  return new Date(Number.parseFloat(ts) * 1000);
+}
+
+/** "14:05", as the reader's locale writes it. */
+export function clock(date) {
+  return format(date, { hour: "2-digit", minute: "2-digit" });
+}
+
+/** The full date and time, for hovering. */
+export function fullDate(date) {
+  return format(date, { dateStyle: "full", timeStyle: "medium" });
+}
+
+/** A key that is equal for two moments of one local day. */
+export function dayKey(date) {
+  return `${date.getFullYear()}-${date.getMonth()}-${date.getDate()}`;
+}
+
+function daysAgo(date) {
+  const midnight = (day) => new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime();
+  return Math.round((midnight(new Date()) - midnight(date)) / 86_400_000);
+}
+
+function prettyOr(date, otherwise) {
+  const words = { 0: "today", 1: "yesterday", "-1": "tomorrow" };
+  return words[daysAgo(date)] ?? otherwise;
+}
+
+/** "Today", "Yesterday" or "Friday, 20 November". */
+export function dayLabel(date) {
+  const options = { weekday: "long", day: "numeric", month: "long" };
+  if (date.getFullYear() !== new Date().getFullYear()) options.year = "numeric";
+  const label = prettyOr(date, format(date, options));
+  return label[0].toUpperCase() + label.slice(1);
+}
+
+/** "3 minutes ago", "in 2 days". */
+export function ago(date) {
+  const seconds = (date.getTime() - Date.now()) / 1000;
+  const steps = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
+  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(Math.round(seconds / size), unit);
+}
+
+const LONG = { weekday: "long", year: "numeric", month: "long", day: "numeric" };
+const SHORT = { year: "numeric", month: "short", day: "numeric" };
+const PLAIN = { year: "numeric", month: "long", day: "numeric" };
+
+const TOKENS = {
+  date_num: (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((n) => String(n).padStart(2, "0")).join("-"),
+  date_slash: (date) => format(date, { year: "numeric", month: "2-digit", day: "2-digit" }),
+  date: (date) => format(date, PLAIN),
+  date_pretty: (date) => prettyOr(date, format(date, PLAIN)),
+  date_short: (date) => format(date, SHORT),
+  date_short_pretty: (date) => prettyOr(date, format(date, SHORT)),
+  date_long: (date) => format(date, LONG),
+  date_long_full: (date) => format(date, LONG),
+  date_long_pretty: (date) => prettyOr(date, format(date, LONG)),
+  day_divider_pretty: (date) => prettyOr(date, format(date, { weekday: "long", month: "long", day: "numeric" })),
+  time: (date) => clock(date),
+  time_secs: (date) => format(date, { hour: "2-digit", minute: "2-digit", second: "2-digit" }),
+  ago: (date) => ago(date),
+};
+
+/**
+ * Fills Slack's date tokens ("{date_num} at {time}").
+ * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
+ * @param {string|number} seconds Unix time
+ * @param {string} template
+ * @param {string} fallback shown when the time cannot be read
+ */
+export function slackDate(seconds, template, fallback) {
+  const date = dateOf(seconds);
+  if (Number.isNaN(date.getTime())) return fallback;
+  return template.replace(/\{(\w+)\}/g, (token, name) => TOKENS[name]?.(date) ?? token);
+}
