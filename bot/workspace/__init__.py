@@ -1,1 +1,1 @@
-"""A small Slack on loopback: Web API, Events API, Socket Mode and a page, with Slack's own rules."""
+"""A small Slack on loopback, with Slack's own rules and a page in the browser."""

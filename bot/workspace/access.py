@@ -66,10 +66,12 @@ def postable_channel(desk: Desk, app: App, name: str) -> Channel:
     """Return a channel the app may post to; chat:write.public opens public ones.
 
     Raises:
-        SlackRefusal: channel_not_found, is_archived, not_in_channel.
+        SlackRefusal: channel_not_found, is_archived, not_in_channel, messages_tab_disabled.
     """
     channel = visible_channel(desk, app, name)
     require_open(channel)
     if channel.is_private or "chat:write.public" not in app.scopes:
         require_member(app, channel)
+    if channel.is_im and not app.messages_tab:
+        raise SlackRefusal("messages_tab_disabled")
     return channel

@@ -1,8 +1,8 @@
 """Block Kit's blocks: shapes, limits, and what a whole message or view may hold (pure).
 
-Source: https://docs.slack.dev/reference/block-kit/blocks and slack_sdk's models. The total size of a
-message's blocks is not documented; it was reported at about 13,200 characters (bolt-js#2509) and
-counts the containers too, so it is measured on the compact JSON.
+Source: https://docs.slack.dev/reference/block-kit/blocks and slack_sdk's models. The total size
+of a message's blocks is not documented; it was reported at about 13,200 characters (bolt-js#2509)
+and counts the containers too, so it is measured on the compact JSON.
 """
 
 from collections.abc import Iterator, Mapping

@@ -69,7 +69,7 @@ def join(desk: Desk, channel: Channel, user: User, inviter: str | None = None) -
     if inviter:
         notice["inviter"] = inviter
     posting.place(desk, channel, notice)
-    _membership(desk, channel, "member_joined_channel", user, inviter)
+    _membership(desk, channel, "member_joined_channel", user, inviter=inviter)
     return True
 
 
@@ -83,7 +83,7 @@ def leave(desk: Desk, channel: Channel, user: User) -> bool:
         channel,
         {"subtype": "channel_leave", "user": user.id, "text": f"<@{user.id}> has left the channel"},
     )
-    _membership(desk, channel, "member_left_channel", user, None)
+    _membership(desk, channel, "member_left_channel", user)
     return True
 
 
@@ -179,7 +179,9 @@ def _check_free(desk: Desk, name: str) -> None:
         raise SlackRefusal("name_taken")
 
 
-def _membership(desk: Desk, channel: Channel, kind: str, user: User, inviter: str | None) -> None:
+def _membership(
+    desk: Desk, channel: Channel, kind: str, user: User, *, inviter: str | None = None
+) -> None:
     event: Json = {
         "type": kind,
         "user": user.id,

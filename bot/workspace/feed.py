@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from bot.workspace.wire import Json
 
+_GLANCE_SECONDS = 0.05
+
 
 @dataclass(eq=False, slots=True)
 class Viewer:
@@ -63,6 +65,8 @@ class Pulse:
     async def until(self, predicate: Callable[[], object], seconds: float) -> None:
         """Wait until the predicate holds, looking again after every change.
 
+        What changes outside the workspace makes no pulse, so it also looks now and then.
+
         Raises:
             TimeoutError: it did not hold in time.
         """
@@ -70,7 +74,7 @@ class Pulse:
             while not predicate():
                 future = asyncio.get_running_loop().create_future()
                 self.waiting.append(future)
-                await future
+                await asyncio.wait([future], timeout=_GLANCE_SECONDS)
 
 
 def in_any(users: Iterable[str]) -> Callable[[str], bool]:

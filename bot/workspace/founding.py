@@ -90,6 +90,8 @@ def _equip(app: App, config: WorkspaceConfig) -> None:
     app.commands = objects(features.get("slash_commands"))
     app.shortcuts = objects(features.get("shortcuts"))
     app.has_home = bool(child(features, "app_home").get("home_tab_enabled"))
+    app.messages_tab = child(features, "app_home").get("messages_tab_enabled") is not False
+    app.messages_read_only = bool(child(features, "app_home").get("messages_tab_read_only_enabled"))
     app.interactive = child(settings, "interactivity").get("is_enabled") is not False
     if not settings.get("socket_mode_enabled"):
         app.request_url = text_at(child(settings, "event_subscriptions"), "request_url")

@@ -32,7 +32,8 @@ async def command(desk: Desk, user: User, channel: Channel, typed: str) -> None:
         PersonRefusal: unknown_command, command_failed.
     """
     word, _, rest = typed.partition(" ")
-    app = find_command(desk, word)
+    app, entry = find_command(desk, word)
+    names = desk.world.names() if entry.get("should_escape") else {}
     place = ResponseUrl(
         app.id, channel.id, user.id, _response_end(desk), desk.config.pace.response_posts
     )
@@ -45,7 +46,7 @@ async def command(desk: Desk, user: User, channel: Channel, typed: str) -> None:
         "user_id": user.id,
         "user_name": user.name,
         "command": word,
-        "text": as_typed(rest.strip(), desk.world.names()),
+        "text": as_typed(rest.strip(), names),
         "api_app_id": app.id,
         "is_enterprise_install": "false",
         "response_url": _response_url(desk, place),
@@ -74,17 +75,17 @@ async def click(desk: Desk, user: User, where: Place, given: Json) -> None:
         PersonRefusal: no_such_element, no_such_option, action_failed.
     """
     spot = use_place(desk, user, where)
-    action = take_action(desk, user, spot, given)
+    action = take_action(desk, spot, given)
     app = find_app(desk, spot.app_id)
     payload = {
         "type": "block_actions",
         **_base(desk, app, user),
-        **spot.payload(desk),
+        **spot.payload(),
         "trigger_id": _trigger(desk, user, app, spot.view_id),
         "actions": [action],
     }
     if spot.channel is not None:
-        url = _source_url(desk, user, app, spot.channel, spot.source)
+        url = _source_url(desk, user, app, channel=spot.channel, source=spot.source)
         payload["response_url"] = url
     await _ask(desk, app, payload, "action_failed")
 
@@ -101,7 +102,7 @@ async def options(desk: Desk, user: User, where: Place, given: Json) -> Json:
     payload = {
         "type": "block_suggestion",
         **_base(desk, app, user),
-        **spot.payload(desk),
+        **spot.payload(),
         "block_id": text_at(given, "block_id"),
         "action_id": text_at(given, "action_id"),
         "value": text_at(given, "value"),
@@ -176,7 +177,7 @@ async def shortcut(desk: Desk, user: User, callback_id: str, source: Json | None
             "channel": {"id": channel.id, "name": channel.name},
             "message": copy(source),
             "message_ts": source["ts"],
-            "response_url": _source_url(desk, user, app, channel, source),
+            "response_url": _source_url(desk, user, app, channel=channel, source=source),
         }
     await _ask(desk, app, payload, "shortcut_failed")
 
@@ -315,7 +316,7 @@ def _response_url(desk: Desk, place: ResponseUrl) -> str:
     return f"{desk.base_url}/response/{desk.response_urls.issue(place)}"
 
 
-def _source_url(desk: Desk, user: User, app: App, channel: Channel, source: Json) -> str:
+def _source_url(desk: Desk, user: User, app: App, *, channel: Channel, source: Json) -> str:
     place = ResponseUrl(
         app.id,
         channel.id,

@@ -134,7 +134,7 @@ def replace_view(desk: Desk, user: str, stored: Json, view: Json) -> Json:
     for key in _GIVEN:
         stored.pop(key, None)
     _fill(desk, stored, view)
-    _keep_typed(child(stored, "state", "values"), typed)
+    keep_typed(child(stored, "state", "values"), typed)
     desk.feed.tell_user(user, {"type": "view_updated", "view": copy(stored)})
     desk.changed()
     return stored
@@ -181,7 +181,7 @@ def close_all(desk: Desk, user: str) -> list[Json]:
 
 def type_into(view: Json, values: Json) -> None:
     """Take over what a person typed; unknown blocks and actions are ignored."""
-    _keep_typed(child(view, "state", "values"), values)
+    keep_typed(child(view, "state", "values"), values)
 
 
 def home_key(app: App, user: str) -> str:
@@ -252,7 +252,8 @@ def _fill(desk: Desk, made: Json, view: Json) -> None:
     )
 
 
-def _keep_typed(values: Json, typed: Json) -> None:
+def keep_typed(values: Json, typed: Json) -> None:
+    """Carry what was typed over to the same blocks and actions of `state.values`."""
     for block_id, actions in values.items():
         for action_id, entry in actions.items():
             given = child(typed, block_id, action_id)

@@ -1,6 +1,8 @@
 """What the page in the browser asks for: `/page/api/*`, and its live events on `/page/ws`."""
 
 import asyncio
+import base64
+import binascii
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -11,6 +13,7 @@ from bot.workspace.desk import Desk
 from bot.workspace.emoji import EMOJI
 from bot.workspace.errors import PersonRefusal, SlackRefusal
 from bot.workspace.feed import Viewer
+from bot.workspace.methods.files import file_object
 from bot.workspace.page_apps import page_apps
 from bot.workspace.surfaces import Place
 from bot.workspace.wire import Json, as_object, child, copy, parsed, text_at
@@ -40,6 +43,7 @@ class PageApi:
             "edit": self.edit,
             "home": self.home,
             "channels": self.channels,
+            "files": self.files,
         }
         reads: dict[str, Work] = {
             "state": self.state,
@@ -91,7 +95,7 @@ class PageApi:
         if not text:
             raise PersonRefusal("no_text", "There is nothing to send.")
         if not text.startswith("/"):
-            message = people.say(self.desk, user, channel, text, thread_ts)
+            message = people.say(self.desk, user, channel, text, thread_ts=thread_ts)
             return {"message": posting.shown(channel, message)}
         if thread_ts:
             words = "Slack runs commands in channels only, not in threads."
@@ -134,7 +138,7 @@ class PageApi:
         """Add or take back a reaction."""
         channel = people.joined(self.desk, user, text_at(wish, "channel"))
         work = posting.unreact if wish.get("remove") else posting.react
-        work(self.desk, channel, text_at(wish, "ts"), user.id, text_at(wish, "name"))
+        work(self.desk, channel, text_at(wish, "ts"), user=user.id, name=text_at(wish, "name"))
         return {}
 
     async def pin(self, user: User, wish: Json) -> Json:
@@ -153,7 +157,7 @@ class PageApi:
     async def edit(self, user: User, wish: Json) -> Json:
         """Edit one's own message."""
         channel = people.joined(self.desk, user, text_at(wish, "channel"))
-        people.edit(self.desk, user, channel, text_at(wish, "ts"), text_at(wish, "text"))
+        people.edit(self.desk, user, channel, text_at(wish, "ts"), text=text_at(wish, "text"))
         return {}
 
     async def home(self, user: User, wish: Json) -> Json:
@@ -167,6 +171,17 @@ class PageApi:
         """Create or change a channel."""
         channel = people.change_channel(self.desk, user, wish)
         return {"channel": channels.page_channel(channel, user.id)}
+
+    async def files(self, user: User, wish: Json) -> Json:
+        """Store a file that a person chose in a form."""
+        try:
+            content = base64.b64decode(text_at(wish, "content"), validate=True)
+        except binascii.Error as wrong:
+            raise PersonRefusal("invalid_file", "The file did not arrive whole.") from wrong
+        name = text_at(wish, "name") or "file"
+        stored = people.upload(self.desk, user, name, content)
+        stored.mimetype = text_at(wish, "mimetype") or stored.mimetype
+        return {"file": file_object(self.desk, stored)}
 
     async def live(self, request: web.Request) -> web.WebSocketResponse:
         """Send one viewer everything that happens, until the page goes."""

@@ -6,7 +6,7 @@ from bot.workspace.errors import PersonRefusal, SlackRefusal
 from bot.workspace.methods.files import file_object, new_file
 from bot.workspace.rules import as_typed
 from bot.workspace.wire import Json
-from bot.workspace.world import Channel, StoredFile, User
+from bot.workspace.world import App, Channel, StoredFile, User
 
 WORDS = {
     "channel_not_found": "There is no such channel.",
@@ -14,6 +14,7 @@ WORDS = {
     "thread_not_found": "This thread is not there any more.",
     "is_archived": "This channel is archived.",
     "not_in_channel": "You are not a member of this channel.",
+    "messages_tab_read_only": "This app takes no direct messages.",
     "already_pinned": "This message is pinned already.",
     "too_many_pins": "This channel has 100 pins, which is the limit.",
     "already_reacted": "You reacted with this already.",
@@ -45,17 +46,23 @@ def joined(desk: Desk, user: User, name: str) -> Channel:
     """Return a channel that a person may write in.
 
     Raises:
-        SlackRefusal: channel_not_found, not_in_channel, is_archived.
+        SlackRefusal: channel_not_found, not_in_channel, is_archived, messages_tab_read_only.
     """
     channel = visible(desk, user, name)
     if user.id not in channel.members:
         raise SlackRefusal("not_in_channel")
     if channel.is_archived:
         raise SlackRefusal("is_archived")
+    if channel.is_im and any(_mute(app, channel) for app in desk.world.apps.values()):
+        raise SlackRefusal("messages_tab_read_only")
     return channel
 
 
-def say(desk: Desk, user: User, channel: Channel, text: str, thread_ts: str = "") -> Json:
+def _mute(app: App, channel: Channel) -> bool:
+    return app.bot_user in channel.members and (app.messages_read_only or not app.messages_tab)
+
+
+def say(desk: Desk, user: User, channel: Channel, text: str, *, thread_ts: str = "") -> Json:
     """Write a message, or a reply."""
     message: Json = {
         "user": user.id,
@@ -68,7 +75,7 @@ def say(desk: Desk, user: User, channel: Channel, text: str, thread_ts: str = ""
     return posting.place(desk, channel, message)
 
 
-def attach(desk: Desk, user: User, channel: Channel, files: list[StoredFile], text: str) -> Json:
+def attach(desk: Desk, user: User, channel: Channel, files: list[StoredFile], *, text: str) -> Json:
     """Share files in a channel."""
     for stored in files:
         stored.channels.append(channel.id)
@@ -89,7 +96,7 @@ def upload(desk: Desk, user: User, name: str, content: bytes) -> StoredFile:
     return stored
 
 
-def edit(desk: Desk, user: User, channel: Channel, ts: str, text: str) -> Json:
+def edit(desk: Desk, user: User, channel: Channel, ts: str, *, text: str) -> Json:
     """Change one's own message.
 
     Raises:
@@ -128,15 +135,15 @@ def change_channel(desk: Desk, user: User, wish: Json) -> Channel:
     channel = visible(desk, user, str(wish.get("channel", "")))
     if action in {"invite", "kick"}:
         member = desk.world.user(str(wish.get("member", "")))
-        _membership(desk, channel, member, user, action)
+        _membership(desk, channel, member, by=user, action=action)
     elif action in {"join", "leave"}:
-        _membership(desk, channel, user, user, action)
+        _membership(desk, channel, user, by=user, action=action)
     else:
         _manage(desk, channel, user, (action, name))
     return channel
 
 
-def _membership(desk: Desk, channel: Channel, member: User, by: User, action: str) -> None:
+def _membership(desk: Desk, channel: Channel, member: User, *, by: User, action: str) -> None:
     if channel.is_archived:
         raise SlackRefusal("is_archived")
     if action == "join" and channel.is_private:

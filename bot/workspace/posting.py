@@ -109,14 +109,14 @@ def delete(desk: Desk, channel: Channel, ts: str) -> None:
         _count_deleted_reply(desk, channel, before["thread_ts"])
 
 
-def react(desk: Desk, channel: Channel, ts: str, user: str, name: str) -> None:
+def react(desk: Desk, channel: Channel, ts: str, *, user: str, name: str) -> None:
     """Add a reaction.
 
     Raises:
         SlackRefusal: invalid_name, already_reacted, too_many_emoji.
     """
     message = find(channel, ts)
-    if name.split("::")[0] not in EMOJI:
+    if name.partition("::")[0] not in EMOJI:
         raise SlackRefusal("invalid_name")
     reactions = objects(message.get("reactions"))
     mine = next((one for one in reactions if one["name"] == name), None)
@@ -129,10 +129,10 @@ def react(desk: Desk, channel: Channel, ts: str, user: str, name: str) -> None:
         message.setdefault("reactions", []).append(mine)
     mine["users"].append(user)
     mine["count"] += 1
-    _show_reactions(desk, channel, message, "reaction_added", (user, name))
+    _show_reactions(desk, channel, message, "reaction_added", who_what=(user, name))
 
 
-def unreact(desk: Desk, channel: Channel, ts: str, user: str, name: str) -> None:
+def unreact(desk: Desk, channel: Channel, ts: str, *, user: str, name: str) -> None:
     """Take a reaction back.
 
     Raises:
@@ -146,7 +146,7 @@ def unreact(desk: Desk, channel: Channel, ts: str, user: str, name: str) -> None
     mine["count"] -= 1
     if not mine["count"]:
         message["reactions"].remove(mine)
-    _show_reactions(desk, channel, message, "reaction_removed", (user, name))
+    _show_reactions(desk, channel, message, "reaction_removed", who_what=(user, name))
 
 
 def pin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
@@ -162,7 +162,7 @@ def pin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
         raise SlackRefusal("too_many_pins")
     channel.pins.append(Pin(ts=ts, user=user, created=int(desk.now())))
     message["pinned_to"] = [channel.id]
-    _show_pins(desk, channel, message, "pin_added", user)
+    _show_pins(desk, channel, message, "pin_added", user=user)
 
 
 def unpin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
@@ -176,7 +176,7 @@ def unpin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
         raise SlackRefusal("no_pin")
     channel.pins = [one for one in channel.pins if one.ts != ts]
     message.pop("pinned_to", None)
-    _show_pins(desk, channel, message, "pin_removed", user)
+    _show_pins(desk, channel, message, "pin_removed", user=user)
 
 
 def pinned(channel: Channel) -> list[str]:
@@ -231,7 +231,7 @@ def _show_change(desk: Desk, channel: Channel, message: Json) -> None:
 
 
 def _show_reactions(
-    desk: Desk, channel: Channel, message: Json, kind: str, who_what: tuple[str, str]
+    desk: Desk, channel: Channel, message: Json, kind: str, *, who_what: tuple[str, str]
 ) -> None:
     user, name = who_what
     if not as_list(message.get("reactions")):
@@ -249,7 +249,7 @@ def _show_reactions(
     events.emit(desk, event, channel)
 
 
-def _show_pins(desk: Desk, channel: Channel, message: Json, kind: str, user: str) -> None:
+def _show_pins(desk: Desk, channel: Channel, message: Json, kind: str, *, user: str) -> None:
     desk.tell(channel, {"type": "pins", "channel": channel.id, "pins": pinned(channel)})
     event = {
         "type": kind,

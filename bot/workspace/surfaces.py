@@ -50,9 +50,8 @@ class Spot:
                 return {**element, "block_id": found_block}
         raise PersonRefusal("no_such_element", "This button or menu is not there any more.")
 
-    def payload(self, desk: Desk) -> Json:
+    def payload(self) -> Json:
         """Return the parts of an interaction payload that say where it happened."""
-        del desk
         if self.channel is None:
             return {
                 "container": {"type": "view", "view_id": self.view_id},
@@ -86,15 +85,16 @@ def find_app(desk: Desk, app_id: str) -> App:
     return app
 
 
-def find_command(desk: Desk, word: str) -> App:
-    """Return the app that has a slash command.
+def find_command(desk: Desk, word: str) -> tuple[App, Json]:
+    """Return the app that has a slash command, and the command's entry in its manifest.
 
     Raises:
         PersonRefusal: unknown_command.
     """
     for app in desk.apps_where(lambda app: "commands" in app.scopes):
-        if any(one.get("command") == word for one in app.commands):
-            return app
+        for one in app.commands:
+            if one.get("command") == word:
+                return app, one
     raise PersonRefusal("unknown_command", f"{word} is not a valid command.")
 
 
@@ -113,7 +113,7 @@ def use_place(desk: Desk, user: User, where: Place) -> Spot:
         raise PersonRefusal("not_found", "This is not there any more.") from refused
 
 
-def take_action(desk: Desk, user: User, spot: Spot, given: Json) -> Json:
+def take_action(desk: Desk, spot: Spot, given: Json) -> Json:
     """Return the entry of `actions`, and remember what was chosen.
 
     Raises:
@@ -178,8 +178,7 @@ def _check_options(element: Json, chosen: list[Json]) -> None:
 
 def _remember(spot: Spot, typed: Json, action: Json) -> None:
     values = child(spot.source, "state", "values") if spot.view_id else spot.values
-    if spot.view_id:
-        modals.type_into(spot.source, typed)
+    modals.keep_typed(values, typed)
     entry = child(values, text_at(action, "block_id"), text_at(action, "action_id"))
     name = modals.VALUE_FIELD.get(text_at(action, "type"))
     if name in entry:

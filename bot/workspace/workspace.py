@@ -103,7 +103,7 @@ class Workspace:
         """Write a message or reply and return it; `@moot` becomes a mention."""
         person = self.user(user)
         where = people.joined(self.desk, person, channel)
-        return copy(people.say(self.desk, person, where, text, thread_ts or ""))
+        return copy(people.say(self.desk, person, where, text, thread_ts=thread_ts or ""))
 
     async def command(self, user: str, channel: str, command: str, text: str = "") -> None:
         """Run a slash command and wait for its acknowledgement."""
@@ -156,13 +156,13 @@ class Workspace:
         """Add a reaction."""
         person = self.user(user)
         where = people.joined(self.desk, person, channel)
-        posting.react(self.desk, where, ts, person.id, name)
+        posting.react(self.desk, where, ts, user=person.id, name=name)
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> Json:
         """Edit one's own message."""
         person = self.user(user)
         where = people.joined(self.desk, person, channel)
-        return copy(people.edit(self.desk, person, where, ts, text))
+        return copy(people.edit(self.desk, person, where, ts, text=text))
 
     async def delete(self, user: str, channel: str, ts: str) -> None:
         """Delete one's own message."""
@@ -170,13 +170,13 @@ class Workspace:
         people.delete(self.desk, person, people.joined(self.desk, person, channel), ts)
 
     async def share_file(
-        self, user: str, channel: str, name: str, content: bytes, text: str = ""
+        self, user: str, channel: str, name: str, content: bytes, *, text: str = ""
     ) -> Json:
         """Upload a file into a channel and return the message."""
         person = self.user(user)
         where = people.joined(self.desk, person, channel)
         stored = people.upload(self.desk, person, name, content)
-        return copy(people.attach(self.desk, person, where, [stored], text))
+        return copy(people.attach(self.desk, person, where, [stored], text=text))
 
     async def channel_action(self, user: str, action: str, **wish: Any) -> Channel:
         """Create, rename, archive, unarchive, invite, kick, join, leave; as the page does."""

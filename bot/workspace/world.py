@@ -103,6 +103,8 @@ class App(BaseModel):
     commands: list[Json] = Field(default_factory=list[Json])
     shortcuts: list[Json] = Field(default_factory=list[Json])
     has_home: bool = False
+    messages_tab: bool = True
+    messages_read_only: bool = False
     interactive: bool = True
     request_url: str = ""
     interactivity_url: str = ""

@@ -1,8 +1,11 @@
-"""chat.*: posting, editing, deleting. Source: https://docs.slack.dev/reference/methods/chat.postMessage"""
+"""chat.*: posting, editing, deleting.
+
+Source: https://docs.slack.dev/reference/methods/chat.postMessage
+"""
 
 from bot.workspace import access, channels, posting, rules
 from bot.workspace.blocks import with_ids
-from bot.workspace.call import Call, Methods, Method
+from bot.workspace.call import Call, Method, Methods
 from bot.workspace.desk import Desk
 from bot.workspace.errors import SlackRefusal
 from bot.workspace.wire import Json, as_list, copy, objects, present, without
@@ -40,6 +43,7 @@ def update(desk: Desk, call: Call) -> Json:
     channel, message = _own(desk, call, "cant_update_message")
     access.require_open(channel)
     changes = _changes(call)
+    _check_rich_text(message, changes)
 
     def edit(stored: Json) -> None:
         apply_changes(stored, changes)
@@ -173,7 +177,7 @@ def _target(desk: Desk, call: Call) -> Channel:
     name = call.args.required("channel")
     if name.startswith("U") and name in desk.world.users:
         bot = desk.world.users[call.app.bot_user]
-        return channels.direct(desk, bot, desk.world.users[name])
+        name = channels.direct(desk, bot, desk.world.users[name]).id
     return access.postable_channel(desk, call.app, name)
 
 
@@ -183,6 +187,17 @@ def _fit_thread(channel: Channel, call: Call, message: Json) -> None:
     message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
     if call.args.flag("reply_broadcast"):
         message["subtype"] = "thread_broadcast"
+
+
+def _check_rich_text(stored: Json, changes: Json) -> None:
+    """A message of rich text must stay one."""
+    before, after = objects(stored.get("blocks")), objects(changes["blocks"])
+    if after and _is_rich(before) and not _is_rich(after):
+        raise SlackRefusal("block_mismatch")
+
+
+def _is_rich(blocks: list[Json]) -> bool:
+    return any(block.get("type") == "rich_text" for block in blocks)
 
 
 def _own(desk: Desk, call: Call, refusal: str) -> tuple[Channel, Json]:

@@ -1,4 +1,7 @@
-"""files.*: the upload in three steps. Source: https://docs.slack.dev/messaging/working-with-files"""
+"""files.*: the upload in three steps.
+
+Source: https://docs.slack.dev/messaging/working-with-files
+"""
 
 import mimetypes
 

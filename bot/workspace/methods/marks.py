@@ -43,14 +43,14 @@ def list_pins(desk: Desk, call: Call) -> Json:
 def add_reaction(desk: Desk, call: Call) -> Json:
     """reactions.add."""
     channel, ts = _marked(desk, call, "timestamp")
-    posting.react(desk, channel, ts, call.app.bot_user, _emoji(call))
+    posting.react(desk, channel, ts, user=call.app.bot_user, name=_emoji(call))
     return {}
 
 
 def remove_reaction(desk: Desk, call: Call) -> Json:
     """reactions.remove."""
     channel, ts = _marked(desk, call, "timestamp")
-    posting.unreact(desk, channel, ts, call.app.bot_user, _emoji(call))
+    posting.unreact(desk, channel, ts, user=call.app.bot_user, name=_emoji(call))
     return {}
 
 

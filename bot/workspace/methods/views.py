@@ -1,4 +1,7 @@
-"""views.*: opening, pushing, updating and publishing. Source: https://docs.slack.dev/surfaces/modals"""
+"""views.*: opening, pushing, updating and publishing.
+
+Source: https://docs.slack.dev/surfaces/modals
+"""
 
 from bot.workspace import modals
 from bot.workspace.call import Call, Method, Methods
