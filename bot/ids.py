@@ -1,9 +1,12 @@
 """Names that tie what Slack sends back to what we posted: actions, forms, blocks, post keys."""
 
+import re
 from enum import StrEnum
 
 #: `event_type` of the metadata that every post of ours carries; its payload is `{"key": …}`.
 METADATA_EVENT = "moot_post"
+
+_NOTE = re.compile(r"[A-Z0-9]+:(\d+\.\d+)")
 
 
 class ActionId(StrEnum):
@@ -40,6 +43,22 @@ def pin_key(debate_id: str) -> str:
     return f"{debate_id}/board/pin"
 
 
+def edit_key(debate_id: str) -> str:
+    """The key of the newest edit of the board."""
+    return f"{debate_id}/board/edit"
+
+
 def event_key(debate_id: str, seq: int, part: str | int) -> str:
     """The key of one post made from the event with this sequence number."""
     return f"{debate_id}/e{seq}/{part}"
+
+
+def note_id(channel: str, ts: str) -> str:
+    """The id of a note that is a message: the same on every delivery of it."""
+    return f"{channel}:{ts}"
+
+
+def note_ts(note: str) -> str | None:
+    """The timestamp of the message a note is; None if it came another way (a form)."""
+    found = _NOTE.fullmatch(note)
+    return found.group(1) if found else None

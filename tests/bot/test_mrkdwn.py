@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.escape import GAP, LINK, clean, link, plain
-from bot.mrkdwn import gist, mrkdwn
-from bot.split import SMALLEST_LIMIT, split
+from bot.mrkdwn.convert import gist, mrkdwn
+from bot.mrkdwn.escape import GAP, LINK, clean, link, plain
+from bot.mrkdwn.split import SMALLEST_LIMIT, split
 
 MENTION = re.compile(r"<[!@#][^>]*>|@(?:channel|here|everyone|group)(?![a-z0-9])", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from bot.escape import LINK
+from bot.mrkdwn.escape import LINK
 
 _FENCE = "```"
 _CLOSE = f"\n{_FENCE}"

@@ -1,0 +1,1 @@
+"""Text of unknown origin → safe Slack text within its limits (pure)."""

@@ -1,0 +1,140 @@
+"""What becomes of an event in Slack: posts with keys made from the event (pure).
+
+The same event of the same log gives the same posts with the same keys, so presenting it twice
+changes nothing.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from bot.ids import board_key, edit_key, event_key, note_ts, pin_key
+from bot.presenter.reading_order import SILENT_ACTS
+from bot.store.posts import NewPost
+from bot.views import notices
+from bot.views.board import BoardAction, board, question_is_whole
+from bot.views.message import Message
+from bot.views.turn import turn
+from bot.views.verdict import headline, verdict
+from bot.views.vote import vote
+from core.events import (
+    ContributionMade,
+    DebateFailed,
+    DebateStarted,
+    NoteAdded,
+    Recorded,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    VerdictReached,
+    VoteTallied,
+)
+from core.models import Contribution, Debate, Note, Verdict
+
+#: Says "read and passed on" to the person who wrote a note.
+_SEEN = "eyes"
+
+
+def posts_of(
+    debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
+) -> Sequence[NewPost]:
+    """Return the posts an event leads to, in order; none for what only the board shows.
+
+    Args:
+        debate: The debate with this event in it.
+        recorded: The event.
+        enabled: Buttons of the board.
+    """
+    match recorded.event:
+        case DebateStarted():
+            return _opening(debate, recorded, enabled)
+        case NoteAdded(note=note):
+            return _seen(debate, recorded, note)
+        case VerdictReached(verdict=reached):
+            return _verdict(debate, recorded, reached)
+        case _:
+            return _in_thread(debate, recorded, _messages(debate, recorded))
+
+
+def board_edit(debate: Debate, enabled: Collection[BoardAction] = ()) -> NewPost:
+    """Return the edit that brings the board up to date; only the newest one matters."""
+    shown = board(debate, enabled=enabled).payload
+    key = edit_key(debate.id)
+    return _post(debate, key, "update", {**shown, "target_key": board_key(debate.id)})
+
+
+def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
+    match recorded.event:
+        case ContributionMade(contribution=made):
+            return turn(debate, made) if _is_shown(made) else ()
+        case TurnFailed(failure=failure):
+            silent = failure.turn.act in SILENT_ACTS
+            return () if silent else [notices.turn_failed(debate, failure)]
+        case VoteTallied(tally=tally):
+            return [vote(debate, tally)]
+        case StopRequested(stop=stop):
+            return [notices.stopped(stop)]
+        case TimeRanOut():
+            return [notices.out_of_time()]
+        case DebateFailed(reason=reason):
+            return [notices.failed(reason)]
+        case _:
+            return ()
+
+
+def _is_shown(made: Contribution) -> bool:
+    """What was carried over has been read already."""
+    return not made.carried_from and made.turn.act not in SILENT_ACTS
+
+
+def _opening(
+    debate: Debate, recorded: Recorded, enabled: Collection[BoardAction]
+) -> Sequence[NewPost]:
+    """The board, its pin, and the question in full where the board has no room for it."""
+    root = _post(debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload)
+    pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
+    whole = () if question_is_whole(debate) else notices.question(debate)
+    return [root, pin, *_in_thread(debate, recorded, whole)]
+
+
+def _seen(debate: Debate, recorded: Recorded, note: Note) -> Sequence[NewPost]:
+    """A reaction on the message that the note is; nothing for a note from a form."""
+    ts = note_ts(note.id)
+    if ts is None:
+        return ()
+    key = event_key(debate.id, recorded.seq, _SEEN)
+    return [_post(debate, key, "react", {"name": _SEEN, "target_ts": ts})]
+
+
+def _verdict(debate: Debate, recorded: Recorded, reached: Verdict) -> Sequence[NewPost]:
+    """The whole synthesis in the thread, then its short form, in the channel too."""
+    whole = _in_thread(debate, recorded, verdict(debate, reached))
+    short = {**headline(debate, reached).payload, "reply_broadcast": True}
+    return [*whole, _reply(debate, event_key(debate.id, recorded.seq, "headline"), short)]
+
+
+def _in_thread(
+    debate: Debate, recorded: Recorded, messages: Sequence[Message]
+) -> Sequence[NewPost]:
+    return [
+        _reply(debate, event_key(debate.id, recorded.seq, part), message.payload)
+        for part, message in enumerate(messages)
+    ]
+
+
+def _reply(debate: Debate, key: str, payload: dict[str, Any]) -> NewPost:
+    return _post(debate, key, "post", payload, thread_key=board_key(debate.id))
+
+
+def _post(
+    debate: Debate, key: str, method: str, payload: dict[str, Any], *, thread_key: str | None = None
+) -> NewPost:
+    place = debate.setup.place
+    return NewPost(
+        key=key,
+        workspace=place.workspace,
+        channel=place.channel,
+        method=method,
+        payload=payload,
+        debate_id=debate.id,
+        thread_key=thread_key,
+    )

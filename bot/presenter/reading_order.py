@@ -1,0 +1,89 @@
+"""In which order people read a debate: a function of its log and nothing else (pure).
+
+Turns end in any order; people read phase by phase. A post is held back while a turn of an earlier
+phase can still come, and inside a phase the order is the log's. Held posts go out at the latest
+when the debate ends or is cut short.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from bot.views.progress import order
+from core.events import ContributionMade, Recorded, TurnFailed, apply
+from core.formats import registry
+from core.models import Act, Debate, Turn
+
+#: Acts that go on in the background: nobody reads them and nobody waits for them.
+SILENT_ACTS = frozenset({Act.QUESTIONS, Act.SUMMARY})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How far people have read: the debate so far, and what is held back."""
+
+    debate: Debate | None = None
+    held: tuple[Recorded, ...] = ()
+
+    @property
+    def seq(self) -> int:
+        """Sequence number of the newest event taken in; 0 at first."""
+        return self.debate.seq if self.debate else 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one more event leads to."""
+
+    reading: Reading
+    #: Events whose posts go out now, in reading order.
+    released: Sequence[Recorded]
+
+
+def step(reading: Reading, recorded: Recorded) -> Step:
+    """Take one more event in."""
+    debate = apply(reading.debate, recorded)
+    turn = turn_of(recorded)
+    waiting = (*reading.held, recorded) if turn else reading.held
+    frontier = _frontier(debate)
+    free = [held for held in waiting if _place(debate, held) <= frontier]
+    kept = tuple(held for held in waiting if _place(debate, held) > frontier)
+    free.sort(key=lambda held: (_place(debate, held), held.seq))
+    at_once = [] if turn else [recorded]
+    return Step(Reading(debate, kept), [*free, *at_once])
+
+
+def read(log: Iterable[Recorded]) -> Step:
+    """Take a whole log in, or the beginning of one; everything that is out by then is released."""
+    reading, released = Reading(), list[Recorded]()
+    for recorded in log:
+        reached = step(reading, recorded)
+        reading = reached.reading
+        released += reached.released
+    return Step(reading, released)
+
+
+def turn_of(recorded: Recorded) -> Turn | None:
+    """The turn that an event is the outcome of, if people read it in its phase's place."""
+    match recorded.event:
+        case ContributionMade(contribution=made):
+            return made.turn
+        case TurnFailed(failure=failure):
+            return failure.turn
+        case _:
+            return None
+
+
+def _frontier(debate: Debate) -> tuple[float, float]:
+    """The earliest phase that can still bring something to read; beyond all, if none can.
+
+    It is enough to look at the turns that are ready: one that is not yet ready waits for one of
+    its own or of an earlier phase that is.
+    """
+    ready = (turn for turn in registry.ready(debate) if turn.act not in SILENT_ACTS)
+    return min((order(debate, turn) for turn in ready), default=(inf, inf))
+
+
+def _place(debate: Debate, held: Recorded) -> tuple[int, int]:
+    turn = turn_of(held)
+    return order(debate, turn) if turn else (0, 0)

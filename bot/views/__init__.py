@@ -1,0 +1,1 @@
+"""What people see in Slack: values in, blocks out (pure)."""

@@ -1,0 +1,224 @@
+"""The board: the pinned root message that shows where a debate stands (pure)."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import StrEnum
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
+
+from bot.ids import ActionId, BlockId
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import literal, plain
+from bot.mrkdwn.split import split
+from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.progress import progress, stage
+from bot.views.verdict import disclaimer, shortcomings
+from bot.views.vote import outcome
+from bot.views.words import (
+    OFFLINE_NOTE,
+    all_offline,
+    confidence,
+    cost,
+    counted,
+    deed,
+    icon,
+    name_of,
+    person,
+    title,
+)
+from core.formats import registry
+from core.models import Act, Debate, Failure, Status, Turn, Verdict
+
+# Room for each part, so that the board stays within a message for any debate.
+_QUESTION_LIMIT = 1400
+_AGENTS_LIMIT = 800
+_WORKING_LIMIT = 400
+_POSITIONS_LIMIT = 1600
+_POSITION_LIMIT = 220
+_DECISION_LIMIT = 1200
+_TROUBLE_LIMIT = 600
+_REASON_LIMIT = 160
+_TEXT_LIMIT = 3500
+
+
+class BoardAction(StrEnum):
+    """What a person can do to a running debate."""
+
+    STOP = "Stop"
+    VOTE_NOW = "Vote now"
+    PAUSE = "Pause"
+    RESUME = "Resume"
+    ADD_CONTEXT = "Add context"
+
+
+_ACTION_IDS: Mapping[BoardAction, ActionId] = {
+    BoardAction.STOP: ActionId.STOP,
+    BoardAction.VOTE_NOW: ActionId.VOTE_NOW,
+    BoardAction.PAUSE: ActionId.PAUSE,
+    BoardAction.RESUME: ActionId.RESUME,
+    BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
+}
+_NO_LINKS: Mapping[str, str] = {}
+
+
+def board(
+    debate: Debate,
+    *,
+    enabled: Collection[BoardAction] = (),
+    remarks: Sequence[str] = (),
+    links: Mapping[str, str] = _NO_LINKS,
+) -> Message:
+    """Return the board for the debate as it is now.
+
+    Args:
+        debate: The debate.
+        enabled: Buttons to show; they vanish when the debate has ended.
+        remarks: What people should know besides, as clean text ("It could not be pinned: …").
+        links: Name → address, shown at the end.
+    """
+    running = debate.status is Status.RUNNING
+    top = [_question(debate), _agents(debate), *_troubles(debate, remarks)]
+    middle = list(_now(debate) if running else _result(debate))
+    blocks: list[Block] = [header(_headline(debate))]
+    for text in filter(None, (*top, *middle)):
+        blocks += sections(text)
+    blocks += context(*_foot(debate, links))
+    blocks += _buttons(debate, enabled) if running else []
+    return Message(text=_text(_headline(debate), *top, *middle), blocks=blocks)
+
+
+def question_is_whole(debate: Debate) -> bool:
+    """Whether the board has room for the whole question and there is no context besides it."""
+    return len(plain(debate.setup.question)) <= _QUESTION_LIMIT and not debate.setup.context
+
+
+def _text(*lines: str) -> str:
+    whole = "\n".join(line for line in lines if line)
+    return split(whole, _TEXT_LIMIT)[0]
+
+
+def _headline(debate: Debate) -> str:
+    if debate.status is Status.FAILED:
+        return "Debate ended without a decision"
+    if debate.status is Status.CONCLUDED:
+        return "Debate stopped: partial decision" if debate.stop else "Debate decided"
+    return "Debate stopping" if debate.stop else "Debate running"
+
+
+def _question(debate: Debate) -> str:
+    pieces = split(plain(debate.setup.question), _QUESTION_LIMIT)
+    more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
+    return f"*Question*\n{pieces[0]}{'…' if len(pieces) > 1 else ''}{more}"
+
+
+def _agents(debate: Debate) -> str:
+    names = (f"{icon(agent)} {literal(title(agent))}" for agent in debate.setup.agents)
+    return f"*Agents*\n{listed(names, _AGENTS_LIMIT, ' · ')}"
+
+
+def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
+    """What went wrong, above everything that was reached."""
+    lines = [gist(words, _REASON_LIMIT) for words in (*debate.setup.warnings, *remarks)]
+    lines += [_failed(debate, failure) for failure in debate.failures.values()]
+    if debate.status is Status.RUNNING and not registry.has_quorum(debate):
+        lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
+    if debate.verdict and (banner := shortcomings(debate.verdict)):
+        yield banner
+    elif lines:
+        yield ":warning: *Please note*\n" + listed((f"• {x}" for x in lines), _TROUBLE_LIMIT)
+
+
+def _failed(debate: Debate, failure: Failure) -> str:
+    who = name_of(debate, failure.turn.agent)
+    why = gist(failure.reason, _REASON_LIMIT)
+    return f"{who} failed to give a {deed(debate, failure.turn)}: {why}"
+
+
+def _now(debate: Debate) -> Iterator[str]:
+    """Progress, who is at work, what was reached so far."""
+    yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, registry.ready(debate))}"
+    yield _positions(debate)
+
+
+def _working(debate: Debate, turns: Sequence[Turn]) -> str:
+    agents = dict.fromkeys(turn.agent for turn in turns if turn.act is not Act.TALLY)
+    lines = (_at_work(debate, agent, turns) for agent in agents)
+    names = listed(lines, _WORKING_LIMIT, " · ")
+    return f"At work: {names}" if names else ""
+
+
+def _at_work(debate: Debate, agent: str, turns: Sequence[Turn]) -> str:
+    own = [turn for turn in turns if turn.agent == agent]
+    what = deed(debate, own[0]) if len(own) == 1 else counted(len(own), "turn")
+    return f"{name_of(debate, agent)} ({what})"
+
+
+def _positions(debate: Debate) -> str:
+    found = registry.format_of(debate).positions(debate).values()
+    lines = (
+        f"• *{name_of(debate, made.turn.agent)}*: {gist(made.text, _POSITION_LIMIT)}"
+        for made in found
+    )
+    said = listed(lines, _POSITIONS_LIMIT)
+    return f"*Positions so far*\n{said}" if said else ""
+
+
+def _result(debate: Debate) -> Iterator[str]:
+    """How it ended."""
+    if debate.verdict:
+        yield _decision(debate.verdict)
+    if debate.tally:
+        yield f"*Vote*\n{outcome(debate, debate.tally)}"
+    if debate.status is Status.FAILED:
+        yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
+        yield _positions(debate)
+
+
+def _decision(reached: Verdict) -> str:
+    decision = gist(reached.decision, _DECISION_LIMIT)
+    return f"*Decision*\n{decision}\n*Confidence*: {confidence(reached.confidence)}"
+
+
+def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
+    setup = debate.setup
+    rounds = counted(setup.rounds, "round")
+    yield f"Asked by {person(setup.asked_by)} · {literal(setup.format)}, {rounds} · `{debate.id}`"
+    spent = f"cost {cost(debate.usage)}"
+    yield f"{'Total' if debate.status is not Status.RUNNING else 'So far'}: {spent}"
+    if links:
+        yield listed(
+            (f"<{address}|{literal(name)}>" for name, address in links.items()), 600, " · "
+        )
+    if debate.status is Status.RUNNING:
+        yield "Reply in the thread to add what the agents should know."
+    if debate.verdict:
+        yield disclaimer(debate)
+    elif all_offline(debate):
+        yield OFFLINE_NOTE
+
+
+def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
+    shown = [action for action in BoardAction if action in enabled]
+    if not shown or debate.stop:
+        return []
+    elements = [_button(debate, action) for action in shown]
+    return [as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))]
+
+
+def _button(debate: Debate, action: BoardAction) -> ButtonElement:
+    stops = action is BoardAction.STOP
+    return ButtonElement(
+        text=action.value,
+        action_id=_ACTION_IDS[action].value,
+        value=debate.id,
+        style="danger" if stops else None,
+        confirm=_STOP_CONFIRMATION if stops else None,
+        accessibility_label=f"{action.value} this debate" if stops else None,
+    )
+
+
+_STOP_CONFIRMATION = ConfirmObject(
+    title="Stop the debate?",
+    text="No agent speaks again. The judge writes a partial decision from what is there.",
+    confirm="Stop it",
+    deny="Let it go on",
+)

@@ -1,0 +1,113 @@
+"""A message as views build it, and the blocks they are built of, within Slack's limits (pure).
+
+Source of the limits: https://docs.slack.dev/reference/block-kit/blocks (3,000 characters in a
+section, 50 blocks) and users' reports (about 13,200 characters of blocks in all).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from slack_sdk.models.blocks import (
+    Block as SlackBlock,
+)
+from slack_sdk.models.blocks import (
+    ContextBlock,
+    HeaderBlock,
+    MarkdownTextObject,
+    PlainTextObject,
+    SectionBlock,
+)
+
+from bot.mrkdwn.convert import mrkdwn
+from bot.mrkdwn.escape import clean
+from bot.mrkdwn.split import split
+
+#: One block as JSON.
+Block = Mapping[str, Any]
+
+#: Characters in a section.
+SECTION_LIMIT = 3000
+#: Characters of text in one post. Screen readers read the top-level text, so it carries all of
+#: it, and Slack advises at most 4,000 there.
+PAGE_LIMIT = 3500
+_CONTEXT_LIMIT = 1500
+_HEADER_LIMIT = 150
+_USERNAME_LIMIT = 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """What is shown: blocks for the eye, text for notifications and screen readers."""
+
+    text: str
+    blocks: Sequence[Block]
+    #: Shown instead of the app's name; plain text.
+    username: str = ""
+    #: Emoji code with colons, shown instead of the app's picture.
+    icon: str = ""
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What Slack's methods are called with."""
+        speaker = {"username": self.username, "icon_emoji": self.icon}
+        named = {name: value for name, value in speaker.items() if value}
+        return {"text": self.text, "blocks": [dict(block) for block in self.blocks], **named}
+
+
+def as_json(block: SlackBlock) -> Block:
+    """The block as JSON, checked by the SDK against the documented limits.
+
+    Raises:
+        SlackObjectFormationError: A limit is passed.
+    """
+    return cast("Block", block.to_dict())
+
+
+def header(words: str) -> Block:
+    """A large line; words of ours only."""
+    return as_json(HeaderBlock(text=PlainTextObject(text=words[:_HEADER_LIMIT])))
+
+
+def sections(text: str) -> list[Block]:
+    """Safe mrkdwn as sections, shown in full: no "see more"."""
+    return [
+        as_json(SectionBlock(text=_safe(piece), expand=True))
+        for piece in split(text, SECTION_LIMIT)
+    ]
+
+
+def context(*lines: str) -> list[Block]:
+    """Safe mrkdwn in small print; no block where nothing is said."""
+    said = [line for line in lines if line]
+    if not said:
+        return []
+    pieces = split("\n".join(said), _CONTEXT_LIMIT)[:10]
+    return [as_json(ContextBlock(elements=[_safe(piece) for piece in pieces]))]
+
+
+def _safe(text: str) -> MarkdownTextObject:
+    """Verbatim: Slack turns no word that looks like a mention or a channel into one."""
+    return MarkdownTextObject(text=text, verbatim=True)
+
+
+def pages(text: str) -> list[str]:
+    """A model's Markdown as safe mrkdwn, a post's worth in each piece."""
+    return split(mrkdwn(text), PAGE_LIMIT)
+
+
+def named(name: str) -> str:
+    """A name as Slack's `username`: plain text on one line."""
+    return " ".join(clean(name).split())[:_USERNAME_LIMIT]
+
+
+def listed(items: Iterable[str], limit: int, joint: str = "\n") -> str:
+    """Return as many items as fit into the limit, and say how many do not."""
+    kept, size = list[str](), 0
+    whole = list(items)
+    for item in whole:
+        size += len(item) + len(joint)
+        if size > limit:
+            return joint.join([*kept, f"… and {len(whole) - len(kept)} more"])
+        kept.append(item)
+    return joint.join(kept)

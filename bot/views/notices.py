@@ -1,0 +1,80 @@
+"""Short messages: what went wrong and what to type instead, failed turns, stops (pure)."""
+
+from collections.abc import Mapping
+
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import literal, plain
+from bot.mrkdwn.split import split
+from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
+from bot.views.words import deed, name_of, person
+from core.models import Debate, Failure, Stop
+
+_REASON_LIMIT = 600
+
+
+def notice(text: str) -> Message:
+    """Return a message of one safe mrkdwn text."""
+    return Message(text=text, blocks=sections(text))
+
+
+def problem(what: str, try_this: str = "") -> Message:
+    """Return what is wrong and what to type instead.
+
+    Args:
+        what: Words for people; clean text.
+        try_this: A command to type, shown as code; none where nothing can be typed.
+    """
+    typed = literal(try_this.replace("`", "'"))
+    hint = f"\nType `{typed}`." if typed else ""
+    return notice(f":warning: {gist(what, _REASON_LIMIT)}{hint}")
+
+
+def usage(commands: Mapping[str, str]) -> Message:
+    """Return the help text.
+
+    Args:
+        commands: What to type → what it does.
+    """
+    lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
+    text = listed(lines, PAGE_LIMIT - 200)
+    intro = "Agents with different points of view debate your question in a thread and decide."
+    blocks: list[Block] = [header("How to use Moot"), *sections(f"{intro}\n{text}")]
+    blocks += context("Only you can see this.")
+    return Message(text=f"How to use Moot\n{intro}\n{text}", blocks=blocks)
+
+
+def question(debate: Debate) -> list[Message]:
+    """Return the whole question and its context, for when the board has no room for them."""
+    setup = debate.setup
+    text = f"*The question in full*\n{plain(setup.question)}"
+    if setup.context:
+        text += f"\n\n*Context*\n{plain(setup.context)}"
+    return [notice(part) for part in split(text, PAGE_LIMIT)]
+
+
+def turn_failed(debate: Debate, failure: Failure) -> Message:
+    """Return the line that says a turn is missing and why."""
+    who, what = name_of(debate, failure.turn.agent), deed(debate, failure.turn)
+    reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
+    place = f"round {failure.turn.round}"
+    return notice(f":warning: *{who}* failed to give a {what} ({place}): {reason}. It is missing.")
+
+
+def stopped(stop: Stop) -> Message:
+    """Return the line that says who stopped the debate."""
+    return notice(
+        f":octagonal_sign: {person(stop.by)} stopped the debate. "
+        "The judge writes a partial decision from what is there."
+    )
+
+
+def out_of_time() -> Message:
+    """Return the line that says the time is up."""
+    return notice(
+        ":hourglass: The time for this debate is up. What is there goes to the vote and the judge."
+    )
+
+
+def failed(reason: str) -> Message:
+    """Return the line that says a debate ended without a decision."""
+    return notice(f":x: *The debate ended without a decision.* {gist(reason, _REASON_LIMIT)}")

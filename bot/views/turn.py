@@ -1,0 +1,54 @@
+"""A contribution as posts in the thread, under its agent's name and icon (pure)."""
+
+from collections.abc import Iterator
+
+from bot.mrkdwn.convert import gist
+from bot.views.message import Block, Message, context, named, pages, sections
+from bot.views.words import OFFLINE_NOTE, cost, deed, icon, is_offline, title
+from core.models import Agent, Contribution, Debate
+
+_WARNING_LIMIT = 400
+_MODEL_LIMIT = 120
+
+
+def turn(debate: Debate, made: Contribution) -> list[Message]:
+    """Return the posts that hold the whole text, none cut off.
+
+    The first says what it is and, for a critique, whose proposal it is about.
+    """
+    agent = debate.setup.agent(made.turn.agent)
+    parts = pages(made.text) or ["_Nothing was said._"]
+    return [_page(debate, made, agent, (number, parts)) for number in range(len(parts))]
+
+
+def _page(
+    debate: Debate, made: Contribution, agent: Agent, place: tuple[int, list[str]]
+) -> Message:
+    number, parts = place
+    head = _head(debate, made, number, len(parts))
+    foot = context(*_foot(made, agent)) if number == len(parts) - 1 else []
+    blocks: list[Block] = [*context(head), *sections(parts[number]), *foot]
+    return Message(
+        text=f"{head}\n{parts[number]}",
+        blocks=blocks,
+        username=named(title(agent)),
+        icon=icon(agent),
+    )
+
+
+def _head(debate: Debate, made: Contribution, number: int, count: int) -> str:
+    what = deed(debate, made.turn)
+    part = f" · part {number + 1} of {count}" if count > 1 else ""
+    return f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{part}"
+
+
+def _foot(made: Contribution, agent: Agent) -> Iterator[str]:
+    """Who made it and what went wrong on the way."""
+    if is_offline(agent):
+        yield OFFLINE_NOTE
+    elif made.call:
+        model = gist(f"{made.call.provider} · {made.call.model}", _MODEL_LIMIT)
+        seconds = made.call.latency_ms / 1000
+        yield f"{model} · {seconds:.1f} s · {cost(made.call.usage)}"
+    for warning in made.warnings[:5]:
+        yield f":warning: {gist(warning, _WARNING_LIMIT)}"

@@ -1,0 +1,96 @@
+"""The counted vote: who wins, a bar chart, a table, each ballot (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from slack_sdk.models.blocks import RawTextObject, TableBlock
+
+from bot.mrkdwn.escape import literal
+from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.words import counted, name_of, number, plain_name
+from core.models import Ballot, Debate, Score, Tally
+
+_BAR_WIDTH = 16
+_NAME_WIDTH = 24
+_MOST_ROWS = 40
+_BALLOTS_LIMIT = 1400
+_HEADS = ("Position", "Points", "First places", "Mean confidence")
+
+
+def vote(debate: Debate, tally: Tally) -> Message:
+    """Return the post that shows the result, in words before pictures."""
+    said = [outcome(debate, tally), *_remarks(debate, tally)]
+    shown = tally.scores[:_MOST_ROWS]
+    blocks: list[Block] = [header("The vote"), *sections("\n".join(said))]
+    if shown:
+        blocks += [*sections(_chart(debate, shown)), _table(debate, shown)]
+    blocks += context(
+        _ballots(debate), "A position gets one point for each position ranked below it."
+    )
+    return Message(text="\n".join(["The vote", *said]), blocks=blocks)
+
+
+def outcome(debate: Debate, tally: Tally) -> str:
+    """Who won, by how much."""
+    if not tally.winners or not tally.voters:
+        return "*Nobody won:* no ballot could be counted."
+    names = listed((f"*{name_of(debate, winner)}*" for winner in tally.winners), 800, ", ")
+    points = f"{number(tally.scores[0].points)} points"
+    votes = counted(len(tally.voters), "ballot")
+    if len(tally.winners) > 1:
+        return f"*A tie* between {names}, with {points} each ({votes}). No rule breaks it."
+    return f"{names} wins with {points} ({votes})."
+
+
+def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
+    if tally.controversial and len(tally.winners) == 1:
+        yield ":warning: *Controversial:* the best two are no more than one point apart."
+    if tally.abstained:
+        names = listed((name_of(debate, agent) for agent in tally.abstained), 600, ", ")
+        yield f"Abstained (the ballot could not be read): {names}."
+
+
+def _chart(debate: Debate, scores: Sequence[Score]) -> str:
+    names = [plain_name(debate, score.position) for score in scores]
+    width = min(max(map(cell_len, names)), _NAME_WIDTH)
+    most = max(score.points for score in scores) or 1.0
+    lines = [
+        f"{set_cell_size(name, width)} {_bar(score.points / most)} {number(score.points)}"
+        for name, score in zip(names, scores, strict=True)
+    ]
+    return "```\n" + "\n".join(map(literal, lines)) + "\n```"
+
+
+def _bar(share: float) -> str:
+    full = round(_BAR_WIDTH * max(share, 0.0))
+    return "█" * full + "░" * (_BAR_WIDTH - full)
+
+
+def _table(debate: Debate, scores: Sequence[Score]) -> Block:
+    rows = [_HEADS, *(_row(debate, score) for score in scores)]
+    return as_json(
+        TableBlock(
+            rows=[[RawTextObject(text=cell) for cell in row] for row in rows],
+            column_settings=[{"align": "left"}, *({"align": "right"} for _ in _HEADS[1:])],
+        )
+    )
+
+
+def _row(debate: Debate, score: Score) -> tuple[str, ...]:
+    return (
+        plain_name(debate, score.position),
+        number(score.points),
+        str(score.first_places),
+        f"{score.mean_confidence:.0%}",
+    )
+
+
+def _ballots(debate: Debate) -> str:
+    lines = (_ballot(debate, ballot) for ballot in debate.ballots.values())
+    return listed(lines, _BALLOTS_LIMIT)
+
+
+def _ballot(debate: Debate, ballot: Ballot) -> str:
+    ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
+    sure = f"{ballot.confidence:.0%}"
+    return f"{name_of(debate, ballot.voter)} ranked: {ranking} (confidence {sure})"

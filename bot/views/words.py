@@ -1,0 +1,135 @@
+"""How things are called in front of people: agents, turns, phases, money, confidence (pure)."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import clean, literal
+from core.errors import MootError
+from core.models import ENGINE, Act, Agent, Debate, Person, Turn, Usage
+
+_NAME_LIMIT = 120
+#: Provider of agents that follow rules and ask no model.
+_OFFLINE = "offline"
+OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was asked."
+_EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
+_PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
+
+_DEEDS: Mapping[Act, str] = {
+    Act.QUESTIONS: "questions",
+    Act.PROPOSAL: "proposal",
+    Act.CRITIQUE: "critique",
+    Act.REFINEMENT: "refined proposal",
+    Act.GATHER: "gathered facts",
+    Act.PLAN: "plan",
+    Act.FORMULATE: "position",
+    Act.DEBATE: "answer to the others",
+    Act.ADJUST: "adjusted position",
+    Act.REBUTTAL: "rebuttal",
+    Act.STATEMENT: "statement",
+    Act.FACILITATION: "choice of how to go on",
+    Act.SUMMARY: "summary",
+    Act.BALLOT: "ballot",
+    Act.TALLY: "count of the votes",
+    Act.SYNTHESIS: "decision",
+}
+_PHASES: Mapping[Act, str] = {
+    Act.QUESTIONS: "clarifying questions",
+    Act.PROPOSAL: "proposals",
+    Act.CRITIQUE: "critiques",
+    Act.REFINEMENT: "refinements",
+    Act.GATHER: "gathering facts",
+    Act.PLAN: "plans",
+    Act.FORMULATE: "positions",
+    Act.DEBATE: "debate",
+    Act.ADJUST: "adjustments",
+    Act.REBUTTAL: "rebuttals",
+    Act.STATEMENT: "statements",
+    Act.FACILITATION: "deciding how to go on",
+    Act.SUMMARY: "summaries",
+    Act.BALLOT: "vote",
+    Act.TALLY: "counting the votes",
+    Act.SYNTHESIS: "the judge writes the decision",
+}
+_CONFIDENCE = ((85, "very high"), (65, "high"), (45, "moderate"), (25, "low"), (0, "very low"))
+
+
+def deed(debate: Debate, turn: Turn) -> str:
+    """What the turn is, without its agent: "critique of Ben's proposal"."""
+    of = f" of {name_of(debate, turn.target)}'s proposal" if turn.target else ""
+    return _DEEDS[turn.act] + of
+
+
+def phase(act: Act) -> str:
+    """What a phase of such turns is called."""
+    return _PHASES[act]
+
+
+def name_of(debate: Debate, agent_id: str) -> str:
+    """An agent's name, safe; its id where the debate does not know it."""
+    if agent_id == ENGINE:
+        return "Moot"
+    return literal(plain_name(debate, agent_id))
+
+
+def plain_name(debate: Debate, agent_id: str) -> str:
+    """An agent's name as clean text on one line, not escaped."""
+    try:
+        name = debate.setup.agent(agent_id).name
+    except (KeyError, StopIteration, MootError):
+        name = agent_id
+    return " ".join(clean(name).split())[:_NAME_LIMIT] or agent_id
+
+
+def icon(agent: Agent) -> str:
+    """The agent's emoji code, if it is one."""
+    return agent.icon if _EMOJI.fullmatch(agent.icon) else ":speech_balloon:"
+
+
+def title(agent: Agent) -> str:
+    """Name and role as clean text: "Ann (architect)"; the role once, where both are the same."""
+    name, role = (" ".join(clean(word).split()) for word in (agent.name, agent.role))
+    return name if role.casefold() in name.casefold() else f"{name} ({role})"
+
+
+def person(someone: Person) -> str:
+    """A person as Slack shows them."""
+    if _PERSON.fullmatch(someone.id):
+        return f"<@{someone.id}>"
+    return gist(someone.name or someone.id, _NAME_LIMIT)
+
+
+def is_offline(agent: Agent) -> bool:
+    """Whether the agent follows rules and asks no model."""
+    return agent.provider == _OFFLINE
+
+
+def all_offline(debate: Debate) -> bool:
+    """Whether no model takes part in the debate."""
+    return all(map(is_offline, (*debate.setup.agents, debate.setup.judge)))
+
+
+def cost(usage: Usage) -> str:
+    """What was spent, in US dollars."""
+    if usage.cost is None:
+        return "n/a (a price is unknown)"
+    cents = Decimal("0.01")
+    if 0 < usage.cost < cents:
+        return f"${usage.cost.quantize(Decimal('0.0001'))}"
+    return f"${usage.cost.quantize(cents)}"
+
+
+def confidence(percent: int) -> str:
+    """A confidence of 0 to 100 in words too: "72 of 100 (high)"."""
+    return f"{percent} of 100 ({next(word for least, word in _CONFIDENCE if percent >= least)})"
+
+
+def number(value: float) -> str:
+    """A number without needless zeros."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: "1 turn", "2 turns"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

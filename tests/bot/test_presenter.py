@@ -1,0 +1,310 @@
+"""People see each thing once, in an order that reads well, whatever order turns end in."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.ids import board_key, edit_key, event_key
+from bot.presenter.posts import posts_of
+from bot.presenter.reading_order import Reading, read, step, turn_of
+from bot.presenter.sink import Presenter
+from bot.store.posts import NewPost
+from bot.views.board import BoardAction
+from bot.views.progress import order
+from core.errors import StoreDown
+from core.events import (
+    ContributionMade,
+    DebateConcluded,
+    DebateFailed,
+    NoteAdded,
+    Recorded,
+    StopRequested,
+    TurnFailed,
+    VerdictReached,
+    VoteTallied,
+    apply,
+    fold,
+)
+from core.models import Act, Contribution, Failure, Note, Person, Place, Stop, Turn
+from core.testing import a_setup
+from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, a_verdict, play
+
+SETUP = a_setup()
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Recorded]:
+    """Whole debates: turns end in any order, some fail, people interfere."""
+    choose: Choose = lambda most: draw(st.integers(0, most - 1))  # noqa: E731 - binds `draw`
+    agents = draw(st.sampled_from([("architect", "security"), ("architect", "data", "security")]))
+    setup = a_setup(agents=agents, rounds=draw(st.integers(1, 3)))
+    return play(setup, choose, most_failures=draw(st.integers(0, 3)))
+
+
+def keys_of(log: Sequence[Recorded], released: Sequence[Recorded]) -> list[str]:
+    debate = fold(log)
+    return [post.key for event in released for post in posts_of(debate, event)]
+
+
+class Queue:
+    """A post queue in memory, with the contract of the real one; fails when told to."""
+
+    def __init__(self) -> None:
+        self.sent: dict[str, NewPost] = {}
+        self.edits: list[NewPost] = []
+        self.down = False
+
+    async def post(self, posts: Sequence[NewPost]) -> None:
+        if self.down:
+            raise StoreDown
+        for post in posts:
+            self.sent.setdefault(post.key, post)
+
+    async def replace(self, post: NewPost) -> None:
+        if self.down:
+            raise StoreDown
+        self.edits.append(post)
+
+
+class Log:
+    """The log of one debate, as a store gives it."""
+
+    def __init__(self, log: Sequence[Recorded]) -> None:
+        self._log = log
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        assert {event.debate_id for event in self._log} == {debate_id}
+        return [event for event in self._log if event.seq > after]
+
+
+async def publish(presenter: Presenter, log: Sequence[Recorded], start: int, end: int) -> None:
+    debate = None
+    for number in range(end):
+        debate = apply(debate, log[number])
+        if number >= start:
+            await presenter.publish(debate, log[number])
+
+
+# --- reading order --------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(logs())
+def test_phases_are_read_one_after_the_other(log: list[Recorded]):
+    debate = fold(log)
+    places = [order(debate, turn) for event in read(log).released if (turn := turn_of(event))]
+    assert places == sorted(places)
+
+
+@settings(max_examples=40, deadline=None)
+@given(logs())
+def test_at_the_end_everything_is_released_once(log: list[Recorded]):
+    reached = read(log)
+    assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
+    assert not reached.reading.held
+
+
+@settings(max_examples=40, deadline=None)
+@given(logs(), st.data())
+def test_what_was_released_stays_whatever_comes_later(log: list[Recorded], data: st.DataObject):
+    cut = data.draw(st.integers(1, len(log)))
+    early, late = read(log[:cut]).released, read(log).released
+    assert late[: len(early)] == early
+
+
+@settings(max_examples=60, deadline=None)
+@given(logs())
+def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[Recorded]):
+    debate = fold(log)
+    turns = [(order(debate, t), e.seq) for e in read(log).released if (t := turn_of(e))]
+    assert turns == sorted(turns)
+
+
+def test_a_critique_waits_for_the_last_proposal_and_a_note_does_not():
+    def said(act: Act, agent: str, target: str | None = None) -> ContributionMade:
+        turn = Turn(act=act, round=1, agent=agent, target=target)
+        return ContributionMade(contribution=Contribution(turn=turn, text="Words."))
+
+    begun = [
+        said(Act.PROPOSAL, "architect"),
+        said(Act.PROPOSAL, "security"),
+        said(Act.CRITIQUE, "architect", "security"),
+        NoteAdded(note=Note(id="C1:1.1", author=Person(id="U1"), text="Hm.")),
+    ]
+    log = [*play(SETUP)[:1], *a_log([SETUP_EVENT, *begun])[1:]]
+    assert [event.seq for event in read(log).released] == [1, 2, 3, 5]
+    log = a_log([SETUP_EVENT, *begun, said(Act.PROPOSAL, "simplicity")])
+    assert [event.seq for event in read(log).released] == [1, 2, 3, 5, 6, 4]
+
+
+SETUP_EVENT = play(SETUP)[0].event
+
+
+# --- the sink -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20, deadline=None)
+@given(logs(), st.data())
+async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
+    log: list[Recorded], data: st.DataObject
+):
+    whole, parts = Queue(), Queue()
+    await publish(Presenter(whole, Log(log)), log, 0, len(log))
+    done = 0
+    for _ in range(3):
+        first = data.draw(st.integers(0, done))
+        done = data.draw(st.integers(done, len(log)))
+        await publish(Presenter(parts, Log(log)), log, first, done)
+    await publish(Presenter(parts, Log(log)), log, done, len(log))
+    assert list(parts.sent.items()) == list(whole.sent.items())
+    assert parts.edits[-1] == whole.edits[-1]
+
+
+async def test_publishing_twice_queues_nothing_new():
+    log, queue = play(SETUP), Queue()
+    presenter = Presenter(queue, Log(log))
+    await publish(presenter, log, 0, len(log))
+    before = dict(queue.sent)
+    await publish(presenter, log, 0, len(log))
+    assert queue.sent == before
+
+
+async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again():
+    log, queue = play(SETUP), Queue()
+    presenter = Presenter(queue, Log(log))
+    await publish(presenter, log, 0, 3)
+    queue.down = True
+    with pytest.raises(StoreDown):
+        await publish(presenter, log, 3, 4)
+    queue.down = False
+    await publish(presenter, log, 3, len(log))
+    assert set(keys_of(log, read(log).released)) == set(queue.sent)
+
+
+async def test_the_first_posts_are_the_board_and_its_pin():
+    log, queue = play(SETUP), Queue()
+    await publish(Presenter(queue, Log(log), enabled={BoardAction.STOP}), log, 0, 1)
+    board, pin = queue.sent.values()
+    assert (board.key, board.method, board.thread_key) == (board_key(DEBATE_ID), "post", None)
+    assert (board.workspace, board.channel, board.debate_id) == ("T1", "C1", DEBATE_ID)
+    assert (pin.method, pin.payload) == ("pin", {"target_key": board.key})
+    assert not queue.edits
+
+
+async def test_a_question_without_room_on_the_board_follows_in_full():
+    long = a_setup("Which queue? " + "It must keep every job. " * 150)
+    log, queue = play(long), Queue()
+    await publish(Presenter(queue, Log(log)), log, 0, 1)
+    replies = [post for post in queue.sent.values() if post.thread_key]
+    assert sum(post.payload["text"].count("every job") for post in replies) == 150
+
+
+async def test_every_later_event_and_every_start_of_turns_edits_the_board():
+    log, queue = play(SETUP), Queue()
+    presenter = Presenter(queue, Log(log))
+    await publish(presenter, log, 0, 5)
+    await presenter.turns_began(fold(log[:5]), ())
+    assert len(queue.edits) == 5
+    assert {edit.key for edit in queue.edits} == {edit_key(DEBATE_ID)}
+    assert {edit.method for edit in queue.edits} == {"update"}
+    assert {edit.payload["target_key"] for edit in queue.edits} == {board_key(DEBATE_ID)}
+
+
+async def test_debates_held_elsewhere_are_none_of_its_business():
+    elsewhere = SETUP.model_copy(update={"place": Place(surface="terminal")})
+    log, queue = play(elsewhere), Queue()
+    presenter = Presenter(queue, Log(log))
+    await publish(presenter, log, 0, len(log))
+    await presenter.turns_began(fold(log), ())
+    assert not queue.sent
+    assert not queue.edits
+
+
+# --- what an event becomes ------------------------------------------------------------------------
+
+
+def posts_after(*events: object) -> Sequence[NewPost]:
+    log = a_log([SETUP_EVENT, *events])  # pyright: ignore[reportArgumentType]
+    return posts_of(fold(log), log[-1])
+
+
+def test_what_was_carried_over_is_not_posted_again():
+    turn = Turn(act=Act.PROPOSAL, round=2, agent="architect")
+    over = Contribution(turn=turn, text="Same.", carried_from="r1/refinement/architect")
+    assert not posts_after(ContributionMade(contribution=over))
+
+
+def test_a_long_contribution_becomes_several_posts_in_the_thread():
+    turn = Turn(act=Act.PROPOSAL, round=1, agent="architect")
+    posts = posts_after(
+        ContributionMade(contribution=Contribution(turn=turn, text="Word. " * 1500))
+    )
+    assert [post.key for post in posts] == [event_key(DEBATE_ID, 2, part) for part in range(3)]
+    assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
+    assert sum(post.payload["text"].count("Word.") for post in posts) == 1500
+
+
+def test_background_summaries_are_not_posted_even_when_they_fail():
+    turn = Turn(act=Act.SUMMARY, round=1, agent="architect")
+    assert not posts_after(ContributionMade(contribution=Contribution(turn=turn, text="Short.")))
+    assert not posts_after(TurnFailed(failure=Failure(turn=turn, reason="No model.")))
+
+
+def test_a_failed_turn_is_one_honest_line():
+    turn = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
+    (post,) = posts_after(TurnFailed(failure=Failure(turn=turn, reason="No answer.")))
+    assert post.payload["text"] == (
+        ":warning: *Architect* failed to give a critique of Security's proposal (round 1): "
+        "No answer. It is missing."
+    )
+
+
+def test_a_note_in_the_thread_gets_eyes_on_the_persons_own_message():
+    note = Note(id="C1:1700000000.000100", author=Person(id="U2"), text="Hm.")
+    (post,) = posts_after(NoteAdded(note=note))
+    assert post.method == "react"
+    assert post.payload == {"name": "eyes", "target_ts": "1700000000.000100"}
+    assert post.thread_key is None
+
+
+def test_a_note_from_a_form_gets_no_reaction():
+    note = Note(id="trigger-1", author=Person(id="U2"), text="Hm.")
+    assert not posts_after(NoteAdded(note=note))
+
+
+def test_the_verdict_ends_with_a_short_form_for_the_channel():
+    posts = posts_after(VerdictReached(verdict=a_verdict()))
+    assert [post.payload.get("reply_broadcast") for post in posts] == [None, True]
+    assert posts[-1].key == event_key(DEBATE_ID, 2, "headline")
+    assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (StopRequested(stop=Stop(by=Person(id="U7"))), "<@U7> stopped the debate"),
+        (DebateFailed(reason="No agent could take a position."), "No agent could take a position."),
+    ],
+)
+def test_how_a_debate_was_cut_short_is_said_in_the_thread(event: object, words: str):
+    (post,) = posts_after(event)
+    assert words in post.payload["text"]
+
+
+def test_the_vote_is_posted_and_the_conclusion_shows_on_the_board_only():
+    log = play(SETUP)
+    (tallied,) = [event for event in log if isinstance(event.event, VoteTallied)]
+    assert len(posts_of(fold(log), tallied)) == 1
+    assert isinstance(log[-1].event, DebateConcluded)
+    assert not posts_of(fold(log), log[-1])
+
+
+def test_taking_events_in_one_by_one_is_taking_the_log_in():
+    log, reading = play(SETUP), Reading()
+    for event in log:
+        reading = step(reading, event).reading
+    assert reading == read(log).reading
+    assert reading.debate == apply(fold(log[:-1]), log[-1])
+    assert a_debate().seq == 1
