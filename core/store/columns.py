@@ -41,4 +41,5 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) 
     """
     maker = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     statement = maker(table).values(**values).on_conflict_do_nothing()
-    return connection.execute(statement).rowcount == 1
+    # Not `rowcount`: psycopg's is unknown for inserts.
+    return connection.execute(statement.returning(*table.primary_key)).first() is not None

@@ -33,6 +33,13 @@ _SERVER_WORDS = {
     "42501": "Our user may not do this on the database {place}. Grant the rights.",
     "40": "The database {place} is too busy: other transactions were in the way.",
 }
+#: By words in the driver's message: when a connection is refused it has no SQLSTATE.
+_REFUSALS = {
+    "authentication failed": _SERVER_WORDS["28"],
+    "no pg_hba.conf entry": _SERVER_WORDS["28"],
+    "role ": _SERVER_WORDS["28"],
+    "does not exist": _SERVER_WORDS["3D"],
+}
 _SERVER_AWAY = "The database server {place} does not answer. It will be tried again."
 
 
@@ -56,6 +63,8 @@ def is_passing(error: BaseException) -> bool:
     state = _state_of(error.orig)
     if state:
         return state.startswith(_PASSING)
+    if _refusal_of(error.orig):
+        return False
     # No SQLSTATE: the server was not reached, or the connection broke.
     return error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
 
@@ -68,8 +77,9 @@ def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> Stor
             return StoreDown(words.format(place=place))
     state = _state_of(cause)
     fitting = [begin for begin in _SERVER_WORDS if state.startswith(begin)]
-    if fitting:
-        return StoreDown(_SERVER_WORDS[max(fitting, key=len)].format(place=place))
+    words = _SERVER_WORDS[max(fitting, key=len)] if fitting else _refusal_of(cause)
+    if words:
+        return StoreDown(words.format(place=place))
     if is_passing(error):
         return StoreDown(_SERVER_AWAY.format(place=place))
     detail = code or state or type(cause).__name__
@@ -79,3 +89,11 @@ def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> Stor
 def _state_of(cause: BaseException | None) -> str:
     """The SQLSTATE the server gave, or an empty string."""
     return str(getattr(cause, "sqlstate", None) or "")
+
+
+def _refusal_of(cause: BaseException | None) -> str:
+    """Words for a connection the server refused for good, or an empty string."""
+    message = str(cause)
+    if "FATAL:" not in message or _state_of(cause):
+        return ""
+    return next((words for sign, words in _REFUSALS.items() if sign in message), "")
