@@ -13,7 +13,16 @@ from bot.settings import LogFormat, LogLevel
 
 #: Loggers of libraries, held at WARNING: Bolt logs the full body of requests that fail
 #: verification at INFO, and HTTP clients log addresses that may carry tokens.
-NOISY = ("slack_bolt", "slack_sdk", "aiohttp", "httpx", "httpcore", "openai", "anthropic")
+NOISY = (
+    "slack_bolt",
+    "slack_sdk",
+    "aiohttp",
+    "alembic",
+    "httpx2",
+    "httpcore2",
+    "openai",
+    "anthropic",
+)
 REDACTED = "[redacted]"
 _SECRET_SHAPES = re.compile(
     r"\bx(?:ox[a-z]|app)-[\w.-]{4,}|\bsk-[\w-]{8,}|(?<=Bearer )[\w.~+/=-]{8,}"

@@ -200,6 +200,12 @@ class Identity(Payload):
     bot_id: str = ""
 
 
+class SocketAddress(Payload):
+    """Where to connect: the answer of `apps.connections.open`."""
+
+    url: str
+
+
 class Refusal(Payload):
     """Slack's "no" in the body of an answer."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.ids import note_id
 from bot.listeners import answers
 from bot.listeners.reception import Reception, person, place
 from bot.payloads import MessageEvent
@@ -41,18 +42,16 @@ def register(app: AsyncApp, reception: Reception) -> None:
 
 
 async def take_note(reception: Reception, event: MessageEvent) -> None:
-    """Add a person's reply in a debate's thread to the debate, and show that it was seen."""
+    """Add a person's reply in a debate's thread to the debate; the presenter says it was seen."""
     said = event.question
     if not said or not event.message.is_thread_reply_of_person:
         return
     debate_id = await _debate_of_thread(reception, event)
     if debate_id is None:
         return
+    note = note_id(event.message.channel, event.message.ts)
     author = person(event.message.user)
-    if await reception.commands.add_note(
-        debate_id, note_id=event.event_id, author=author, text=said
-    ):
-        await reception.outbox.post([_seen(event, debate_id)])
+    await reception.commands.add_note(debate_id, note_id=note, author=author, text=said)
 
 
 async def take_question(reception: Reception, event: MessageEvent) -> None:
@@ -81,17 +80,6 @@ async def _debate_of_thread(reception: Reception, event: MessageEvent) -> str | 
         return None
     channel = Channel(event.team_id, event.message.channel)
     return await reception.posts.debate_of_thread(channel, thread_ts)
-
-
-def _seen(event: MessageEvent, debate_id: str) -> NewPost:
-    return NewPost(
-        key=f"{debate_id}/{event.event_id}/seen",
-        workspace=event.team_id,
-        channel=event.message.channel,
-        debate_id=debate_id,
-        method="react",
-        payload={"name": "eyes", "target_ts": event.message.ts},
-    )
 
 
 def _whisper(event: MessageEvent, words: str) -> NewPost:

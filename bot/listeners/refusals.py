@@ -1,6 +1,5 @@
 """What Slack refuses for good, and what becomes of the debate then."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bot.commands import Commands
@@ -8,6 +7,7 @@ from bot.ids import board_key
 from bot.outbox.outcomes import Never
 from bot.outbox.sender import Outbox
 from bot.store.posts import NewPost, PostRow
+from bot.views.notices import notice
 
 #: The place is gone: nothing more can be said there.
 _PLACE_GONE = frozenset(
@@ -30,20 +30,18 @@ class Refusals:
 
     commands: Commands
     outbox: Outbox
-    #: Shows on a debate's board that it could not be pinned: debate id, reason.
-    on_pin_refused: Callable[[str, str], Awaitable[None]]
 
     async def __call__(self, row: PostRow, refusal: Never) -> None:
         """Take note of one refusal.
 
         Without its board, or with its place gone, a debate ends and its starter is told: it must
         not spend money where nobody can follow. Other posts are sent once more as bare text.
-        A lost pin is shown on the board; a lost edit or reaction is only logged.
+        A lost pin is told in the thread; a lost edit or reaction is only logged.
         """
         if row.debate_id is None:
             return
         if row.method == "pin":
-            await self.on_pin_refused(row.debate_id, refusal.words)
+            await self.outbox.post([_not_pinned(row, row.debate_id, refusal)])
         elif row.method == "post":
             await self._post_refused(row, row.debate_id, refusal)
 
@@ -65,6 +63,19 @@ class Refusals:
             payload={"text": words},
         )
         await self.outbox.post([post])
+
+
+def _not_pinned(row: PostRow, debate_id: str, refusal: Never) -> NewPost:
+    words = f":pushpin: The board could not be pinned: {refusal.words} The debate goes on."
+    return NewPost(
+        key=f"{row.key}/refused",
+        workspace=row.workspace,
+        channel=row.channel,
+        debate_id=debate_id,
+        thread_key=board_key(debate_id),
+        method="post",
+        payload=notice(words).payload,
+    )
 
 
 def _bare(row: PostRow) -> NewPost:

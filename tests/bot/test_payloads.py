@@ -19,6 +19,7 @@ from bot.payloads import (
     MessageEvent,
     Page,
     Refusal,
+    SocketAddress,
     plain,
     posted_ts,
 )
@@ -40,6 +41,7 @@ READERS: dict[str, type[payloads.Payload]] = {
     "channel_facts": ChannelFacts,
     "members_page": MembersPage,
     "auth_test": Identity,
+    "socket_address": SocketAddress,
     "refusal_missing_scope": Refusal,
 }
 

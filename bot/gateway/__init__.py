@@ -1,0 +1,1 @@
+"""How Slack reaches the bot: over a WebSocket, or with signed HTTP requests."""
