@@ -1,0 +1,83 @@
+"""What a `Vendor` shall answer, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+
+class Ending(Enum):
+    """What the reply says about itself at its end."""
+
+    WHOLE = auto()
+    #: It reached its length limit.
+    LENGTH = auto()
+    REFUSAL = auto()
+
+
+class Fault(Enum):
+    """What goes wrong in the middle of the stream."""
+
+    NONE = auto()
+    #: The connection breaks.
+    CUT = auto()
+    #: Nothing more comes.
+    STALL = auto()
+    #: The stream ends properly, without the events that say so.
+    EARLY = auto()
+    #: An event that is no JSON.
+    GARBAGE = auto()
+    #: An event that says that the server is overloaded.
+    OVERLOAD = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Tokens to report. `input` counts cached and written ones too."""
+
+    input: int = 120
+    cached: int = 0
+    written: int = 0
+    output: int = 40
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Say:
+    """A reply."""
+
+    text: str = "Use PostgreSQL, because the team knows it."
+    #: Comes before the text where the protocol has such a thing.
+    thinking: str = ""
+    ending: Ending = Ending.WHOLE
+    fault: Fault = Fault.NONE
+    #: None: the vendor reports null.
+    counts: Counts | None = field(default_factory=Counts)
+    #: Seconds before the first event, and between the events.
+    wait: float = 0.0
+    pace: float = 0.0
+    #: What it costs in US dollars, where the vendor says so.
+    cost: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reject:
+    """An HTTP answer that is no stream."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    code: str = ""
+    message: str = "No."
+    #: Sent as it is instead of an error made of code and message.
+    body: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One request that arrived."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    #: Seconds on the event loop's clock.
+    at: float

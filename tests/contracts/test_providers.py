@@ -1,0 +1,414 @@
+"""What every model provider does, whatever vendor is behind it: replies, faults, figures."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+
+from core.calling.spent import usage_of
+from core.errors import (
+    KeyRefused,
+    ProviderBusy,
+    ProviderDown,
+    ProviderError,
+    ReplyUnusable,
+    RequestRejected,
+)
+from core.models import Act
+from core.ports import ModelProvider
+from core.providers.anthropic import AnthropicProvider
+from core.providers.offline import OfflineProvider
+from core.providers.ollama import OllamaProvider
+from core.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
+from core.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
+from core.providers.testing.server import Vendor
+from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
+
+KEY = "sk-test-0123456789abcdefghij"
+SECRET_WORDS = "the merger with Initech"
+REPLY = "Use PostgreSQL, because the team knows it."
+STALL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Case:
+    """A provider that talks to the scripted vendor."""
+
+    name: str
+    model: str
+    build: Callable[[str], ModelProvider]
+    #: The address has no Responses API.
+    chat_only: bool = False
+
+
+def _openai(url: str) -> ModelProvider:
+    return OpenAIProvider(KEY, f"{url}/v1", dialect=OPENAI, stall_seconds=STALL_SECONDS)
+
+
+def _openrouter(url: str) -> ModelProvider:
+    return OpenAIProvider(KEY, f"{url}/v1", dialect=OPENROUTER, stall_seconds=STALL_SECONDS)
+
+
+def _moonshot(url: str) -> ModelProvider:
+    return OpenAIProvider(KEY, f"{url}/v1", dialect=MOONSHOT, stall_seconds=STALL_SECONDS)
+
+
+def _anthropic(url: str) -> ModelProvider:
+    return AnthropicProvider(KEY, url, stall_seconds=STALL_SECONDS)
+
+
+def _ollama(url: str) -> ModelProvider:
+    return OllamaProvider(url, stall_seconds=STALL_SECONDS)
+
+
+CASES = (
+    Case("openai", "gpt-6.1-terra", _openai),
+    Case("openai-chat", "llama-4", _openai, chat_only=True),
+    Case("anthropic", "claude-sonnet-5-5", _anthropic),
+    Case("openrouter", "anthropic/claude-sonnet-5.5", _openrouter),
+    Case("moonshot", "kimi-k3.1-pro", _moonshot),
+    Case("ollama", "llama-4:8b", _ollama),
+)
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.name)
+def case(request: pytest.FixtureRequest) -> Case:
+    return request.param
+
+
+@dataclass(frozen=True)
+class Line:
+    """A provider, and the scripted vendor at the other end."""
+
+    case: Case
+    vendor: Vendor
+    provider: ModelProvider
+
+    def script(self, answer: Say | Reject) -> None:
+        """Let the vendor answer this, at the only path it has."""
+        no_responses = Reject(status=404, message="Not found")
+
+        def reply(asked: Asked) -> Say | Reject:
+            nowhere = self.case.chat_only and asked.path == "/v1/responses"
+            return no_responses if nowhere else answer
+
+        self.vendor.script = reply
+
+    async def ask(
+        self, answer: AnswerForm | None = None, began: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask what the tests ask."""
+        return await self.provider.complete(a_request(self.case.model, answer), began)
+
+
+@pytest.fixture
+async def line(case: Case) -> AsyncIterator[Line]:
+    async with Vendor() as vendor:
+        provider = case.build(vendor.url)
+        yield Line(case, vendor, provider)
+        await provider.close()
+
+
+def a_request(model: str, answer: AnswerForm | None = None) -> ModelRequest:
+    question = Part(kind=PartKind.QUESTION, label="Question", text=SECRET_WORDS, ends_shared=True)
+    task = Part(kind=PartKind.TASK, label="Task", text="Propose a solution.")
+    return ModelRequest(
+        model=model,
+        act=Act.PROPOSAL,
+        role="architect",
+        system="You debate.",
+        parts=(question, task),
+        delimiter="k7f3q9",
+        answer=answer,
+        temperature=0.4,
+        cache_key="d1234567",
+    )
+
+
+async def test_a_reply_comes_whole_with_its_figures(line: Line) -> None:
+    line.script(Say(text=REPLY, counts=Counts(input=120, output=40)))
+
+    reply = await line.ask()
+
+    assert reply.text == REPLY
+    assert reply.model == line.case.model
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (120, 40)
+    assert reply.usage.attempts == 1
+
+
+async def test_the_first_token_is_announced_once_and_before_the_end(line: Line) -> None:
+    line.script(Say(pace=0.02))
+    began: list[float] = []
+    clock = asyncio.get_running_loop().time
+
+    await line.ask(began=lambda: began.append(clock()))
+
+    assert len(began) == 1
+    assert clock() - began[0] >= 0.02
+
+
+async def test_cached_and_written_tokens_count_as_input(line: Line) -> None:
+    line.script(Say(counts=Counts(input=900, cached=600, written=200, output=7)))
+
+    usage = (await line.ask()).usage
+
+    assert usage.input_tokens == 900
+    if line.case.name != "ollama":  # which has no cache to charge for
+        assert (usage.cached_tokens, usage.written_tokens) == (600, 200)
+
+
+async def test_missing_figures_are_zeros_of_unknown_cost(line: Line) -> None:
+    line.script(Say(text=REPLY, counts=None))
+
+    reply = await line.ask()
+
+    assert reply.text == REPLY
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (0, 0)
+    assert reply.usage.cost == (Decimal(0) if line.case.name == "ollama" else None)
+
+
+async def test_thinking_before_the_text_is_left_out(line: Line) -> None:
+    line.script(Say(text=REPLY, thinking="Let me see. They want a database."))
+
+    assert (await line.ask()).text == REPLY
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, RequestRejected),
+        (401, KeyRefused),
+        (403, KeyRefused),
+        (404, RequestRejected),
+        (408, ProviderDown),
+        (413, RequestRejected),
+        (429, ProviderBusy),
+        (500, ProviderDown),
+        (502, ProviderDown),
+        (503, ProviderBusy),
+        (529, ProviderBusy),
+    ],
+)
+async def test_a_status_becomes_the_error_that_says_what_to_do(
+    line: Line, status: int, kind: type[ProviderError]
+) -> None:
+    line.script(Reject(status=status))
+
+    with pytest.raises(kind) as caught:
+        await line.ask()
+
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "3600"}, 3600.0),
+        ({"retry-after-ms": "250"}, 0.25),
+        ({"retry-after": "soon"}, None),
+        (
+            {
+                "retry-after": "Fri, 20 Nov 2026 10:00:30 GMT",
+                "date": "Fri, 20 Nov 2026 10:00:00 GMT",
+            },
+            30.0,
+        ),
+    ],
+)
+async def test_a_rate_limit_is_reported_at_once_with_the_wait_it_asks_for(
+    line: Line,
+    headers: dict[str, str],
+    expected: float | None,
+) -> None:
+    line.script(Reject(status=429, headers=headers))
+
+    async with asyncio.timeout(5):
+        with pytest.raises(ProviderBusy) as caught:
+            await line.ask()
+
+    assert caught.value.retry_after == expected
+    assert len(line.vendor.asked) == (2 if line.case.chat_only else 1), "the SDK retried by itself"
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault.CUT, Fault.STALL, Fault.EARLY, Fault.GARBAGE], ids=lambda fault: fault.name
+)
+async def test_a_stream_that_breaks_is_a_provider_down(line: Line, fault: Fault) -> None:
+    line.script(Say(fault=fault))
+
+    with pytest.raises(ProviderDown):
+        await line.ask()
+
+
+async def test_an_overload_in_the_middle_of_a_stream_passes(line: Line) -> None:
+    line.script(Say(fault=Fault.OVERLOAD))
+
+    with pytest.raises(ProviderError) as caught:
+        await line.ask()
+
+    assert caught.value.passing
+
+
+@pytest.mark.parametrize("body", ["<html>Bad gateway</html>", "[]", "", '{"id": 3}'])
+async def test_a_body_that_is_no_reply_is_a_provider_down(line: Line, body: str) -> None:
+    line.script(Reject(status=200, body=body))
+
+    with pytest.raises(ProviderDown):
+        await line.ask()
+
+
+async def test_nobody_listening_is_a_provider_down(case: Case) -> None:
+    async with Vendor() as gone:
+        provider = case.build(gone.url)
+
+    with pytest.raises(ProviderDown):
+        await provider.complete(a_request(case.model))
+    await provider.close()
+
+
+@pytest.mark.parametrize("ending", [Ending.LENGTH, Ending.REFUSAL], ids=lambda ending: ending.name)
+async def test_a_cut_off_or_refused_reply_is_unusable_and_still_booked(
+    line: Line, ending: Ending
+) -> None:
+    if line.case.name == "ollama" and ending is Ending.REFUSAL:
+        pytest.skip("Ollama's protocol knows no refusals")
+    line.script(Say(ending=ending, counts=Counts(input=120, output=40)))
+
+    with pytest.raises(ReplyUnusable) as caught:
+        await line.ask()
+
+    assert usage_of(caught.value).input_tokens == 120
+    assert usage_of(caught.value).output_tokens == 40
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+async def test_an_empty_reply_is_unusable_and_still_booked(line: Line, text: str) -> None:
+    line.script(Say(text=text, counts=Counts(input=120, output=40)))
+
+    with pytest.raises(ReplyUnusable) as caught:
+        await line.ask()
+
+    assert usage_of(caught.value).input_tokens == 120
+
+
+async def test_what_anybody_wrote_arrives_as_data_between_delimiters(line: Line) -> None:
+    line.script(Say())
+
+    await line.ask()
+
+    sent = _prompt(line.vendor.asked[-1])
+    assert f"<<<k7f3q9 Question\n{SECRET_WORDS}\n>>>k7f3q9" in sent
+    assert sent.rstrip().endswith("Propose a solution.")
+
+
+def _prompt(asked: Asked) -> str:
+    """The text of the user's message."""
+    body = asked.body
+    message = (body.get("input") or body["messages"])[-1]
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
+async def test_a_structured_answer_is_asked_for_in_the_vendors_way(line: Line) -> None:
+    line.script(Say())
+    schema = {
+        "type": "object",
+        "properties": {"ranking": {"type": "array", "items": {"type": "string"}}},
+        "required": ["ranking"],
+        "additionalProperties": False,
+    }
+
+    await line.ask(AnswerForm(name="ballot", schema=schema))
+
+    body = line.vendor.asked[-1].body
+    strict = {"name": "ballot", "schema": schema, "strict": True}
+    expected = {
+        "openai": lambda: body["text"]["format"] == {"type": "json_schema", **strict},
+        "openai-chat": lambda: (
+            body["response_format"] == {"type": "json_schema", "json_schema": strict}
+        ),
+        "openrouter": lambda: (
+            body["response_format"] == {"type": "json_schema", "json_schema": strict}
+        ),
+        "anthropic": lambda: (
+            body["output_config"]["format"] == {"type": "json_schema", "schema": schema}
+        ),
+        "moonshot": lambda: (
+            body["response_format"] == {"type": "json_object"}
+            and '"ranking"' in _prompt(line.vendor.asked[-1])
+        ),
+        "ollama": lambda: body["format"] == schema,
+    }
+    assert expected[line.case.name]()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Say(),
+        Say(fault=Fault.CUT),
+        Say(fault=Fault.GARBAGE),
+        Reject(status=400, message=f"Invalid: {SECRET_WORDS}"),
+        Reject(status=401, message=f"Incorrect API key provided: {KEY}"),
+        Reject(status=500, message=f"{SECRET_WORDS} {KEY}", code=f"oops {KEY}"),
+    ],
+    ids=["reply", "cut", "garbage", "400", "401", "500"],
+)
+async def test_neither_keys_nor_prompts_reach_logs_or_error_texts(
+    line: Line,
+    caplog: pytest.LogCaptureFixture,
+    answer: Say | Reject,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    line.script(answer)
+    told = ""
+
+    try:
+        await line.ask()
+    except ProviderError as error:
+        told = str(error)
+
+    for text in (caplog.text, told):
+        assert KEY not in text
+        assert SECRET_WORDS not in text
+        assert "Propose a solution" not in text
+
+
+async def test_a_request_that_is_given_up_leaves_nothing_behind(line: Line) -> None:
+    line.script(Say(wait=30))
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await line.ask()
+    line.script(Say(text=REPLY))
+
+    assert (await line.ask()).text == REPLY
+
+
+async def test_closing_twice_is_safe(line: Line) -> None:
+    line.script(Say())
+    await line.ask()
+
+    await line.provider.close()
+    await line.provider.close()
+
+
+async def test_the_offline_provider_keeps_the_contract_too() -> None:
+    offline = OfflineProvider()
+    began: list[None] = []
+
+    reply = await offline.complete(
+        a_request("offline-checklists"),
+        lambda: began.append(None),
+    )
+
+    assert reply.text
+    assert len(began) == 1
+    assert reply.usage.cost == 0
+    await offline.close()
+    await offline.close()
