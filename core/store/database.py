@@ -5,17 +5,17 @@ PostgreSQL (several processes; each write is a transaction of its own, repeated 
 """
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.exc import ArgumentError
 
 from core.errors import ConfigurationBroken
 from core.store.engines import postgres_engine, sqlite_reader, sqlite_writer
-from core.store.failures import explain
+from core.store.failures import is_passing
 from core.store.lock import FileLock
 from core.store.writers import BatchingWriter, Repeating, Writer
 
@@ -33,18 +33,18 @@ class Database:
     """
 
     def __init__(
-        self, *, place: str, reading: AsyncEngine, writer: Writer, lock: FileLock | None
+        self, *, place: str, reader: Repeating, writer: Writer, lock: FileLock | None = None
     ) -> None:
         """Keep the parts; `Database.open` makes them.
 
         Args:
             place: The database in words for people, without a password.
-            reading: Where reads go.
+            reader: Does the reading.
             writer: Does the writing.
             lock: What keeps other processes away; None on a server.
         """
         self.place = place
-        self._reading = reading
+        self._reader = reader
         self._writer = writer
         self._lock = lock
 
@@ -87,24 +87,15 @@ class Database:
             StoreDown: The database does not answer.
             Exception: Whatever `work` raises.
         """
-        return await Repeating(self._reading, self.place).run(work)
+        return await self._reader.run(work)
 
     async def close(self) -> None:
         """Finish what waits to be written, free connections and the lock. Safe to call twice."""
-        try:
-            await self._writer.close()
-        finally:
-            await self._free()
-
-    async def _free(self) -> None:
-        """Free connections and the lock."""
-        try:
-            await self._reading.dispose()
-        except (SQLAlchemyError, OSError) as error:
-            raise explain(error, self.place) from error
-        finally:
+        async with AsyncExitStack() as freed:
             if self._lock is not None:
-                self._lock.release()
+                freed.callback(self._lock.release)
+            freed.push_async_callback(self._reader.close)
+            freed.push_async_callback(self._writer.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -142,19 +133,22 @@ def _on_file(url: URL) -> Database:
     path = Path(url.database or "").absolute()
     place = str(path)
     lock = FileLock(path)
-    return Database(
-        place=place,
-        reading=sqlite_reader(path),
-        writer=BatchingWriter(sqlite_writer(path), place),
-        lock=lock,
-    )
+    # What a disk refuses once it refuses again: nothing is repeated.
+    reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
+    writer = BatchingWriter(sqlite_writer(path), place)
+    return Database(place=place, reader=reader, writer=writer, lock=lock)
 
 
 def _on_server(url: URL) -> Database:
     """A database on a server, shared with other processes."""
     place = f"{url.host or 'localhost'}/{url.database or ''}"
-    engine = postgres_engine(url)
-    return Database(place=place, reading=engine, writer=Repeating(engine, place), lock=None)
+    try:
+        both = Repeating(postgres_engine(url), place, passes=is_passing)
+    except ModuleNotFoundError as error:
+        raise ConfigurationBroken(
+            "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."
+        ) from error
+    return Database(place=place, reader=both, writer=both)
 
 
 def _ask_something(connection: Connection) -> None:

@@ -58,7 +58,7 @@ def is_passing(error: BaseException) -> bool:
     """Whether the same transaction may succeed a little later (on a server)."""
     if isinstance(error, OSError | asyncio.TimeoutError | PoolTimeoutError):
         return True
-    if not isinstance(error, DBAPIError):
+    if not isinstance(error, DBAPIError) or _code_of(error.orig):
         return False
     state = _state_of(error.orig)
     if state:
@@ -71,7 +71,7 @@ def is_passing(error: BaseException) -> bool:
 
 def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> StoreError:
     """Words for an error of one of the two drivers."""
-    code = str(getattr(cause, "sqlite_errorname", "") or "")
+    code = _code_of(cause)
     for name, words in _SQLITE_WORDS.items():
         if code.startswith(name):
             return StoreDown(words.format(place=place))
@@ -84,6 +84,11 @@ def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> Stor
         return StoreDown(_SERVER_AWAY.format(place=place))
     detail = code or state or type(cause).__name__
     return StoreError(f"The database {place} refused to do it ({detail}).")
+
+
+def _code_of(cause: BaseException | None) -> str:
+    """The result code SQLite gave, or an empty string."""
+    return str(getattr(cause, "sqlite_errorname", None) or "")
 
 
 def _state_of(cause: BaseException | None) -> str:

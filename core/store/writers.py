@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from core.errors import StoreDown
-from core.store.failures import explain, is_passing
+from core.store.failures import explain
 
 T = TypeVar("T")
 
@@ -46,17 +46,20 @@ class Repeating:
         engine: AsyncEngine,
         place: str,
         *,
+        passes: Callable[[BaseException], bool],
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Write through `engine`.
+        """Work through `engine`.
 
         Args:
-            engine: Its connections are shared with readers.
+            engine: Used by nobody else.
             place: The database in words for people.
+            passes: Whether the same work may succeed a little later.
             pause: Waits some seconds.
         """
         self._engine = engine
         self._place = place
+        self._passes = passes
         self._pause = pause
 
     async def write(self, work: Callable[[Connection], T]) -> T:
@@ -73,7 +76,7 @@ class Repeating:
             try:
                 return await self._once(work)
             except (SQLAlchemyError, OSError) as error:
-                if not self._may_pass(error):
+                if not self._passes(error):
                     raise explain(error, self._place) from error
             await self._pause(seconds)
         return await self._last(work)
@@ -89,10 +92,6 @@ class Repeating:
         """Run the work once."""
         async with self._engine.begin() as connection:
             return await connection.run_sync(work)
-
-    def _may_pass(self, error: BaseException) -> bool:
-        """Files do not come back by themselves; servers do."""
-        return self._engine.dialect.name == "postgresql" and is_passing(error)
 
     async def close(self) -> None:
         """Free connections."""
