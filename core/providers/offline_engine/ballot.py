@@ -1,0 +1,98 @@
+"""Ranks positions: which requirements a text covers, what the voter values, what it asks for."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.providers.offline_engine.material import Material, Text
+from core.providers.offline_engine.positions import Position, checks_met
+from core.providers.offline_engine.requirements import Level
+from core.providers.offline_engine.weighing import Weighed, find
+from core.providers.offline_engine.wording import plain, quote, rank_of, small
+
+#: Points for a requirement that a text deals with.
+_COVERED = {Level.MUST: 3.0, Level.SHOULD: 1.5, Level.FIGURE: 2.0}
+#: Points for a point of the voter's checklist, and how many of them count.
+_CHECK = 1.0
+_MOST_CHECKS = 4
+#: Points that an option's score is worth, so that texts count beside it.
+_OPTION = 0.6
+#: Points for taking no option at all.
+_NO_OPTION = -6.0
+#: A lead in points that makes a voter as sure as the engine ever is.
+_SURE = 12.0
+_LABEL = re.compile(r"\bp\d{1,2}\b")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate with a voter's points and what they were given for."""
+
+    label: str
+    points: float
+    position: Position
+    reason: str
+
+
+def rank(material: Material, candidates: Sequence[Text]) -> tuple[Judged, ...]:
+    """All candidates, best first; equal ones in an order that their labels do not decide."""
+    judged = [_judged(material, candidate) for candidate in candidates]
+    return tuple(sorted(judged, key=lambda j: (-j.points, rank_of(plain(j.position.text)), j.label)))
+
+
+def ballot(material: Material) -> dict[str, object]:
+    """A ranked ballot with a reason each and a confidence that follows from the margin."""
+    ranked = rank(material, material.candidates)
+    return {
+        "ranking": [judged.label for judged in ranked],
+        "reasons": [judged.reason for judged in ranked],
+        "confidence": confidence(ranked),
+    }
+
+
+def confidence(ranked: Sequence[Judged]) -> float:
+    """0.35 to 0.9, by how far the first is ahead of the second."""
+    if len(ranked) < 2:  # noqa: PLR2004 - no margin without a second
+        return 0.5
+    margin = ranked[0].points - ranked[1].points
+    return round(0.35 + 0.55 * min(margin / _SURE, 1.0), 2)
+
+
+def label_of(text: str) -> str:
+    """The label of a candidate: the `p1` in what stands over it, else all of that."""
+    found = _LABEL.search(text)
+    return found[0] if found else text
+
+
+def _judged(material: Material, candidate: Text) -> Judged:
+    position = material.position(candidate.text)
+    taken = find(material.ranked, position.option) if position.option else None
+    met = checks_met(material.role.relevant(material.reading.topics), position.text)[:_MOST_CHECKS]
+    points = sum(_COVERED[requirement.level] for requirement in position.met)
+    points += _CHECK * len(met)
+    points += _OPTION * taken.score if taken else _NO_OPTION
+    reason = _reason(material, position, taken, len(met))
+    return Judged(label_of(candidate.label), round(points, 3), position, reason)
+
+
+def _reason(material: Material, position: Position, taken: Weighed | None, met: int) -> str:
+    total = len(material.reading.requirements)
+    parts = [f"covers {len(position.met)} of {total} requirements" if total else ""]
+    if position.missing:
+        parts.append(f"leaves out {quote(position.missing[0].text, 45)}")
+    parts.append(_on_option(taken))
+    asked = f"{met} point{'s' if met != 1 else ''} of my checklist"
+    parts.append(f"deals with {asked}" if met else "deals with nothing on my checklist")
+    return "; ".join(part for part in parts if part)
+
+
+def _on_option(taken: Weighed | None) -> str:
+    if not taken:
+        return "takes no option I can recognise"
+    failed = next((fate for fate in taken.fates if fate.outcome == "fails"), None)
+    if failed:
+        return f"{taken.option.name} fails {quote(failed.requirement.text, 45)}"
+    best = next(iter(taken.pros), None) or next(iter(taken.cons), None)
+    return small(best.text.rstrip(".")) if best and best.text[:2] in {"A ", "An"} else (
+        best.text.rstrip(".") if best else f"takes {taken.option.name}"
+    )

@@ -1,0 +1,86 @@
+"""A model request as the engine sees it: the question read, and the other texts by their kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.request import ModelRequest, Part, PartKind
+from core.providers.offline_engine.checklist import Role, catalogue
+from core.providers.offline_engine.cleaning import argument_of
+from core.providers.offline_engine.positions import Position, read_position
+from core.providers.offline_engine.question import Reading, read_question
+from core.providers.offline_engine.weighing import Weighed, weigh
+
+
+@dataclass(frozen=True)
+class Text:
+    """A quoted text with its label."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What an act works from. The task's prose is not among it."""
+
+    role_name: str
+    reading: Reading
+    own: str
+    positions: tuple[Text, ...]
+    critiques: tuple[Text, ...]
+    candidates: tuple[Text, ...]
+    tally: str
+    summaries: tuple[Text, ...]
+    others: tuple[Text, ...]
+    facts: str
+    #: Length a reply may have, in characters.
+    room: int
+
+    @property
+    def role(self) -> Role:
+        """The checklist of the role that asks."""
+        return catalogue().role(self.role_name)
+
+    @property
+    def ranked(self) -> tuple[Weighed, ...]:
+        """The options as this role weighs them."""
+        return weigh(self.role_name, self.reading)
+
+    def position(self, text: str) -> Position:
+        """What a text stands for on this question."""
+        return read_position(text, self.reading)
+
+
+def material_of(request: ModelRequest) -> Material:
+    """Sort a request's parts."""
+    parts = request.parts
+    return Material(
+        role_name=request.role,
+        reading=read_question(
+            _joined(parts, PartKind.QUESTION),
+            _joined(parts, PartKind.CONTEXT),
+            _joined(parts, PartKind.CLARIFICATIONS),
+            _joined(parts, PartKind.NOTES),
+        ),
+        own=argument_of(_joined(parts, PartKind.OWN)),
+        positions=_texts(parts, PartKind.POSITION),
+        critiques=_texts(parts, PartKind.CRITIQUE),
+        candidates=_texts(parts, PartKind.CANDIDATE),
+        tally=_joined(parts, PartKind.TALLY),
+        summaries=_texts(parts, PartKind.SUMMARY),
+        others=_texts(parts, PartKind.OTHER),
+        facts=_joined(parts, PartKind.FACTS),
+        room=int(request.max_output_tokens * 3.5),
+    )
+
+
+def _joined(parts: Sequence[Part], kind: PartKind) -> str:
+    return "\n".join(part.text for part in parts if part.kind is kind)
+
+
+def _texts(parts: Sequence[Part], kind: PartKind) -> tuple[Text, ...]:
+    return tuple(
+        Text(part.label.strip(), argument_of(part.text))
+        for part in parts
+        if part.kind is kind and part.text.strip()
+    )

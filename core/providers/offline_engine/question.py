@@ -1,0 +1,195 @@
+"""Everything the engine makes of a question: options, requirements, topics and what people said."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.providers.offline_engine.checklist import topics_of
+from core.providers.offline_engine.cleaning import is_order, without_orders
+from core.providers.offline_engine.options import Option, asking_sentence, options_in
+from core.providers.offline_engine.requirements import Requirement, requirements_in
+from core.providers.offline_engine.wording import mentions, normal, sentences
+
+_UNANSWERED = re.compile(r"\b(?:NA|n/a|unanswered|nobody answered|no answer)\b")
+_ANSWER = re.compile(r"(?:^|\b|\s)(?:a|answer|answered(?: by [\w .-]+)?|→|->|=>)\s*[:→]\s*(?P<a>.+)$", re.I)
+_NOTE = re.compile(r"^\W*(?P<id>[\w-]+)\s*\((?P<author>[^)]*)\)\s*:\s*(?P<text>.*)$")
+_AGAINST = (
+    "not", "no", "never", "cannot", "can", "expensive", "hate", "left", "leaving", "nobody", "problem",
+    "outage", "deprecated", "slow", "painful", "against", "fear", "afraid", "dislike", "broke", "fail",
+    "trouble", "kein", "nicht", "teuer", "niemand",
+)  # fmt: skip
+_FOR = (
+    "already", "know", "experience", "familiar", "prefer", "works", "worked", "used", "love", "trained",
+    "skilled", "happy", "reliable", "cheap", "proven", "favour", "favor", "run", "runs", "like", "want",
+    "bereits", "kennen", "gut",
+)  # fmt: skip
+_FORBIDDEN = ("forbid", "forbidden", "banned", "prohibit", "verboten", "ruled out", "not allowed",
+              "may not", "not an option", "must not")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something a person said that counts for or against an option."""
+
+    option: Option
+    #: 1 for it, −1 against it, −3 rules it out.
+    sign: int
+    text: str
+    #: Who said it: "Dana", "the context".
+    source: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a person added while the debate ran."""
+
+    id: str
+    author: str
+    text: str
+
+    @property
+    def is_order(self) -> bool:
+        """Whether it tells the agents how to vote instead of bringing a fact."""
+        return is_order(self.text)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question as the engine understands it."""
+
+    question: str
+    asked: str
+    options: tuple[Option, ...]
+    requirements: tuple[Requirement, ...]
+    topics: tuple[str, ...]
+    remarks: tuple[Remark, ...]
+    notes: tuple[Note, ...]
+    #: All facts people gave, orders removed.
+    evidence: str
+    language: str
+
+    def has_kind(self, *kinds: str) -> bool:
+        """Whether a requirement of one of these kinds is known."""
+        return any(requirement.kind in kinds for requirement in self.requirements)
+
+
+@lru_cache(maxsize=64)
+def read_question(
+    question: str, context: str = "", clarifications: str = "", notes: str = ""
+) -> Reading:
+    """Read a question with everything people added to it.
+
+    Args:
+        question: What was asked, as typed.
+        context: What was given with it.
+        clarifications: Questions and answers, one a line or in pairs of lines.
+        notes: One a line: `n1 (Dana): text`.
+    """
+    asked, given = without_orders(question) or question, without_orders(context)
+    answers, added = answers_in(clarifications), notes_in(notes)
+    facts = [asked, given, *answers, *(note.text for note in added if not note.is_order)]
+    options = options_in(asked, given)
+    demands = _distinct(requirements_in("\n".join(facts)))
+    return Reading(
+        question=asked,
+        asked=asking_sentence(asked),
+        options=options,
+        requirements=demands,
+        topics=topics_of(f"{asked} {given}"),
+        remarks=_remarks(options, given, answers, added),
+        notes=added,
+        evidence="\n".join(facts),
+        language=_language(asked),
+    )
+
+
+def answers_in(clarifications: str) -> tuple[str, ...]:
+    """What people answered; unanswered questions and the questions themselves are left out."""
+    lines = [line.strip() for line in without_orders(clarifications).splitlines() if line.strip()]
+    found: list[str] = []
+    for line in lines:
+        answer = _ANSWER.search(line)
+        if _UNANSWERED.search(line) or re.match(r"^\W*assum", line, re.IGNORECASE):
+            continue
+        if answer:
+            found.append(answer["a"].strip())
+        elif "?" not in line:
+            found.append(re.sub(r"^\W*\d+[.:)]\s*", "", line))
+        elif tail := line.rsplit("?", 1)[1].strip(" —–-:→*_"):
+            found.append(tail)
+    return tuple(found)
+
+
+def notes_in(notes: str) -> tuple[Note, ...]:
+    """The notes of a NOTES part; a line without an id continues the note before it."""
+    found: list[Note] = []
+    for line in notes.splitlines():
+        if match := _NOTE.match(line):
+            found.append(Note(match["id"], match["author"].strip() or "somebody", match["text"].strip()))
+        elif found and line.strip():
+            last = found[-1]
+            found[-1] = Note(last.id, last.author, f"{last.text} {line.strip()}")
+    return tuple(found)
+
+
+def _distinct(found: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
+    """One requirement per figure and kind: the first one stated stands."""
+    kept: dict[tuple[str, ...], Requirement] = {}
+    for requirement in found:
+        kept.setdefault((requirement.kind, *(requirement.digits or requirement.words)), requirement)
+    return tuple(kept.values())
+
+
+def _remarks(
+    options: tuple[Option, ...], given: str, answers: tuple[str, ...], added: tuple[Note, ...]
+) -> tuple[Remark, ...]:
+    said = [(sentence, "the context") for sentence in sentences(given)]
+    said += [(sentence, "a clarification") for answer in answers for sentence in sentences(answer)]
+    said += [
+        (sentence, note.author)
+        for note in added
+        if not note.is_order
+        for sentence in sentences(note.text)
+    ]
+    found = (_remark(options, sentence, source) for sentence, source in said)
+    return tuple(remark for remark in found if remark)
+
+
+def _remark(options: tuple[Option, ...], sentence: str, source: str) -> Remark | None:
+    """What a sentence says about the one option it names; None if none, several or nothing."""
+    named = [option for option in options if names(option, options, normal(sentence))]
+    sign = _sign(normal(sentence))
+    if len(named) != 1 or not sign or "?" in sentence:
+        return None
+    return Remark(named[0], sign, sentence, source)
+
+
+def own_words(option: Option, options: tuple[Option, ...]) -> tuple[str, ...]:
+    """The words that set an option apart from the others."""
+    others = " ".join(normal(f"{other.say} {other.name}") for other in options if other != option)
+    words = dict.fromkeys(normal(f"{option.name} {option.say}").split())
+    return tuple(w for w in words if f" {w} " not in f" {others} " and w not in _FILLERS)
+
+
+def names(option: Option, options: tuple[Option, ...], normalised: str) -> bool:
+    """Whether a normalised sentence names this option."""
+    words = own_words(option, options)
+    return not option.negated and any(mentions(normalised, word) for word in words)
+
+
+_FILLERS = frozenset("from to with the a an of our own not do go for choose use stay as is yes no build".split())
+
+
+def _sign(normalised: str) -> int:
+    if any(f" {word} " in normalised for word in _FORBIDDEN):
+        return -3
+    if any(f" {word} " in normalised for word in _AGAINST if word != "can"):
+        return -1
+    return int(any(f" {word} " in normalised for word in _FOR))
+
+
+def _language(text: str) -> str:
+    if re.search(r"[\u3040-\u30ff]", text):
+        return "Japanese"
+    german = re.search(r"\b(?:sollen|sollten|wir|oder|und|nicht|welche[rs]?|warum|wie)\b", text, re.I)
+    return "German" if german else "English"

@@ -1,0 +1,222 @@
+"""Reads what a question demands: musts, shoulds and figures with their units."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from core.providers.offline_engine.checklist import catalogue, normal_sentences
+from core.providers.offline_engine.wording import mentions, normal, sentences
+
+#: Share of a requirement's words that one sentence must repeat to deal with it.
+_ENOUGH = 0.6
+
+_NUMBER_WORDS = {
+    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8},
+    **{"nine": 9, "ten": 10, "twelve": 12, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5},
+}
+_FACTOR = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6}
+_NUMBER = (
+    r"(?P<n>\d+(?:[.,' ]\d{3})+(?!\d)|\d+(?:[.,]\d+)?|"
+    + "|".join(rf"\b{word}\b" for word in _NUMBER_WORDS)
+    + r")\s?(?P<f>k|m|thousand|million|tausend|millionen)?\b"
+)
+_UNITS = {
+    "rate": r"\s*[\w-]*\s*[\w-]*?\s*(?:(?:per|/|a|pro|an?)\s*(?P<per>second|sec|s|minute|min|hour|day|"
+    r"sekunde|minute|stunde|tag)\b|(?P<rps>rps|qps|tps)\b)",
+    "latency": r"\s*(?:ms|milliseconds?|millisekunden|μs|seconds?\s+(?:latency|response))\b",
+    "money": r"\s*(?:€|\$|£|eur(?:os?)?|usd|dollars?|gbp|pounds?|chf|yen|円|万円)(?!\w)",
+    "people": r"\s*(?:\w+\s)?(?:people|persons?|engineers?|developers?|devs?|admins?|designers?|"
+    r"of us|colleagues|operators?|leute|personen|entwickler\w*|kolleg\w*|人|名)",
+    "time": r"\s*(?:weeks?|months?|days?|quarters?|sprints?|wochen?|monaten?|tagen?|週間|か月|ヶ月)\b",
+    "availability": r"\s*%|\s*percent",
+    "volume": r"\s*(?:\w+\s)?(?:users?|customers?|clients?|tenants?|rows?|records?|gb|tb|pb|stores?|"
+    r"events|documents?|devices?|services?|nutzer\w*|kunden|ユーザー?)",
+}
+_FIGURES = {kind: re.compile(_NUMBER + unit, re.IGNORECASE) for kind, unit in _UNITS.items()}
+_MONEY_FIRST = re.compile(r"(?:€|\$|£|\beur\b|\busd\b)\s?" + _NUMBER, re.IGNORECASE)
+_MUST = re.compile(
+    r"\b(?:must|shall|has to|have to|needs? to|required?|mandatory|may not|cannot|can't|muss|"
+    r"müssen|darf nicht|dürfen nicht)\b|必須|なければならない|必要が?あ",
+    re.IGNORECASE,
+)
+_SHOULD = re.compile(r"\b(?:should|ought to|ideally|preferably|want|soll|sollte|sollten)\b|べき", re.I)
+_BUDGET = re.compile(r"\b(?:budget|cap|spend|costs?|kosten)\b", re.IGNORECASE)
+_DEADLINE = re.compile(
+    r"\b(?:by|until|before|within|deadline|bis)\b.{0,25}"
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"q[1-4]|quarter|year|month|weeks?|days?|monday|friday|christmas|summer|spring|autumn|winter|"
+    r"ende|monat|jahr|\d{4})\b|\b(?:this|next) (?:quarter|sprint)\b",
+    re.IGNORECASE,
+)
+_LAW = re.compile(
+    r"\b(?:gdpr|dsgvo|hipaa|pci|soc ?2|iso ?27001|personal data|health data|in the eu|"
+    r"data residency|audit\w*|compliance|regulat\w*|datenschutz\w*)\b|個人情報",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"[?？]|べきか|^\W*(?:should|shall|sollen|sollten|do|can|which|what|how)\b", re.I)
+_CLAUSE = re.compile(r"\s*(?:[;；。]|,?\s+(?:and|but|while|und|aber)\s+)|(?<=[^\d]),\s+", re.I)
+_PER_SECOND = {"m": 60.0, "h": 3600.0, "d": 86400.0, "st": 3600.0, "t": 86400.0}
+_EMPTY = frozenset(
+    "a an and are as at be been but by can for from has have he her his if in is it its my of on or "
+    "our shall should so that the their them then there they this to us was we were will with would "
+    "you your must need needs required und der die das wir muss müssen ist sind ein eine".split()
+)
+_MAX_LENGTH = 110
+
+
+class Level(StrEnum):
+    """How binding a requirement is."""
+
+    MUST = "must"
+    SHOULD = "should"
+    #: A figure somebody gave without saying how binding it is.
+    FIGURE = "figure"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something an answer has to satisfy, in the words it was stated in."""
+
+    text: str
+    level: Level
+    #: Key of a `RequirementKind`.
+    kind: str
+    #: In the kind's unit: per second, milliseconds, people, currency; None without a figure.
+    amount: float | None = None
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words that carry it."""
+        kept = (word for word in normal(self.text).split() if word not in _EMPTY)
+        return tuple(dict.fromkeys(kept))
+
+    @cached_property
+    def digits(self) -> tuple[str, ...]:
+        """Its figures as they are written, without separators."""
+        return tuple(w for w in self.words if any(c.isdigit() for c in w) or w in _NUMBER_WORDS)
+
+    def is_met_in(self, text: str) -> bool:
+        """Whether some sentence of a text speaks of this requirement."""
+        return any(self.is_named_in(sentence) for sentence in normal_sentences(text))
+
+    def is_named_in(self, normalised: str) -> bool:
+        """Whether one normalised sentence speaks of this requirement."""
+        if not all(f" {figure}" in normalised for figure in self.digits) or not self.words:
+            return False
+        found = sum(mentions(normalised, word[:6]) for word in self.words)
+        return found >= max(1, round(len(self.words) * _ENOUGH))
+
+
+def requirements_in(text: str, *, default: Level = Level.FIGURE) -> tuple[Requirement, ...]:
+    """Every requirement a text states; sentences that ask are read for their figures only."""
+    found: dict[str, Requirement] = {}
+    for sentence in sentences(text):
+        for requirement in _of_sentence(sentence, default):
+            found.setdefault(normal(requirement.text), requirement)
+    return tuple(found.values())
+
+
+def _of_sentence(sentence: str, default: Level) -> list[Requirement]:
+    if _ASKS.search(sentence):
+        clauses = [sentence] if _kind_of(sentence)[0] != "other" else []
+    else:
+        clauses = _clauses(sentence)
+    level = Level.MUST if _MUST.search(sentence) else default
+    found = [_requirement(clause, level) for clause in clauses]
+    return [requirement for requirement in found if requirement]
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Parts of a sentence that each state something; a part that states nothing joins the last."""
+    clauses: list[str] = []
+    for part in filter(None, (piece.strip(" .") for piece in _CLAUSE.split(sentence))):
+        if clauses and not (_states(part) and _states(clauses[-1])):
+            clauses[-1] = f"{clauses[-1]} and {part}" if _states(part) else f"{clauses[-1]}, {part}"
+        else:
+            clauses.append(part)
+    return clauses
+
+
+def _states(clause: str) -> bool:
+    return bool(_MUST.search(clause) or _SHOULD.search(clause)) or _kind_of(clause)[0] != "other"
+
+
+def _requirement(clause: str, level: Level) -> Requirement | None:
+    kind, amount = _kind_of(clause)
+    asks = _ASKS.search(clause)
+    if _MUST.search(clause) and not asks:
+        level = Level.MUST
+    elif _SHOULD.search(clause) and not asks:
+        level = Level.SHOULD
+    elif kind == "other":
+        return None
+    elif asks:
+        clause, level = _figure_of(clause), Level.FIGURE
+    return Requirement(_short(clause), level, kind, amount)
+
+
+def _figure_of(question: str) -> str:
+    """The piece of a question that holds the figure, with the words around it."""
+    for pattern in (*_FIGURES.values(), _MONEY_FIRST, _DEADLINE, _LAW):
+        if found := pattern.search(question):
+            return found[0].strip()
+    return question
+
+
+def _short(clause: str) -> str:
+    text = re.sub(r"^(?:and|but|so|also|it|they|that|this)\s+", "", clause, flags=re.IGNORECASE)
+    text = text.strip(" .,;:")
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH].rsplit(" ", 1)[0]
+
+
+def _kind_of(clause: str) -> tuple[str, float | None]:
+    """The kind a clause is of, and its figure."""
+    if _LAW.search(clause):
+        return "law", None
+    if money := _MONEY_FIRST.search(clause):
+        return "money", _amount(money)
+    for kind, pattern in _FIGURES.items():
+        if found := pattern.search(clause):
+            return _refined(kind, clause), _amount(found)
+    if _DEADLINE.search(clause):
+        return "time", None
+    return _kind_by_words(clause), None
+
+
+def _refined(kind: str, clause: str) -> str:
+    """A percentage is about availability only where the words say so."""
+    if kind != "availability":
+        return kind
+    return _kind_by_words(clause, fallback="availability")
+
+
+def _kind_by_words(clause: str, fallback: str = "other") -> str:
+    """The kind whose criterion's words a clause uses; only binding clauses are read this way."""
+    if _BUDGET.search(clause):
+        return "money"
+    if not (_MUST.search(clause) or _SHOULD.search(clause)):
+        return fallback
+    normalised = normal(clause)
+    for kind, entry in catalogue().requirement_kinds.items():
+        words = catalogue().criteria[entry.criterion].words
+        if any(mentions(normalised, word) for word in words):
+            return kind
+    return fallback
+
+
+def _amount(found: re.Match[str]) -> float:
+    raw = found["n"].lower()
+    if raw in _NUMBER_WORDS:
+        return float(_NUMBER_WORDS[raw])
+    plain = re.sub(r"[.,' ](?=\d{3}(?!\d))", "", raw).replace(",", ".")
+    groups = found.groupdict()
+    amount = float(plain) * _FACTOR.get((groups.get("f") or "").lower(), 1.0)
+    return amount / _divisor((groups.get("per") or "").lower())
+
+
+def _divisor(unit: str) -> float:
+    """Seconds in a unit of time; 1 for seconds and for no unit."""
+    if unit in {"", "s", "sec", "second", "sekunde"}:
+        return 1.0
+    return _PER_SECOND["st" if unit == "stunde" else unit[0]]

@@ -1,0 +1,87 @@
+"""Compresses texts to a length: picks the sentences that carry requirements, figures and choices."""
+
+import re
+from dataclasses import dataclass
+
+from core.providers.offline_engine.material import Material, Text
+from core.providers.offline_engine.question import names
+from core.providers.offline_engine.wording import FOOTER, normal, sentences
+
+_FIGURE = re.compile(r"\d")
+_BINDING = re.compile(r"\b(?:must|shall|should|not met|fails|missing|accept|reject|moved|because)\w*\b", re.I)
+#: A summary longer than this would save nothing (characters).
+_LONGEST = 2400
+_SHORTEST = 320
+#: Share of the texts that a summary may take.
+_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    order: int
+    text: str
+    worth: float
+
+
+def summary(material: Material) -> str:
+    """The texts in few words: who takes what, requirements first, then what carries most."""
+    texts = [t for t in _texts(material) if t.text.strip()]
+    room = _room(material, texts) - len(FOOTER) - 2
+    head = _requirements(material, texts)
+    head = head if len(head) <= room else head[:room].rsplit(";", 1)[0]
+    body = _chosen(material, texts, room - len(head))
+    return "\n\n".join(part for part in (head, body, FOOTER) if part)
+
+
+def _texts(material: Material) -> tuple[Text, ...]:
+    own = (Text("", material.own),) if material.own else ()
+    parts = (material.summaries, own, material.positions, material.critiques, material.candidates)
+    return tuple(text for part in (*parts, material.others) for text in part)
+
+
+def _room(material: Material, texts: list[Text]) -> int:
+    said = sum(len(text.text) for text in texts)
+    return min(material.room, _LONGEST, max(_SHORTEST, int(said * _SHARE)))
+
+
+def _requirements(material: Material, texts: list[Text]) -> str:
+    known = [requirement.text for requirement in material.reading.requirements]
+    said = " ".join(text.text for text in texts)
+    spoken = [r.text for r in material.reading.requirements if r.is_met_in(said)]
+    if not known:
+        return ""
+    left = [text for text in known if text not in spoken]
+    tail = f" (not spoken of yet: {'; '.join(left)})" if left else ""
+    return f"Requirements: {'; '.join(known)}{tail}."
+
+
+def _chosen(material: Material, texts: list[Text], room: int) -> str:
+    """The weightiest sentences that fit, in their own order."""
+    weighed = _weighed(material, texts)
+    kept: list[_Sentence] = []
+    for sentence in sorted(weighed, key=lambda s: (-s.worth, s.order)):
+        if len(sentence.text) + 1 <= room:
+            kept.append(sentence)
+            room -= len(sentence.text) + 1
+    return "\n".join(s.text for s in sorted(kept, key=lambda s: s.order))
+
+
+def _weighed(material: Material, texts: list[Text]) -> list[_Sentence]:
+    found: dict[str, _Sentence] = {}
+    for text in texts:
+        for place, said in enumerate(sentences(text.text)):
+            line = f"{text.label}: {said}" if place == 0 and text.label else said
+            worth = _worth(material, said) + (4.0 if place == 0 else 0.0)
+            found.setdefault(said, _Sentence(len(found), line, worth))
+    return list(found.values())
+
+
+def _worth(material: Material, sentence: str) -> float:
+    reading, words = material.reading, normal(sentence)
+    worth = 2.0 * sum(r.is_named_in(words) for r in reading.requirements)
+    worth += 1.0 if _FIGURE.search(sentence) else 0.0
+    worth += 1.0 if _BINDING.search(sentence) else 0.0
+    worth += 1.0 if any(names(option, reading.options, words) for option in reading.options) else 0.0
+    return worth - len(sentence) / 200
+
+

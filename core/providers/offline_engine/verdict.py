@@ -1,0 +1,250 @@
+"""Writes the judge's synthesis, starting from the winner of the vote."""
+
+import re
+from dataclasses import dataclass
+
+from core.providers.offline_engine.ballot import Judged, rank
+from core.providers.offline_engine.checklist import catalogue
+from core.providers.offline_engine.clarifying import open_points
+from core.providers.offline_engine.material import Material, Text
+from core.providers.offline_engine.positions import items_under
+from core.providers.offline_engine.proposal import small_title
+from core.providers.offline_engine.question import Note, names
+from core.providers.offline_engine.requirements import Level, requirements_in
+from core.providers.offline_engine.weighing import Weighed, find, is_known
+from core.providers.offline_engine.wording import (
+    FOOTER,
+    bullets,
+    full_stop,
+    joined,
+    normal,
+    numbered,
+    quote,
+    sentences,
+    small,
+)
+
+_POINTS = re.compile(r"(?P<points>\d+(?:\.\d+)?)\s*(?:points?|pts?|borda)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The vote with the texts behind it."""
+
+    winner: Judged
+    others: tuple[Judged, ...]
+    taken: Weighed
+    #: The winner's share of the lead that was possible, 0 to 1.
+    margin: float
+
+    @property
+    def rival(self) -> Judged | None:
+        """The best position that takes another option."""
+        option = self.winner.position.option
+        return next((o for o in self.others if o.position.option and o.position.option != option), None)
+
+
+def synthesis(material: Material) -> dict[str, object]:
+    """All fields of the verdict."""
+    outcome = outcome_of(material)
+    return {
+        "decision": full_stop(outcome.taken.option.say),
+        "solution": _solution(material, outcome),
+        "implementation": _implementation(outcome),
+        "tradeoffs": _tradeoffs(outcome, material),
+        "recommendations": _recommendations(material, outcome),
+        "unmet_requirements": unmet(material, outcome),
+        "open_questions": open_questions(material, outcome),
+        "dissent": _dissent(material, outcome),
+        "overturned_by": _overturned_by(material, outcome),
+        "notes": [_note_outcome(material, outcome, note) for note in material.reading.notes],
+        "confidence": confidence(material, outcome),
+    }
+
+
+def outcome_of(material: Material) -> Outcome:
+    """Find the winner in the tally; where there is no tally, rank the positions here."""
+    texts = material.candidates or material.positions or material.others
+    texts = texts or (Text("p1", material.own or material.reading.question),)
+    ranked = rank(material, texts)
+    scores = _scores(material.tally, [judged.label for judged in ranked])
+    in_order = sorted(ranked, key=lambda judged: -scores.get(judged.label, 0.0))
+    winner, others = in_order[0], tuple(in_order[1:])
+    option = winner.position.option or material.ranked[0].option
+    taken = find(material.ranked, option)
+    return Outcome(winner, others, taken, _margin(scores, ranked))
+
+
+def _scores(tally: str, labels: list[str]) -> dict[str, float]:
+    """Points per label as the tally's lines `name: points` state them; the first line counts."""
+    found: dict[str, float] = {}
+    for line in tally.splitlines():
+        label = next((name for name in labels if _begins(line, name)), None)
+        if label and label not in found:
+            figures = _POINTS.search(line.split(":", 1)[-1])
+            found[label] = float(figures["points"]) if figures else float(-len(found))
+    return found
+
+
+def _begins(line: str, label: str) -> bool:
+    """Whether a line of the tally is about a label; a position goes by its holder's name there."""
+    name = label.removeprefix("Position of ").strip()
+    return line.strip(" -*•").startswith((f"{name}:", f"{label}:"))
+
+
+def _margin(scores: dict[str, float], ranked: tuple[Judged, ...]) -> float:
+    ordered = sorted(scores.values(), reverse=True)
+    if len(ordered) > 1:
+        return min(1.0, max(0.0, (ordered[0] - ordered[1]) / max(ordered[0], 1.0)))
+    points = [judged.points for judged in ranked]
+    return min(1.0, (points[0] - points[1]) / 12.0) if len(points) > 1 else 0.3
+
+
+# -- fields -----------------------------------------------------------------------------------
+
+
+def _solution(material: Material, outcome: Outcome) -> str:
+    taken, position = outcome.taken, outcome.winner.position
+    reasons = [reason.text for reason in taken.pros[:3]]
+    reasons += [f"{remark.source} said {quote(remark.text, 90)}." for remark in taken.remarks[:2]]
+    if not is_known(material.ranked):
+        reasons = ["The checklists hold nothing about these options; the vote rests on the texts alone."]
+    fates = [f for f in taken.fates if f.requirement in position.met or f.outcome == "fails"]
+    lines = [f"{quote(f.requirement.text, 100)}: {full_stop(small(f.text))}" for f in fates]
+    blocks = [f"**{full_stop(taken.option.say)}**", _agreement(outcome), " ".join(reasons)]
+    blocks += [f"**What it answers**\n{bullets(lines)}"] if lines else []
+    return "\n\n".join(block for block in [*blocks, FOOTER] if block)
+
+
+def _agreement(outcome: Outcome) -> str:
+    taken = outcome.taken.option
+    judged = (outcome.winner, *outcome.others)
+    same = sum(entry.position.option == taken for entry in judged)
+    if same == len(judged):
+        return f"All {len(judged)} positions ended with {taken.name}; they differ in what to watch."
+    other = [e.position.option.name for e in judged if e.position.option and e.position.option != taken]
+    rest = joined(list(dict.fromkeys(other))) or "no clear option"
+    return f"{same} of {len(judged)} positions ended with {taken.name}; the rest took {rest}."
+
+
+def _implementation(outcome: Outcome) -> str:
+    steps = steps_in(outcome.winner.position.text)
+    borrowed = [step for entry in outcome.others for step in steps_in(entry.position.text)[:1]]
+    return numbered(list(dict.fromkeys((*steps[:4], *borrowed[:2]))))
+
+
+def steps_in(text: str) -> tuple[str, ...]:
+    """The steps a position lists, whatever its role calls them."""
+    hows = dict.fromkeys(role.headings.how for role in catalogue().roles.values())
+    return next((items for how in hows if (items := items_under(text, how))), ())
+
+
+def _tradeoffs(outcome: Outcome, material: Material) -> list[str]:
+    """What the positions disagree about, and what the decision costs."""
+    lines = []
+    if outcome.rival and outcome.rival.position.option:
+        rival = find(material.ranked, outcome.rival.position.option)
+        lines += _against_each_other(outcome.taken, rival)
+    lines += [reason.text for reason in outcome.taken.cons[:2]]
+    return list(dict.fromkeys(lines))
+
+
+def _against_each_other(taken: Weighed, rival: Weighed) -> list[str]:
+    if not (taken.pros and rival.pros):
+        return [f"{taken.option.name} against {rival.option.name}: the positions did not agree."]
+    mine, theirs = taken.pros[0].text.rstrip("."), small_title(rival.pros[0].text)
+    return [f"{mine}; on the other side, {theirs}"]
+
+
+def _recommendations(material: Material, outcome: Outcome) -> list[str]:
+    """Steps that other positions named and the winner did not."""
+    own = set(steps_in(outcome.winner.position.text))
+    named = [s for entry in outcome.others for s in steps_in(entry.position.text) if s not in own]
+    doubtful = [fate for fate in outcome.taken.fates if fate.outcome in {"unknown", "strained"}]
+    tests = [f"Test {quote(fate.requirement.text, 90)} before relying on it." for fate in doubtful[:2]]
+    chosen = list(dict.fromkeys([*tests, *named]))[:4]
+    return chosen or [check.do for check in material.role.relevant(material.reading.topics)[:2]]
+
+
+def unmet(material: Material, outcome: Outcome) -> list[str]:
+    """Musts that the option fails, or that the winning text does not deal with."""
+    failed = [f for f in outcome.taken.fates if f.outcome == "fails"]
+    lines = [f"{f.requirement.text}: {full_stop(small(f.text))}" for f in failed]
+    silent = [r for r in outcome.winner.position.missing if r.level is Level.MUST]
+    lines += [
+        f"{r.text}: the winning position does not deal with it."
+        for r in silent
+        if r not in [f.requirement for f in failed]
+    ]
+    return lines
+
+
+def open_questions(material: Material, outcome: Outcome) -> list[str]:
+    """What nobody knows yet: requirements of unknown fate, and points the question leaves open."""
+    unknown = [fate.requirement.text for fate in outcome.taken.fates if fate.outcome == "unknown"]
+    lines = [f"Does {outcome.taken.option.name} hold for {quote(text, 80)}?" for text in unknown[:2]]
+    return [*lines, *(point.question for point in open_points(material)[:2])]
+
+
+def _dissent(material: Material, outcome: Outcome) -> str:
+    if not outcome.rival or not outcome.rival.position.option:
+        return ""
+    rival = find(material.ranked, outcome.rival.position.option)
+    said = sentences(outcome.rival.position.text)
+    argument = next((s for s in said[1:] if s != full_stop(rival.option.say) and len(s) > 40), "")  # noqa: PLR2004 - an argument, no exclamation
+    quoted = f" In its own words: {quote(argument, 160)}." if argument else ""
+    reason = f" {rival.pros[0].text}" if rival.pros else ""
+    return f"The best position not taken: {full_stop(rival.option.say)}{quoted}{reason}"
+
+
+def _overturned_by(material: Material, outcome: Outcome) -> list[str]:
+    taken = outcome.taken
+    lines = [
+        f"A test shows that {taken.option.name} does not hold for {quote(fate.requirement.text, 80)}."
+        for fate in taken.fates
+        if fate.outcome != "fails"
+    ][:2]
+    if outcome.rival and outcome.rival.position.option:
+        lines.append(f"New facts for {outcome.rival.position.option.name}: the vote is not unanimous.")
+    lines += [f"It turns out to matter more that {small_title(con.text).rstrip('.')}." for con in taken.cons[:1]]
+    return lines or ["A better option is named.", "A requirement is added that the positions did not see."]
+
+
+def _note_outcome(material: Material, outcome: Outcome, note: Note) -> dict[str, object]:
+    used, explanation = _what_became(material, outcome, note)
+    return {"note": note.id, "used": used, "explanation": explanation}
+
+
+def _what_became(material: Material, outcome: Outcome, note: Note) -> tuple[bool, str]:
+    if note.is_order:
+        return False, "It tells the agents how to vote; ballots follow facts and requirements only."
+    remark = next((r for r in material.reading.remarks if r.text in note.text), None)
+    if remark:
+        side = "for" if remark.sign > 0 else "against"
+        return True, f"Weighed as a point {side} {remark.option.name}."
+    demands = [r.text for r in requirements_in(note.text)]
+    if demands:
+        return True, f"Read as a requirement, {quote(demands[0], 70)}, and weighed."
+    options = material.reading.options
+    named = [o.name for o in options if names(o, options, normal(note.text))]
+    if named:
+        return True, f"It is about {joined(named)}; it was in every prompt, and says nothing to weigh."
+    texts = [outcome.winner.position.text, *(other.position.text for other in outcome.others)]
+    if any(quote(note.text, 40).strip("“”… ") in text for text in texts):
+        return True, "Positions quote it."
+    return False, "It names no option, requirement or figure that the checklists could weigh."
+
+
+def confidence(material: Material, outcome: Outcome) -> int:
+    """15 to 85: from the vote's margin, the share of requirements met and what is known."""
+    fates = outcome.taken.fates
+    met = sum(f.outcome == "fits" and f.requirement in outcome.winner.position.met for f in fates)
+    coverage = met / len(fates) if fates else 0.5
+    judged = (outcome.winner, *outcome.others)
+    same = sum(entry.position.option == outcome.taken.option for entry in judged) / len(judged)
+    value = 20 + 20 * outcome.margin + 20 * coverage + 25 * same
+    if not is_known(material.ranked):
+        value = min(value, 35)
+    return round(min(value, 40) if unmet(material, outcome) else value)
+
+

@@ -1,0 +1,108 @@
+"""Small pieces of writing: quoting, joining, plain text out of Markdown, a stable choice of words."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+#: Stands once in every post, so that nobody takes it for a model's answer.
+FOOTER = "_Offline engine: from checklists, not a model._"
+
+_MARKUP = re.compile(r"[*_`>#]+")
+_BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+")
+_HEADING = re.compile(r"^\s*(?:#+\s.*|\*\*[^*]{1,60}\*\*\s*:?|[A-Z][^.!?]{0,40}:)\s*$")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”»*_]*\s+(?=[\"“«*_(]*[^\Wa-z])|(?<=[。！？])")
+_WORD = re.compile(r"[a-z0-9äöüßéèáíóúñç]+(?:[+#]+)?|[^\W\d_]+")
+_CJK = "\u3040-\u30ff\u3400-\u9fff"
+_CJK_EDGE = re.compile(rf"(?<=[{_CJK}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{_CJK}])")
+_THOUSANDS = re.compile(r"(?<=\d)[,. '](?=\d{3}(?!\d))")
+
+
+def plain(text: str) -> str:
+    """The text of one line without Markdown's marks."""
+    return " ".join(_MARKUP.sub("", _BULLET.sub("", text)).split())
+
+
+def is_heading(line: str) -> bool:
+    """Whether a line only names what follows."""
+    return bool(_HEADING.match(line))
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a Markdown text, plain, headings left out."""
+    lines = [line for line in text.splitlines() if line.strip() and not is_heading(line)]
+    parts = (piece for line in lines for piece in _SENTENCE_END.split(_BULLET.sub("", line)))
+    return tuple(cleaned for piece in parts if (cleaned := plain(piece)))
+
+
+def normal(text: str) -> str:
+    """The words of a text in lower case, one space around each, digits without separators."""
+    joined = _THOUSANDS.sub("", text.lower())
+    return f" {' '.join(_WORD.findall(_CJK_EDGE.sub(' ', joined)))} "
+
+
+def mentions(normalised: str, word: str) -> bool:
+    """Whether a normalised text has a word that begins with `word` (CJK: contains it)."""
+    return (word if word[:1] > "\u3000" else f" {word}") in normalised
+
+
+def quote(text: str, limit: int = 80) -> str:
+    """A short piece of somebody's words in quotation marks, cut at a word's end."""
+    words = plain(text).strip("“”\"' .")
+    if len(words) <= limit:
+        return f"“{words}”"
+    return f"“{words[:limit].rsplit(' ', 1)[0].rstrip(',;: ')} …”"
+
+
+def joined(items: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(items) < 2:  # noqa: PLR2004 - one item needs no joining
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def capital(text: str) -> str:
+    """The text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
+def small(text: str) -> str:
+    """The text with its first letter in lower case, unless the word is a name or an abbreviation."""
+    first = text.split(" ", 1)[0]
+    keeps = first == "I" or first.startswith("I’") or any(c.isupper() for c in first[1:])
+    return text if keeps else text[:1].lower() + text[1:]
+
+
+def full_stop(text: str) -> str:
+    """The text as a sentence: capital first, one mark last."""
+    kept = capital(text.strip())
+    return kept if kept.endswith((".", "!", "?", "。", "？")) else f"{kept}."
+
+
+def rank_of(*seeds: str) -> int:
+    """A number that depends on nothing but the seeds (Python's own hash differs per process)."""
+    return int.from_bytes(hashlib.sha256("\x1f".join(seeds).encode()).digest()[:6])
+
+
+def pick(variants: Sequence[str], *seeds: str) -> str:
+    """One of the variants, always the same one for the same seeds."""
+    return variants[rank_of(*seeds) % len(variants)]
+
+
+def bullets(items: Iterable[str]) -> str:
+    """A Markdown list."""
+    return "\n".join(f"- {item}" for item in items)
+
+
+def numbered(items: Iterable[str]) -> str:
+    """A numbered Markdown list."""
+    return "\n".join(f"{place}. {item}" for place, item in enumerate(items, start=1))
+
+
+def section(title: str, body: str) -> str:
+    """A headed block; nothing when there is nothing to say."""
+    return f"**{title}**\n{body}" if body else ""
+
+
+def post(*blocks: str) -> str:
+    """Blocks as one post, with the footer."""
+    return "\n\n".join([*(block for block in blocks if block), FOOTER])
