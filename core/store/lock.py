@@ -23,11 +23,13 @@ class FileLock:
         Raises:
             StoreDown: Another process has it, or the files cannot be written.
         """
-        self._path = database.with_name(database.name + ".lock")
+        path = database.with_name(database.name + ".lock")
+        self._file: int | None = None
         try:
-            self._file: int | None = _lock(self._path, database)
+            self._file = _lock(path, database)
             _touch(database)
         except OSError as error:
+            self.release()
             raise StoreDown(_why(error, database)) from error
 
     def release(self) -> None:
@@ -44,16 +46,15 @@ def _lock(path: Path, database: Path) -> int:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(file, 0)
         os.write(file, str(os.getpid()).encode())
-    except BlockingIOError as error:
-        holder = os.pread(file, 20, 0).decode(errors="replace").strip() or "unknown"
+    except OSError as error:
+        holder = os.pread(file, 20, 0).decode(errors="replace") or "unknown"
         os.close(file)
+        if error.errno != errno.EWOULDBLOCK:
+            raise
         raise StoreDown(
             f"Another process (id {holder}) is using the database {database}. "
             f"Stop it first, or give this one a database of its own. (Lock file: {path})"
         ) from error
-    except BaseException:
-        os.close(file)
-        raise
     return file
 
 

@@ -177,7 +177,9 @@ class BatchingWriter:
             first = await self._queue.get()
             taken = [first, *self._more()]
             going_on = None not in taken
-            await self._commit([one for one in taken if one and not one.done.done()])
+            wanted = [one for one in taken if one and not one.done.done()]
+            if wanted:
+                await self._commit(wanted)
 
     def _more(self) -> list[_Waiting | None]:
         """What waits besides the first."""
@@ -199,9 +201,11 @@ class BatchingWriter:
 
     async def _transact(self, batch: Sequence[_Waiting]) -> list[_Outcome]:
         """Do all in one transaction, or raise what the database raised."""
-        if not batch:
-            return []
         async with self._engine.begin() as connection:
+            if len(batch) == 1:
+                # No savepoint: what SQLite says is then about the work, not about the savepoint
+                # that went when it rolled back.
+                return [_Outcome(result=await connection.run_sync(batch[0].work))]
             return [await _attempt(connection, one.work) for one in batch]
 
     def _explained(self, error: Exception) -> Exception:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -146,15 +147,14 @@ async def test_a_full_disk_is_told_and_nothing_is_half_written(database: Databas
 
     assert (first, third) == ("a", "c")
     assert isinstance(second, StoreDown)
-    assert "full" in str(second)
-    assert database.place in str(second)
+    assert str(second) == f"The disk with the database {database.place} is full. Free some space."
     assert await database.read(words) == ["a", "c"]
 
 
 async def test_work_goes_on_when_there_is_space_again(database: Database) -> None:
     await database.write(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 8").scalar())
     big = "x" * 50_000
-    with pytest.raises(StoreDown):
+    with pytest.raises(StoreDown, match="is full"):
         await database.write(put(big))
 
     await database.write(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 1000").scalar())
@@ -256,6 +256,25 @@ async def test_a_folder_that_cannot_be_written_is_named() -> None:
         await Database.open(location(Path("/sys/kernel/moot.db")))
 
 
+async def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "moot.db"
+    path.symlink_to(path)
+
+    with pytest.raises(StoreDown, match=r"moot\.db cannot be opened: Too many levels"):
+        await Database.open(location(path))
+
+
+async def test_the_lock_is_given_back_when_opening_fails(tmp_path: Path) -> None:
+    path = tmp_path / "moot.db"
+    path.mkdir()
+    with pytest.raises(StoreDown, match="is a folder"):
+        await Database.open(location(path))
+    path.rmdir()
+
+    async with await Database.open(location(path)) as database:
+        assert database.place == str(path)
+
+
 async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "moot.db"
     path.write_text("Dear diary, " * 200)
@@ -299,6 +318,12 @@ def open_files(folder: Path) -> list[str]:
     """Files of the folder this process has open."""
     names = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
     return [name for name in names if name.startswith(str(folder))]
+
+
+@pytest.mark.skipif(find_spec("psycopg") is not None, reason="psycopg is there")
+async def test_what_a_server_needs_is_named() -> None:
+    with pytest.raises(ConfigurationBroken, match="psycopg"):
+        await Database.open("postgresql+psycopg://joan:secret@127.0.0.1/moot")
 
 
 async def test_nothing_is_left_open(tmp_path: Path) -> None:
