@@ -7,7 +7,7 @@ die with the connection (bolt-python issue 1529), so somebody else looks after b
 import asyncio
 import logging
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
@@ -91,7 +91,7 @@ class SocketGateway:
     async def _is_alive(self) -> bool:
         if self._handler is None:
             return False
-        monitor: asyncio.Future[None] | None = self._handler.client.current_session_monitor
+        monitor = cast("_Part", self._handler.client.current_session_monitor)
         return await self.is_connected() and monitor is not None and not monitor.done()
 
     async def _reconnect(self) -> None:

@@ -1,0 +1,117 @@
+"""`moot`: run the bot, show it off, ask whether it works.
+
+Exit codes: 0 done, 1 error, 2 bad arguments, 3 a model provider, 4 configuration. What a command
+needs is imported when it runs, so that help is there at once.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
+
+app = typer.Typer(
+    name="moot",
+    help="Agents with different points of view debate a team's question in Slack and decide.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+_EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
+    (BadInput, 2),
+    (ProviderError, 3),
+    (ConfigurationBroken, 4),
+)
+
+
+def main() -> None:
+    """Run the command line; expected errors become words and an exit code."""
+    try:
+        app()
+    except MootError as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(exit_code(error))
+
+
+def exit_code(error: MootError) -> int:
+    """Return the exit code of an expected error."""
+    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
+    if wanted:
+        from bot.health import moot_version  # noqa: PLC0415 - help must not wait for it
+
+        typer.echo(f"moot {moot_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Take what holds for every command."""
+    del version
+
+
+@app.command()
+def run(
+    mode: Annotated[
+        Literal["socket", "http"] | None,
+        typer.Option(help="How Slack reaches the bot. Default: what the tokens are for."),
+    ] = None,
+) -> None:
+    """Run the bot until Ctrl-C or SIGTERM."""
+    from bot.serving import serve, start_up  # noqa: PLC0415 - help must not wait for it
+    from bot.settings import Mode  # noqa: PLC0415 - help must not wait for it
+
+    asyncio.run(serve(start_up(), Mode(mode) if mode else None))
+
+
+@app.command()
+def health(
+    url: Annotated[str, typer.Option(help="Default: the address in the settings.")] = "",
+) -> None:
+    """Ask a running bot whether it works; exit 1 if it does not."""
+    from bot.health import ask_health  # noqa: PLC0415 - help must not wait for it
+    from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
+
+    settings = read_settings()
+    answer = ask_health(url or f"http://{settings.moot_host}:{settings.moot_port}/health")
+    typer.echo(answer.words)
+    raise typer.Exit(0 if answer.healthy else 1)
+
+
+@app.command()
+def demo(  # noqa: PLR0913 - one per option
+    *,
+    question: Annotated[str, typer.Option(help="What to debate. Default: a sample.")] = "",
+    once: Annotated[bool, typer.Option("--once", help="Print the thread, then exit.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is.")] = 8765,
+    fast: Annotated[bool, typer.Option("--fast", help="No pauses between posts.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of the debate.")] = None,
+    agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",
+    data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None,
+) -> None:
+    """Show a debate in a local Slack: no account, no key, no network needed."""
+    from bot.demo import Wanted, show  # noqa: PLC0415 - help must not wait for it
+
+    wanted = Wanted(
+        question=question,
+        once=once,
+        port=port,
+        fast=fast,
+        yes=yes,
+        rounds=rounds,
+        agents=[name for name in agents.split(",") if name.strip()],
+        folder=data,
+    )
+    raise typer.Exit(asyncio.run(show(wanted)))

@@ -1,0 +1,296 @@
+"""`moot demo`: a local Slack, the real bot connected to it, and a debate one can watch."""
+
+import asyncio
+import errno
+import shutil
+import sys
+import textwrap
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import typer
+
+from bot.app import Moot, Parts, build_providers, choose_models, running
+from bot.outbox.pace import FAST, Pace
+from bot.payloads import plain
+from bot.serving import start_up, stop_signal
+from bot.settings import SlackAccess
+from bot.workspace.config import WorkspaceConfig
+from bot.workspace.rates import QUICK
+from bot.workspace.rates import Pace as WorkspacePace
+from bot.workspace.workspace import Workspace, run_workspace
+from core.errors import BadInput, ConfigurationBroken
+from core.events import fold
+from core.models import Debate, Status
+from core.ports import DebateFilter, ModelProvider
+from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+
+QUESTION = (
+    "Should our 12-person team move background jobs from cron scripts to PostgreSQL as a queue, or "
+    "to Kafka? Jobs must never be lost, must run within 30 seconds, and we have two people who can "
+    "operate new infrastructure."
+)
+USER = "dana"
+CHANNEL = "architecture"
+PORT = 8765
+_GLANCE_SECONDS = 0.2
+_WIDTH = 96
+_OWN_NAME = "Moot"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """What to show."""
+
+    settings: Settings
+    providers: dict[str, ModelProvider]
+    #: Empty: the sample.
+    question: str = ""
+    #: 0 for any free port.
+    port: int = PORT
+    #: No pauses between posts.
+    fast: bool = False
+    #: Print the thread and end with it, instead of waiting for Ctrl-C.
+    once: bool = False
+    #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
+    folder: Path | None = None
+
+    @asynccontextmanager
+    async def stage(self) -> AsyncGenerator["Stage"]:
+        """Run the local Slack with the bot connected, for as long as the block lasts.
+
+        Raises:
+            ConfigurationBroken: The port is taken.
+        """
+        folder = self.folder or Path(mkdtemp(prefix="moot-demo-"))
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            async with (
+                _workspace(self, folder) as workspace,
+                running(self._parts(workspace, folder)) as moot,
+            ):
+                yield Stage(workspace=workspace, moot=moot)
+        finally:
+            if self.folder is None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _parts(self, workspace: Workspace, folder: Path) -> Parts:
+        access = SlackAccess(
+            bot_token=workspace.bot_token,
+            app_token=workspace.app_token,
+            api_url=workspace.api_url,
+        )
+        return Parts(
+            slack=access,
+            database=str(folder / "moot.db"),
+            providers=self.providers,
+            settings=self.settings,
+            pace=FAST if self.fast else Pace(),
+        )
+
+
+@asynccontextmanager
+async def _workspace(demo: Demo, folder: Path) -> AsyncGenerator[Workspace]:
+    config = WorkspaceConfig(
+        port=demo.port,
+        pace=QUICK if demo.fast else WorkspacePace(),
+        state_file=folder / "workspace.json",
+    )
+    try:
+        async with run_workspace(config) as workspace:
+            yield workspace
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise ConfigurationBroken(
+            f"Port {demo.port} is in use. Type: moot demo --port {demo.port + 1}"
+        ) from None
+
+
+@dataclass
+class Stage:
+    """A demonstration under way."""
+
+    workspace: Workspace
+    moot: Moot
+    _shown: set[str] = field(default_factory=set[str])
+
+    async def begin(self, question: str) -> str:
+        """Type the question as a person of the workspace; return the debate's id.
+
+        Raises:
+            BadInput: The bot did not take it; says what it answered.
+        """
+        before = set(await self._debates())
+        await self.workspace.command(USER, CHANNEL, "/debate", question)
+        fresh = [found for found in await self._debates() if found not in before]
+        if not fresh:
+            answers = self.workspace.ephemeral(USER, CHANNEL)
+            raise BadInput(plain(str(answers[-1]["text"])) if answers else "Nothing was started.")
+        return fresh[0]
+
+    async def has_debates(self) -> bool:
+        """Whether an earlier demonstration left debates in this folder."""
+        return bool(await self._debates())
+
+    async def follow(self, debate_id: str, say: Say) -> Debate:
+        """Print the thread as it grows; return the debate when all of it is there."""
+        while True:
+            over = await self._is_over(debate_id)
+            await self._print_new(debate_id, say)
+            if over:
+                return fold(await self.moot.store.events(debate_id))
+            await asyncio.sleep(_GLANCE_SECONDS)
+
+    async def _debates(self) -> Sequence[str]:
+        return [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
+
+    async def _is_over(self, debate_id: str) -> bool:
+        """Whether it ended and everything about it is in the workspace."""
+        debate = fold(await self.moot.store.events(debate_id))
+        if debate.status is Status.RUNNING or debate_id in await self.moot.store.unfinished():
+            return False
+        return not await self.moot.posts.channels_with_work()
+
+    async def _print_new(self, debate_id: str, say: Say) -> None:
+        for message in await self._thread(debate_id):
+            if message["ts"] not in self._shown:
+                self._shown.add(message["ts"])
+                say(as_text(message))
+
+    async def _thread(self, debate_id: str) -> Sequence[dict[str, Any]]:
+        board = await self.moot.posts.row_by_key(f"{debate_id}/board")
+        if board is None or board.ts is None:
+            return ()
+        return self.workspace.thread(CHANNEL, board.ts)
+
+
+def as_text(message: dict[str, Any]) -> str:
+    """Return a message as lines for a terminal: who, then what, wrapped and indented."""
+    name = message.get("username") or _OWN_NAME
+    lines = [
+        textwrap.fill(line, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        for line in plain(str(message.get("text", ""))).splitlines()
+    ]
+    return "\n".join([f"{name}:", *lines, ""])
+
+
+def demo_settings(chosen: Settings, rounds: int | None, agents: Sequence[str]) -> Settings:
+    """Return the settings with what was asked for on the command line.
+
+    Raises:
+        BadInput: There is no such role.
+    """
+    changes: dict[str, Any] = {}
+    if rounds is not None:
+        changes["rounds"] = rounds
+    if agents:
+        roster = (agent_for(_known_role(name), chosen.agent_model) for name in agents)
+        changes["agents"] = tuple(roster)
+    return chosen.model_copy(update=changes)
+
+
+def _known_role(name: str) -> str:
+    found = role_id(name)
+    if found is None:
+        raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
+    return found
+
+
+def offline(settings: Settings) -> Settings:
+    """Return the settings with the offline engine in place of models."""
+    choice = ModelChoice(provider="offline", model="offline-checklists")
+    return settings.model_copy(update={"agent_model": choice, "judge_model": choice})
+
+
+def costs_money(settings: Settings) -> bool:
+    """Whether the models are paid for."""
+    return settings.agent_model.provider not in {"offline", "ollama"}
+
+
+def models_in_words(settings: Settings) -> str:
+    """Return which models take part."""
+    agent, judge = settings.agent_model, settings.judge_model
+    if agent.provider == "offline":
+        return "Models: none. The built-in offline engine argues from checklists."
+    names = f"{agent.provider} {agent.model}"
+    return f"Models: {names}, judge {judge.provider} {judge.model}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What the command line says."""
+
+    question: str
+    once: bool
+    port: int
+    fast: bool
+    #: Ask nothing, spend money.
+    yes: bool
+    rounds: int | None
+    agents: Sequence[str]
+    folder: Path | None
+
+
+async def show(wanted: Wanted) -> int:
+    """Run the demonstration; return the exit code.
+
+    Raises:
+        BadInput: There is no such role, or the question cannot be used.
+        ConfigurationBroken: The port is taken.
+    """
+    settings = start_up(quiet=True)
+    chosen = _agreed(await choose_models(settings), yes=wanted.yes)
+    demo = Demo(
+        settings=demo_settings(chosen, wanted.rounds, wanted.agents),
+        providers=dict(build_providers(settings)),
+        question=wanted.question,
+        port=wanted.port,
+        fast=wanted.fast,
+        once=wanted.once,
+        folder=wanted.folder,
+    )
+    async with demo.stage() as stage:
+        typer.echo(f"A local Slack is at {stage.workspace.url} (Ctrl-C ends it).")
+        typer.echo(f"{models_in_words(demo.settings)}\n")
+        return await _play(demo, stage)
+
+
+async def _play(demo: Demo, stage: Stage) -> int:
+    stopped = stop_signal()
+    if demo.once:
+        return await _play_once(stage, demo.question or QUESTION, stopped)
+    if demo.question or not await stage.has_debates():
+        await stage.begin(demo.question or QUESTION)
+    await stopped.wait()
+    typer.echo("Stopped.")
+    return 0
+
+
+async def _play_once(stage: Stage, question: str, stopped: asyncio.Event) -> int:
+    following = asyncio.create_task(stage.follow(await stage.begin(question), typer.echo))
+    stopping = asyncio.create_task(stopped.wait())
+    await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if not following.done():
+        following.cancel()
+        typer.echo("Stopped.")
+        return 1
+    return 0 if following.result().status is Status.CONCLUDED else 1
+
+
+def _agreed(chosen: Settings, *, yes: bool) -> Settings:
+    """Ask before money is spent; where nobody can be asked, go offline."""
+    if yes or not costs_money(chosen):
+        return chosen
+    if not sys.stdin.isatty():
+        typer.echo("Nobody can be asked about spending money, so this runs offline. See --yes.")
+        return offline(chosen)
+    wanted = typer.confirm(f"{models_in_words(chosen)} This spends money. Go on?")
+    return chosen if wanted else offline(chosen)
