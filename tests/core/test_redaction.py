@@ -1,0 +1,56 @@
+"""Secrets do not survive redaction, and nothing else is touched."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.redaction import REDACTED, redact
+
+PEM = """-----BEGIN RSA PRIVATE KEY-----
+MIIEowIBAAKCAQEAtest
+-----END RSA PRIVATE KEY-----"""
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "xoxb-1234567890-abcdefghij",
+        "xoxp-1234567890-abcdefghij",
+        "xoxe.xoxp-1-abcdefghij",
+        "xapp-1-A0123-4567-abcdef",
+        "sk-proj-abcdefghijklmnop1234",
+        "sk-ant-api03-abcdefghijklmnop_1-2",
+        "AKIAIOSFODNN7EXAMPLE",
+        "ASIAIOSFODNN7EXAMPLE",
+        JWT,
+        PEM,
+        PEM.partition("-----END")[0],
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "the token is {}.", '"key": "{}"', "a={}&b=1"])
+def test_a_secret_is_replaced_wherever_it_stands(secret: str, around: str) -> None:
+    redacted = redact(around.format(secret))
+
+    assert REDACTED in redacted
+    assert secret.strip()[-12:] not in redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Should we use sk-learn or scikit?",
+        "The task-force-of-the-architecture-board meets on risk-management-questions.",
+        "AKIA is a Japanese magazine.",
+        "xoxo, your team",
+        "-----BEGIN A LIST-----",
+        "eyJ is how a token starts.",
+    ],
+)
+def test_words_that_only_look_alike_stay(text: str) -> None:
+    assert redact(text) == text
+
+
+@given(st.text())
+def test_redacting_twice_changes_nothing(text: str) -> None:
+    assert redact(redact(text)) == redact(text)
