@@ -14,7 +14,7 @@ from core.errors import KeyRefused, ProviderError
 from core.models import Usage
 from core.providers.failures import cut_off, ended_early, refused
 from core.providers.reading import count, dig, words
-from core.providers.streams import BROKEN, give_up, read_text
+from core.providers.streams import BROKEN, give_up, load, read_text
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class AnthropicProvider:
         """
         if not self._key:
             raise KeyRefused(f"No API key for {_VENDOR} is set.")
+        await load("anthropic")
         reading = _Reading()
         try:
             return await self._asked(request, reading, on_first_token)

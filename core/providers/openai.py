@@ -19,7 +19,7 @@ from core.providers import openai_chat as chat
 from core.providers import openai_responses as responses
 from core.providers.failures import code_of
 from core.providers.reading import dig
-from core.providers.streams import BROKEN, give_up, read_text
+from core.providers.streams import BROKEN, give_up, load, read_text
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class OpenAIProvider:
         """
         if not self._key:
             raise KeyRefused(f"No API key for {self._dialect.chat.vendor} is set.")
+        await load("openai")
         if not self._has_responses:
             return await self._chat(request, on_first_token)
         reading = responses.ResponsesReading(self._dialect.chat.vendor)

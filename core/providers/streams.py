@@ -1,5 +1,7 @@
 """What all vendors' streams have in common: a reading that grows, and one way to fail."""
 
+import asyncio
+import importlib
 from collections.abc import AsyncIterable, Callable
 from typing import Any, Never, Protocol
 
@@ -11,6 +13,11 @@ from core.providers.failures import empty, fail, translate
 #: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
 #: trip them as TypeError or AttributeError.
 BROKEN = (httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError)
+
+
+async def load(sdk: str) -> None:
+    """Import an SDK without holding up everything else: that takes up to a second."""
+    await asyncio.to_thread(importlib.import_module, sdk)
 
 
 class Reading(Protocol):

@@ -268,7 +268,8 @@ async def test_of_calls_with_the_same_beginning_one_goes_first(
     asked = [calls.ask(a_request(LONG, f"Task {number}"), ANN) for number in range(4)]
 
     running = asyncio.gather(*asked)
-    await asyncio.sleep(0.1)
+    await vendor.asked_for(1)
+    await asyncio.sleep(0.05)
     assert len(vendor.asked) == 1
     await running
 

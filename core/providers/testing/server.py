@@ -35,6 +35,7 @@ class Vendor:
         self.busy = 0
         self.busiest = 0
         self._closing = asyncio.Event()
+        self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -56,6 +57,11 @@ class Vendor:
             self._server.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    async def asked_for(self, times: int) -> None:
+        """Wait until so many requests have arrived."""
+        async with self._arrival:
+            await self._arrival.wait_for(lambda: len(self.asked) >= times)
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection's only request."""
         task = asyncio.current_task()
@@ -71,7 +77,9 @@ class Vendor:
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
         """Answer as the script says."""
-        self.asked.append(asked)
+        async with self._arrival:
+            self.asked.append(asked)
+            self._arrival.notify_all()
         answer = self.script(asked)
         if isinstance(answer, Reject):
             await _reject(writer, answer)
