@@ -24,10 +24,19 @@ function isText(file) {
   return TEXT_TYPES.test(file.mimetype ?? "") || TEXT_NAMES.test(file.name ?? "");
 }
 
+function typeOf(file) {
+  if (isMarkdown(file)) return "Markdown";
+  return file.pretty_type ?? file.mimetype;
+}
+
+function isMarkdown(file) {
+  return /markdown/.test(file.mimetype ?? "") || /\.(md|markdown)$/i.test(file.name ?? "");
+}
+
 /** Draws one file card. */
 export function drawFile(file, ctx) {
   const name = file.title || file.name;
-  const kind = [file.pretty_type ?? file.mimetype, file.size !== undefined && fileSize(file.size)].filter(Boolean).join(" · ");
+  const kind = [typeOf(file), file.size !== undefined && fileSize(file.size)].filter(Boolean).join(" · ");
   const download = h("a", { class: "button square", href: addressOf(file), download: file.name, "aria-label": `Download ${name}`, title: "Download" }, icon("download"));
   const head = h("div", { class: "file-head" }, h("span", { class: "file-icon" }, icon("file")), h("div", { class: "file-words" }, h("strong", {}, name), h("small", {}, kind)));
   const card = h("div", { class: "file-card" }, head);
@@ -53,8 +62,7 @@ async function drawPreview(file, ctx) {
   if (text === null) return h("p", { class: "quiet" }, "The file cannot be read.");
   const shown = text.slice(0, PREVIEW_CHARACTERS);
   const more = text.length > shown.length && h("p", { class: "quiet" }, "Only the beginning is shown; download it for the rest.");
-  const isMarkdown = /markdown/.test(file.mimetype ?? "") || /\.(md|markdown)$/i.test(file.name ?? "");
-  return [isMarkdown ? h("div", { class: "markdown" }, drawMarkdown(shown, ctx)) : h("pre", {}, shown), more];
+  return [isMarkdown(file) ? h("div", { class: "markdown" }, drawMarkdown(shown, ctx)) : h("pre", {}, shown), more];
 }
 
 async function read(file) {

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { wordsOf } from "./text.js";
 
+const COUNT_FROM = 50;
 const ENTER = "on_enter_pressed";
 const TYPED = "on_character_entered";
 
@@ -11,8 +12,11 @@ export function textInput(element, io) {
   const field = h(element.multiline ? "textarea" : "input", {
     ...base(element, io), rows: element.multiline ? 4 : null, maxlength: element.max_length,
   });
-  const count = element.max_length && element.max_length < 3000 ? h("span", { class: "count", "aria-hidden": "true" }) : null;
-  const drawCount = () => count && (count.textContent = String(element.max_length - field.value.length));
+  const count = element.max_length ? h("span", { class: "count", "aria-hidden": "true" }) : null;
+  const drawCount = () => {
+    const left = element.max_length - field.value.length;
+    if (count) count.textContent = left <= COUNT_FROM ? String(left) : "";
+  };
   field.addEventListener("input", drawCount);
   drawCount();
   const check = () => lengthError(field.value, element);

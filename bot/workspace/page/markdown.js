@@ -10,7 +10,8 @@ const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+•]|\d{1,9}[.)])(\s+|$)/;
 const DELIMITER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 
-const READERS = [readFence, readHeading, readRule, readQuote, readTable, readList, readParagraph];
+const DEEPEST = 16; // deeper nesting stays plain: text from anywhere must not overflow the stack
+const READERS = [readFence, readHeading, readRule, readQuote, readTable, readList];
 
 /**
  * Draws Markdown; raw HTML in it shows as text.
@@ -19,29 +20,29 @@ const READERS = [readFence, readHeading, readRule, readQuote, readTable, readLis
  * @returns {DocumentFragment}
  */
 export function drawMarkdown(text, ctx) {
-  return fragment(drawLines((text ?? "").replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n"), ctx));
+  return fragment(drawLines((text ?? "").replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n"), ctx, 0));
 }
 
-function drawLines(lines, ctx) {
+function drawLines(lines, ctx, depth) {
   const nodes = [];
   for (let i = 0; i < lines.length; ) {
     if (!lines[i].trim()) {
       i += 1;
       continue;
     }
-    const found = firstMatch(lines, i, ctx);
+    const found = firstMatch(lines, i, ctx, depth);
     nodes.push(found.node);
     i = found.next;
   }
   return nodes;
 }
 
-function firstMatch(lines, i, ctx) {
-  for (const reader of READERS) {
-    const found = reader(lines, i, ctx);
+function firstMatch(lines, i, ctx, depth) {
+  for (const reader of depth < DEEPEST ? READERS : []) {
+    const found = reader(lines, i, ctx, depth + 1);
     if (found) return found;
   }
-  throw new Error("a paragraph always matches");
+  return readParagraph(lines, i, ctx);
 }
 
 function readFence(lines, i) {
@@ -66,12 +67,12 @@ function readRule(lines, i) {
   return RULE.test(lines[i]) ? { node: h("hr"), next: i + 1 } : null;
 }
 
-function readQuote(lines, i, ctx) {
+function readQuote(lines, i, ctx, depth) {
   if (!QUOTE.test(lines[i])) return null;
   let end = i;
   while (end < lines.length && (QUOTE.test(lines[end]) || (lines[end].trim() && !startsBlock(lines, end)))) end += 1;
   const inner = lines.slice(i, end).map((line) => line.replace(QUOTE, ""));
-  return { node: h("blockquote", {}, drawLines(inner, ctx)), next: end };
+  return { node: h("blockquote", {}, drawLines(inner, ctx, depth)), next: end };
 }
 
 function startsBlock(lines, i) {
@@ -109,7 +110,7 @@ function readTable(lines, i, ctx) {
   return { node: h("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" }, table), next: end };
 }
 
-function readList(lines, i, ctx) {
+function readList(lines, i, ctx, depth) {
   const first = lines[i].match(ITEM);
   if (!first) return null;
   const ordered = /\d/.test(first[2]);
@@ -122,7 +123,7 @@ function readList(lines, i, ctx) {
   }
   const loose = items.some((item) => item.loose);
   const props = ordered && first[2] !== "1." ? { start: Number.parseInt(first[2], 10) } : {};
-  return { node: h(ordered ? "ol" : "ul", props, items.map((item) => drawItem(item.lines, loose, ctx))), next };
+  return { node: h(ordered ? "ol" : "ul", props, items.map((item) => drawItem(item.lines, loose, ctx, depth))), next };
 }
 
 function sameList(line, ordered) {
@@ -164,10 +165,10 @@ function dropTrailingBlank(lines) {
   return lines.slice(0, end);
 }
 
-function drawItem(lines, loose, ctx) {
+function drawItem(lines, loose, ctx, depth) {
   const task = lines[0].match(/^\[([ xX])\]\s+/);
   if (task) lines[0] = lines[0].slice(task[0].length);
-  const nodes = drawLines(lines, ctx);
+  const nodes = drawLines(lines, ctx, depth);
   const content = loose ? nodes : nodes.flatMap((node) => (node.tagName === "P" ? [...node.childNodes] : [node]));
   if (!task) return h("li", {}, content);
   const box = h("input", { type: "checkbox", checked: task[1] !== " ", disabled: true, "aria-label": "Task" });
@@ -176,10 +177,10 @@ function drawItem(lines, loose, ctx) {
 
 function readParagraph(lines, i, ctx) {
   let end = i + 1;
-  while (end < lines.length && lines[end].trim() && !startsBlock(lines, end)) {
-    const underline = lines[end].match(/^ {0,3}(=+|-+)\s*$/);
+  for (; end < lines.length && lines[end].trim(); end += 1) {
+    const underline = lines[end].match(/^ {0,3}(=+|-{2,})\s*$/);
     if (underline) return setext(lines.slice(i, end), underline[1][0], end + 1, ctx);
-    end += 1;
+    if (startsBlock(lines, end)) break;
   }
   return { node: h("p", {}, drawParagraphLines(lines.slice(i, end), ctx)), next: end };
 }

@@ -3,6 +3,7 @@
 import { h, outlink, safeUrl } from "./dom.js";
 import { channelMention, emoji, groupMention, userMention } from "./mentions.js";
 
+const DEEPEST = 16; // deeper nesting stays plain: text from anywhere must not overflow the stack
 const MARKS = ["***", "___", "**", "__", "~~", "*", "_"];
 const TAGS = { "**": "strong", __: "strong", "*": "em", _: "em", "~~": "s" };
 const WORD = /[\p{L}\p{N}]/u;
@@ -25,14 +26,16 @@ function at(pattern, text, i) {
  * Draws one run of inline Markdown.
  * @param {string} text
  * @param {object} ctx drawing context
+ * @param {number} [depth] how deep this run lies in others
  * @returns {Array<Node|string>}
  */
-export function drawInlineMarkdown(text, ctx) {
+export function drawInlineMarkdown(text, ctx, depth = 0) {
+  if (depth > DEEPEST) return [text];
   const out = [];
   const dead = new Set(); // marks without a closing one: no need to look again
   let plain = "";
   for (let i = 0; i < text.length; ) {
-    const found = readAt(text, i, ctx, dead);
+    const found = readAt(text, i, ctx, { dead, depth: depth + 1 });
     if (found) {
       out.push(plain, found.node);
       plain = "";
@@ -59,8 +62,8 @@ const READERS = {
   "~": readStyle,
 };
 
-function readAt(text, i, ctx, dead) {
-  return READERS[text[i]]?.(text, i, ctx, dead) ?? null;
+function readAt(text, i, ctx, run) {
+  return READERS[text[i]]?.(text, i, ctx, run) ?? null;
 }
 
 function readEscape(text, i) {
@@ -78,11 +81,11 @@ function readCode(text, i) {
   return { node: h("code", {}, inner.replace(/^ (.*[^ ].*) $/, "$1")), end: end + fence.length };
 }
 
-function readLink(text, i, ctx) {
+function readLink(text, i, ctx, { depth }) {
   const match = at(LINK, text, i);
   if (!match) return null;
   const [whole, bang, label, url] = match;
-  const shown = bang ? `🖼 ${label || url}` : drawInlineMarkdown(label, ctx);
+  const shown = bang ? `🖼 ${label || url}` : drawInlineMarkdown(label, ctx, depth);
   const node = safeUrl(url) && /^(https?:|mailto:)/i.test(url) ? outlink(url, shown) : h("span", {}, shown);
   return { node, end: i + whole.length };
 }
@@ -118,7 +121,7 @@ function readUrl(text, i) {
   return { node: outlink(url, url), end: i + url.length };
 }
 
-function readStyle(text, i, ctx, dead) {
+function readStyle(text, i, ctx, { dead, depth }) {
   const mark = MARKS.find((candidate) => text.startsWith(candidate, i));
   if (!mark || dead.has(mark) || !opens(text, i, mark)) return null;
   const end = closing(text, i, mark);
@@ -126,7 +129,7 @@ function readStyle(text, i, ctx, dead) {
     dead.add(mark);
     return null;
   }
-  const inner = drawInlineMarkdown(text.slice(i + mark.length, end), ctx);
+  const inner = drawInlineMarkdown(text.slice(i + mark.length, end), ctx, depth);
   return { node: styled(mark, inner), end: end + mark.length };
 }
 

@@ -10,10 +10,10 @@ import { openPopup } from "./popup.js";
  * @param {Array<{label: string, hint?: string, icon?: string, danger?: boolean, checked?: boolean, run: Function}|{heading: string}|null>} entries null draws a line
  */
 export function openMenu(anchor, entries) {
-  const list = h("div", { class: "menu", role: "menu" });
+  const close = () => popup.close();
+  const list = h("div", { class: "menu", role: "menu" }, entries.map((entry) => drawEntry(entry, close)));
+  list.addEventListener("keydown", (event) => moveInMenu(event, list, close));
   const popup = openPopup(anchor, list, { closed: () => anchor.setAttribute("aria-expanded", "false") });
-  list.append(...entries.map((entry) => drawEntry(entry, popup)));
-  list.addEventListener("keydown", (event) => moveInMenu(event, list, popup));
   anchor.setAttribute("aria-expanded", "true");
   items(list)[0]?.focus();
   return popup;
@@ -23,7 +23,7 @@ function items(list) {
   return [...list.querySelectorAll("[role^=menuitem]")];
 }
 
-function drawEntry(entry, popup) {
+function drawEntry(entry, close) {
   if (!entry) return h("hr", { role: "separator" });
   if (entry.heading) return h("div", { class: "menu-heading", role: "presentation" }, entry.heading);
   const radio = entry.checked !== undefined;
@@ -35,7 +35,7 @@ function drawEntry(entry, popup) {
     "aria-checked": radio ? String(entry.checked) : null,
     on: {
       click: () => {
-        popup.close();
+        close();
         entry.run();
       },
     },
@@ -44,13 +44,13 @@ function drawEntry(entry, popup) {
   return h("button", props, mark, h("span", { class: "menu-label" }, entry.label, entry.hint && h("small", {}, entry.hint)));
 }
 
-function moveInMenu(event, list, popup) {
+function moveInMenu(event, list, close) {
   const all = items(list);
   const at = all.indexOf(document.activeElement);
   const last = all.length - 1;
   const targets = { ArrowDown: at === last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1, Home: 0, End: last };
   let next = targets[event.key];
-  if (event.key === "Tab") popup.close();
+  if (event.key === "Tab") close();
   if (/^\p{L}$/u.test(event.key) && !event.ctrlKey && !event.metaKey) next = byLetter(all, at, event.key);
   if (next === undefined || next < 0) return;
   event.preventDefault();

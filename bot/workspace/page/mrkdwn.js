@@ -4,6 +4,7 @@
 import { fragment, h, outlink } from "./dom.js";
 import { channelMention, dateNode, emoji, groupMention, unescape, userMention } from "./mentions.js";
 
+const DEEPEST = 16; // deeper nesting stays plain: text from anywhere must not overflow the stack
 const STYLES = { "*": "strong", _: "em", "~": "s" };
 const WORD = /[\p{L}\p{N}]/u;
 const EMOJI = /:([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):/y;
@@ -19,7 +20,8 @@ export function parseMrkdwn(text) {
   return text.split(/```/).flatMap((part, index, all) => {
     if (index % 2 === 0) return parseLines(part, index > 0);
     if (index === all.length - 1) return parseLines("```" + part, false);
-    return part.trim() ? [{ kind: "pre", text: unescape(part.replace(/^\n|\n$/g, "")) }] : [];
+    if (!part.trim()) return parseLines("``````", false);
+    return [{ kind: "pre", text: unescape(part.replace(/^\n|\n$/g, "")) }];
   });
 }
 
@@ -50,8 +52,7 @@ function finish(block) {
   return { kind: block.kind, children: parseInline(block.lines.join("\n")) };
 }
 
-/** Parses one run of inline mrkdwn into nodes. */
-export function parseInline(text) {
+function parseInline(text, depth = 0) {
   const nodes = [];
   const dead = new Set(); // marks without a closing one on this line: no need to look again
   let plain = "";
@@ -61,7 +62,7 @@ export function parseInline(text) {
   };
   for (let i = 0; i < text.length; ) {
     if (text[i] === "\n") dead.clear();
-    const found = readAt(text, i, dead);
+    const found = readAt(text, i, { dead, depth });
     if (found) {
       flush();
       nodes.push(found.node);
@@ -75,12 +76,12 @@ export function parseInline(text) {
   return nodes;
 }
 
-function readAt(text, i, dead) {
+function readAt(text, i, run) {
   const char = text[i];
   if (char === "`") return readCode(text, i);
   if (char === "<") return readAngle(text, i);
   if (char === ":") return readEmoji(text, i);
-  if (char in STYLES) return dead?.has(char) ? null : readStyle(text, i, dead);
+  if (char in STYLES) return run.dead.has(char) || run.depth > DEEPEST ? null : readStyle(text, i, run);
   if (char === "h" && !WORD.test(text[i - 1] ?? "")) return readUrl(text, i);
   return null;
 }
@@ -137,16 +138,17 @@ function readUrl(text, i) {
 }
 
 // A style opens after a non-word and closes before one, on one line, around something.
-function readStyle(text, i, dead) {
+function readStyle(text, i, { dead, depth }) {
   const mark = text[i];
   const before = text[i - 1] ?? " ";
-  if (WORD.test(before) || before === mark || /\s/.test(text[i + 1] ?? " ")) return null;
+  const after = text[i + 1] ?? " ";
+  if (WORD.test(before) || before === mark || after === mark || /\s/.test(after)) return null;
   const end = closingMark(text, i, mark);
   if (end < 0) {
-    dead?.add(mark);
+    dead.add(mark);
     return null;
   }
-  return { node: { kind: STYLES[mark], children: parseInline(text.slice(i + 1, end)) }, end: end + 1 };
+  return { node: { kind: STYLES[mark], children: parseInline(text.slice(i + 1, end), depth + 1) }, end: end + 1 };
 }
 
 function closingMark(text, start, mark) {

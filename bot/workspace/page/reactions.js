@@ -39,7 +39,6 @@ export function pickReaction(anchor, message, ctx) {
 export function pickEmoji(anchor, ctx, chosen) {
   const grid = h("div", { class: "emoji-grid", role: "group", "aria-label": "Emoji" });
   const search = h("input", { class: "text-input", type: "search", placeholder: "Search emoji", "aria-label": "Search emoji" });
-  const popup = openPopup(anchor, h("div", { class: "emoji-picker" }, search, grid));
   const pick = (name) => {
     popup.close();
     chosen(name);
@@ -49,6 +48,7 @@ export function pickEmoji(anchor, ctx, chosen) {
   search.addEventListener("keydown", (event) => enterGrid(event, grid));
   grid.addEventListener("keydown", (event) => moveInGrid(event, grid, search));
   draw();
+  const popup = openPopup(anchor, h("div", { class: "emoji-picker" }, search, grid));
   search.focus();
 }
 

@@ -9,6 +9,7 @@ const NEAR_END = 48;
 export class Scroller {
   #atEnd = true;
   #missed = 0;
+  #lastTop = 0;
 
   /** @param {HTMLElement} content */
   constructor(content) {
@@ -37,10 +38,10 @@ export class Scroller {
     this.pill.hidden = false;
   }
 
+  /** Brings the end into view. */
   toEnd() {
-    this.#atEnd = true;
     this.#jump();
-    this.#clear();
+    this.#reachEnd();
   }
 
   /** The reader goes elsewhere in the list: do not pull back to the end. */
@@ -54,11 +55,14 @@ export class Scroller {
 
   #scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.box;
-    this.#atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
-    if (this.#atEnd) this.#clear();
+    // Only going up leaves the end: a list that grows or a box that shrinks moves the end away by itself.
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END) this.#reachEnd();
+    else if (scrollTop < this.#lastTop) this.#atEnd = false;
+    this.#lastTop = scrollTop;
   }
 
-  #clear() {
+  #reachEnd() {
+    this.#atEnd = true;
     this.#missed = 0;
     this.pill.hidden = true;
   }
