@@ -9,16 +9,24 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import note_id
+from bot.ids import board_key, note_id
 from bot.listeners import answers
 from bot.listeners.reception import Reception, person, place
 from bot.payloads import MessageEvent
-from bot.store.posts import Channel, NewPost
-from core.errors import BadInput
+from bot.store.posts import Channel, NewPost, PostState
+from core.errors import BadInput, MootError
 from core.opening import Wish
+
+#: Looks for a board that is being posted, and seconds between them: Slack waits for three.
+_LOOKS = 15
+_LOOK_SECONDS = 0.1
 
 Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]
+
+
+class BoardUnknownYet(MootError):
+    """A message is in the thread of a board whose post is still in doubt."""
 
 
 def register(app: AsyncApp, reception: Reception) -> None:
@@ -75,11 +83,30 @@ async def take_question(reception: Reception, event: MessageEvent) -> None:
 
 
 async def _debate_of_thread(reception: Reception, event: MessageEvent) -> str | None:
+    """Return the debate whose board began the message's thread.
+
+    A board just posted may be known to Slack before it is known to us: then we wait a little.
+
+    Raises:
+        BoardUnknownYet: It still is not known; Slack will deliver the message again.
+    """
     thread_ts = event.message.thread_ts
     if not thread_ts:
         return None
     channel = Channel(event.team_id, event.message.channel)
-    return await reception.posts.debate_of_thread(channel, thread_ts)
+    for _ in range(_LOOKS):
+        found = await reception.posts.debate_of_thread(channel, thread_ts)
+        if found or not await _is_board_under_way(reception, channel):
+            return found
+        await reception.clock.sleep(_LOOK_SECONDS)
+    raise BoardUnknownYet
+
+
+async def _is_board_under_way(reception: Reception, channel: Channel) -> bool:
+    first = await reception.posts.next_for(channel)
+    if first is None or first.debate_id is None or first.state is not PostState.SENDING:
+        return False
+    return first.key == board_key(first.debate_id)
 
 
 def _whisper(event: MessageEvent, words: str) -> NewPost:

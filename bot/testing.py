@@ -1,0 +1,212 @@
+"""PUBLIC test kit: the real bot against a local Slack, over real HTTP and WebSocket.
+
+async with run_workspace(WorkspaceConfig(pace=QUICK)) as workspace:
+    async with running_bot(workspace, provider=ScriptedProvider(), database=path) as team:
+        board = await team.debate("Kafka or PostgreSQL?")
+        await team.wait_for_end(board)
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bot.app import Moot, Parts, running
+from bot.ids import ActionId, board_key
+from bot.outbox.pace import FAST, Pace
+from bot.payloads import PostFound
+from bot.settings import SlackAccess
+from bot.workspace.config import WorkspaceConfig
+from bot.workspace.rates import QUICK
+from bot.workspace.workspace import Workspace, run_workspace
+from core.events import fold
+from core.model_call import Patience
+from core.models import Debate, Status
+from core.ports import DebateFilter, ModelProvider
+from core.settings import ModelChoice, Settings
+from core.testing import ScriptedProvider
+
+#: Seconds that a debate with scripted models may take.
+PATIENCE = 20.0
+#: Who acts when nobody is named, and where.
+USER = "dana"
+CHANNEL = "architecture"
+MODEL = "scripted-1"
+#: Failed model calls are repeated at once.
+QUICK_PATIENCE = Patience(tries=2, first_wait=0.01, longest_wait=0.02)
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Team:
+    """People in a channel with the bot."""
+
+    workspace: Workspace
+    moot: Moot
+    user: str = USER
+    channel: str = CHANNEL
+
+    async def debate(self, question: str, *, user: str = "") -> str:
+        """Type `/debate <question>`; return the board's timestamp once it is there."""
+        known = {entry.debate_id for entry in await self._entries()}
+        await self.type(question, user=user)
+        fresh = [one for one in await self._entries() if one.debate_id not in known]
+        if len(fresh) != 1:
+            raise AssertionError(f"{len(fresh)} debates were started: {self.told(user)}")
+        return await self.board_of(fresh[0].debate_id)
+
+    async def type(self, words: str, *, user: str = "") -> None:
+        """Type `/debate` and these words; wait for the acknowledgement."""
+        await self.workspace.command(user or self.user, self.channel, "/debate", words)
+
+    async def say(self, text: str, board: str = "", *, user: str = "") -> Message:
+        """Write in the channel, or in the thread of a board."""
+        return await self.workspace.say(user or self.user, self.channel, text, board or None)
+
+    async def click(
+        self, board: str, action_id: str = ActionId.STOP.value, *, user: str = ""
+    ) -> None:
+        """Click a button of a board."""
+        await self.workspace.click(user or self.user, self.channel, board, action_id)
+
+    def told(self, user: str = "") -> Sequence[str]:
+        """Return what only this person was told, oldest first."""
+        found = self.workspace.ephemeral(user or self.user, self.channel)
+        return [str(message["text"]) for message in found]
+
+    def thread(self, board: str) -> Sequence[Message]:
+        """Return a board and its replies."""
+        return self.workspace.thread(self.channel, board)
+
+    def replies(self, board: str) -> Sequence[Message]:
+        """Return what the bot posted in a thread."""
+        return [one for one in self.thread(board)[1:] if one.get("bot_id")]
+
+    async def board_of(self, debate_id: str) -> str:
+        """Wait for a debate's board; return its timestamp."""
+        key = board_key(debate_id)
+        found = await self.workspace.wait_for(
+            lambda: [one for one in self.workspace.messages(self.channel) if key_of(one) == key],
+            timeout=PATIENCE,
+        )
+        return str(found[0]["ts"])
+
+    async def wait_for_posts(self, count: int, board: str) -> Sequence[Message]:
+        """Wait until the bot has posted so many replies; return them."""
+        await self.workspace.wait_for(lambda: len(self.replies(board)) >= count, timeout=PATIENCE)
+        return self.replies(board)
+
+    async def wait_for_end(self, board: str, *, seconds: float = PATIENCE) -> Debate:
+        """Wait until a debate has ended and all of it is in the workspace; return it."""
+        debate_id = debate_of(self.thread(board)[0])
+        await self.workspace.wait_for(lambda: self._has_ending(board), timeout=seconds)
+        await self.wait_until_sent()
+        return fold(await self.moot.store.events(debate_id))
+
+    async def wait_until_sent(self) -> None:
+        """Wait until nothing waits to be posted."""
+        while await self.moot.posts.channels_with_work():
+            await self.moot.outbox.clock.sleep(0.02)
+
+    async def status(self, board: str) -> Status:
+        """Return a debate's status."""
+        debate_id = debate_of(self.thread(board)[0])
+        return fold(await self.moot.store.events(debate_id)).status
+
+    async def _entries(self) -> Sequence[Any]:
+        return await self.moot.store.find(DebateFilter(limit=100))
+
+    def _has_ending(self, board: str) -> bool:
+        thread = self.thread(board)
+        decided = any(one.get("subtype") == "thread_broadcast" for one in thread)
+        return decided or any("ended without a decision" in one["text"] for one in thread[1:])
+
+
+def key_of(message: Message) -> str:
+    """Return the key that the bot wrote into a post's metadata; empty for others."""
+    return PostFound.model_validate(message).key
+
+
+def debate_of(message: Message) -> str:
+    """Return the id of the debate a post belongs to."""
+    return key_of(message).partition("/")[0]
+
+
+def quick_workspace() -> WorkspaceConfig:
+    """Return a workspace that does not make anybody wait for Slack's rates."""
+    return WorkspaceConfig(pace=QUICK)
+
+
+def socket_access(workspace: Workspace) -> SlackAccess:
+    """Return the credentials of a workspace's app for Socket Mode."""
+    return SlackAccess(
+        bot_token=workspace.bot_token, app_token=workspace.app_token, api_url=workspace.api_url
+    )
+
+
+def http_access(workspace: Workspace) -> SlackAccess:
+    """Return the credentials of a workspace's app for HTTP mode."""
+    return SlackAccess(
+        bot_token=workspace.bot_token,
+        signing_secret=workspace.signing_secret,
+        api_url=workspace.api_url,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BotSpec:
+    """What a bot under test is made from."""
+
+    provider: ModelProvider = field(default_factory=ScriptedProvider)
+    rounds: int = 2
+    pace: Pace = FAST
+    patience: Patience = QUICK_PATIENCE
+    #: Signed requests instead of a WebSocket.
+    http: bool = False
+
+    def parts(self, workspace: Workspace, database: Path | str) -> Parts:
+        """Return the parts of a bot for this workspace."""
+        choice = ModelChoice(provider=self.provider.name, model=MODEL)
+        return Parts(
+            slack=http_access(workspace) if self.http else socket_access(workspace),
+            database=str(database),
+            providers={self.provider.name: self.provider},
+            settings=Settings(agent_model=choice, judge_model=choice, rounds=self.rounds),
+            pace=self.pace,
+            patience=self.patience,
+        )
+
+
+@asynccontextmanager
+async def running_bot(
+    workspace: Workspace, *, database: Path | str | None = None, spec: BotSpec | None = None
+) -> AsyncGenerator[Team]:
+    """Run the real bot against a workspace for as long as the block lasts.
+
+    Args:
+        workspace: Where it connects to.
+        database: Its SQLite file or database URL; None: a file that goes with the block.
+        spec: What it is made from; by default scripted models and no waiting.
+    """
+    chosen = spec or BotSpec()
+    with TemporaryDirectory(prefix="moot-test-") as folder:
+        parts = chosen.parts(workspace, database or Path(folder) / "moot.db")
+        async with running(parts) as moot:
+            if chosen.http:
+                await workspace.use_http(f"{moot.http.address}/slack/events")
+            yield Team(workspace=workspace, moot=moot)
+
+
+@asynccontextmanager
+async def team_at_work(
+    *, config: WorkspaceConfig | None = None, spec: BotSpec | None = None
+) -> AsyncGenerator[Team]:
+    """Run a quick workspace and a bot in it."""
+    async with (
+        run_workspace(config or quick_workspace()) as workspace,
+        running_bot(workspace, spec=spec) as team,
+    ):
+        yield team

@@ -1,0 +1,99 @@
+"""A debate from the command to the decision, through real HTTP and WebSocket."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from bot.testing import Team, key_of, team_at_work
+from core.models import Status
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work() as found:
+        yield found
+
+
+async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(team: Team):
+    board = await team.debate(QUESTION)
+    debate = await team.wait_for_end(board)
+    thread = team.thread(board)
+    broadcasts = [one for one in thread if one.get("subtype") == "thread_broadcast"]
+    assert debate.status is Status.CONCLUDED
+    assert len(broadcasts) == 1
+    assert "Use PostgreSQL." in broadcasts[0]["text"]
+    assert thread[-1] == broadcasts[0]
+    assert broadcasts[0]["ts"] in [one["ts"] for one in team.workspace.messages(team.channel)]
+
+
+async def test_the_board_is_posted_once_pinned_and_edited_to_the_end(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_end(board)
+    assert team.workspace.pins(team.channel) == [board]
+    assert "Use PostgreSQL." in team.thread(board)[0]["text"]
+    assert len(team.workspace.calls.of("chat.update", "ok")) > 2
+
+
+async def test_every_turn_is_a_reply_under_its_agents_name_and_icon(team: Team):
+    board = await team.debate(QUESTION)
+    debate = await team.wait_for_end(board)
+    replies = team.replies(board)
+    for agent in debate.setup.agents:
+        own = [one for one in replies if one.get("username") == agent.name]
+        assert own
+        assert all(one["icons"]["emoji"] == agent.icon for one in own)
+    assert all(one["thread_ts"] == board for one in replies)
+    spoken = [made for made in debate.contributions.values() if not made.carried_from]
+    turns = [one for one in replies if one.get("username") not in {None, "Judge"}]
+    assert len(turns) == len(spoken)
+
+
+async def test_phases_arrive_in_reading_order(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_end(board)
+    words = ("proposal* · round 1", "Critique of", "Refined proposal* · round 1", "The vote")
+    first = [
+        next(i for i, one in enumerate(team.replies(board)) if word.lower() in one["text"].lower())
+        for word in words
+    ]
+    assert first == sorted(first)
+
+
+async def test_no_post_unfurls_links_and_every_post_carries_its_key(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_end(board)
+    calls = team.workspace.calls.of("chat.postMessage")
+    keys = [key_of(one) for one in team.thread(board) if one.get("bot_id")]
+    assert all(keys)
+    assert len(set(keys)) == len(keys) == len(calls)
+    assert {str(call.args["unfurl_links"]).lower() for call in calls} == {"false"}
+    assert {str(call.args["unfurl_media"]).lower() for call in calls} == {"false"}
+
+
+async def test_a_reply_becomes_a_note_that_later_turns_see(team: Team):
+    board = await team.debate(QUESTION)
+    said = await team.say("We have only two people for this.", board, user="alex")
+    debate = await team.wait_for_end(board)
+    assert [note.text for note in debate.notes] == ["We have only two people for this."]
+    reactions = next(one for one in team.thread(board) if one["ts"] == said["ts"])["reactions"]
+    assert [(found["name"], found["count"]) for found in reactions] == [("eyes", 1)]
+
+
+async def test_a_mention_with_a_question_starts_a_debate(team: Team):
+    await team.say("@moot should we split the billing service?")
+    found = await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+    )
+    assert "split the billing service" in found[0]["text"]
+
+
+async def test_two_debates_in_two_channels_do_not_mix(team: Team):
+    one = await team.debate("Kafka or PostgreSQL for our jobs?")
+    other = Team(workspace=team.workspace, moot=team.moot, user="sam", channel="general")
+    two = await other.debate("Monorepo or many repositories?")
+    first, second = await team.wait_for_end(one), await other.wait_for_end(two)
+    assert first.id != second.id
+    assert {key_of(reply).partition("/")[0] for reply in team.replies(one)} == {first.id}
+    assert {key_of(reply).partition("/")[0] for reply in other.replies(two)} == {second.id}
