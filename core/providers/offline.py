@@ -9,8 +9,8 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from core.models import Usage
-from core.request import ModelReply, ModelRequest
 from core.providers.offline_engine.answer import answer
+from core.request import ModelReply, ModelRequest
 
 #: The only model it serves.
 MODEL = "offline-checklists"

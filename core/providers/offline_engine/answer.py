@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping
 
 from core.models import Act
-from core.request import ModelRequest
 from core.providers.offline_engine.council import debate, formulate, gather, plan, rebuttal
 from core.providers.offline_engine.critique import critique
 from core.providers.offline_engine.forms import filled
@@ -13,6 +12,7 @@ from core.providers.offline_engine.panel import statement
 from core.providers.offline_engine.proposal import proposal
 from core.providers.offline_engine.refinement import refinement
 from core.providers.offline_engine.summary import summary
+from core.request import ModelRequest
 
 _WRITERS: Mapping[Act, Callable[[Material], str]] = {
     Act.PROPOSAL: proposal,

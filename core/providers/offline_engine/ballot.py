@@ -8,7 +8,7 @@ from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.positions import Position, checks_met
 from core.providers.offline_engine.requirements import Level
 from core.providers.offline_engine.weighing import Weighed, find
-from core.providers.offline_engine.wording import plain, quote, rank_of, small
+from core.providers.offline_engine.wording import plain, quote, rank_of
 
 #: Points for a requirement that a text deals with.
 _COVERED = {Level.MUST: 3.0, Level.SHOULD: 1.5, Level.FIGURE: 2.0}
@@ -37,7 +37,9 @@ class Judged:
 def rank(material: Material, candidates: Sequence[Text]) -> tuple[Judged, ...]:
     """All candidates, best first; equal ones in an order that their labels do not decide."""
     judged = [_judged(material, candidate) for candidate in candidates]
-    return tuple(sorted(judged, key=lambda j: (-j.points, rank_of(plain(j.position.text)), j.label)))
+    return tuple(
+        sorted(judged, key=lambda j: (-j.points, rank_of(plain(j.position.text)), j.label))
+    )
 
 
 def ballot(material: Material) -> dict[str, object]:
@@ -77,13 +79,23 @@ def _judged(material: Material, candidate: Text) -> Judged:
 
 def _reason(material: Material, position: Position, taken: Weighed | None, met: int) -> str:
     total = len(material.reading.requirements)
-    parts = [f"covers {len(position.met)} of {total} requirements" if total else ""]
+    parts = [_coverage(len(position.met), total)]
     if position.missing:
         parts.append(f"leaves out {quote(position.missing[0].text, 45)}")
     parts.append(_on_option(taken))
     asked = f"{met} point{'s' if met != 1 else ''} of my checklist"
-    parts.append(f"deals with {asked}" if met else "deals with nothing on my checklist")
+    parts.append(f"has {asked}" if met else "has nothing from my checklist")
     return "; ".join(part for part in parts if part)
+
+
+def _coverage(met: int, total: int) -> str:
+    if not total:
+        return ""
+    return (
+        "deals with all that was required"
+        if met == total
+        else f"deals with {met} of {total} requirements"
+    )
 
 
 def _on_option(taken: Weighed | None) -> str:
@@ -93,6 +105,4 @@ def _on_option(taken: Weighed | None) -> str:
     if failed:
         return f"{taken.option.name} fails {quote(failed.requirement.text, 45)}"
     best = next(iter(taken.pros), None) or next(iter(taken.cons), None)
-    return small(best.text.rstrip(".")) if best and best.text[:2] in {"A ", "An"} else (
-        best.text.rstrip(".") if best else f"takes {taken.option.name}"
-    )
+    return best.clause if best else f"takes {taken.option.name}"

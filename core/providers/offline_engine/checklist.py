@@ -4,14 +4,13 @@ All of it is in `data/*.yaml`; this file only says what those files may contain 
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
-from typing import TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.providers.offline_engine.wording import mentions, normal, sentences
+from core.providers.offline_engine.wording import mentions, normal, sentences, small
 
 #: Topic under which a role keeps the checks that fit any question.
 ANY = "any"
@@ -19,6 +18,24 @@ ANY = "any"
 GENERALIST = "generalist"
 #: Words of a check that one sentence must have, to say that it is dealt with.
 _ENOUGH = 2
+
+
+#: First words of titles that are no names.
+_COMMON = frozenset(
+    (
+        "A",
+        "An",
+        "The",
+        "Our",
+        "Staying",
+        "Waiting",
+        "Working",
+        "Storing",
+        "Pages",
+        "Native",
+        "Retrieval",
+    )
+)
 
 
 class _Entry(BaseModel):
@@ -52,6 +69,8 @@ class Thing(_Entry):
     names: tuple[str, ...]
     #: Work per second that one ordinary installation is known to carry; None: not known.
     capacity: int | None = None
+    #: What a year of it costs, in euros or dollars, all in; None: not known or too various.
+    price: int | None = None
     #: Whether the title is a plural.
     plural: bool = False
     traits: Mapping[str, Trait]
@@ -78,6 +97,12 @@ class Check(_Entry):
     otherwise: str
     #: Beginnings of words; two of them in one sentence show that a text deals with the point.
     words: tuple[str, ...] = Field(min_length=2)
+    #: Keys of things; the point is made only about options that stand for one of them.
+    only: tuple[str, ...] = ()
+
+    def concerns(self, things: Iterable[str]) -> bool:
+        """Whether the point is worth making about an option that stands for these things."""
+        return not self.only or any(key in self.only for key in things)
 
     def is_met_by(self, text: str) -> bool:
         """Whether some sentence of the text deals with this point."""
@@ -160,9 +185,6 @@ class Catalogue(_Entry):
         return self.roles.get(self.role_names.get(key, key), self.roles[GENERALIST])
 
 
-_Model = TypeVar("_Model", bound=_Entry)
-
-
 @cache
 def catalogue() -> Catalogue:
     """The data files, read once per process."""
@@ -182,7 +204,12 @@ def _read(text: str) -> Mapping[str, object]:
     return yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
 
 
-@cache
+def inside(title: str) -> str:
+    """A title in the middle of a sentence: articles and common words lose their capital."""
+    return small(title) if title.split(" ", 1)[0] in _COMMON else title
+
+
+@lru_cache(maxsize=512)
 def normal_sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text, normalised for looking up words."""
     return tuple(normal(sentence) for sentence in sentences(text))
@@ -200,10 +227,24 @@ def topics_of(text: str, limit: int = 3) -> tuple[str, ...]:
 
 
 def things_in(text: str) -> tuple[str, ...]:
-    """Keys of the things a text names, in the catalogue's order."""
-    normalised = normal(text)
-    return tuple(
-        key
+    """Keys of the things a text names, in the catalogue's order.
+
+    Longer names are looked for first and used up, so that "React Native" is not React too.
+    """
+    normalised, found = normal(text), set[str]()
+    for name, key in _names():
+        if mentions(normalised, name):
+            found.add(key)
+            normalised = normalised.replace(f" {name.rstrip('$')}", " ")
+    return tuple(key for key in catalogue().things if key in found)
+
+
+@cache
+def _names() -> tuple[tuple[str, str], ...]:
+    """Every name of every thing with the thing's key, the longest first."""
+    pairs = [
+        (normal(name).strip() + ("$" if name.endswith("$") else ""), key)
         for key, thing in catalogue().things.items()
-        if any(mentions(normalised, name) for name in thing.names)
-    )
+        for name in thing.names
+    ]
+    return tuple(sorted(pairs, key=lambda pair: (-len(pair[0]), pair)))

@@ -1,4 +1,4 @@
-"""Clarifying questions: only about what the question leaves open, with the assumption in its place."""
+"""Clarifying questions: only about what the question leaves open, each with an assumption."""
 
 from core.providers.offline_engine.checklist import OpenPoint, catalogue
 from core.providers.offline_engine.material import Material
@@ -6,13 +6,16 @@ from core.providers.offline_engine.question import Reading
 from core.providers.offline_engine.wording import mentions, normal
 
 _MOST = 3
+#: Topic of questions about what a word means; the usual open points say nothing to them.
+DEFINITION = "definition"
+_ABOUT_WORDS = ("meaning", "case")
 
 
 def open_points(material: Material) -> tuple[OpenPoint, ...]:
     """What matters to this role and nobody said, most important first."""
     known = catalogue().open_points
-    points = (known[key] for key in material.role.asks)
-    return tuple(point for point in points if _is_open(point, material.reading))
+    keys = dict.fromkeys((*material.role.asks, *_ABOUT_WORDS))
+    return tuple(known[key] for key in keys if _is_open(known[key], material.reading))
 
 
 def questions(material: Material) -> dict[str, object]:
@@ -25,7 +28,10 @@ def questions(material: Material) -> dict[str, object]:
 
 
 def _is_open(point: OpenPoint, reading: Reading) -> bool:
-    fits = not point.topics or any(topic in reading.topics for topic in point.topics)
+    about_words = reading.topics == (DEFINITION,)
+    fits = (not point.topics and not about_words) or any(t in reading.topics for t in point.topics)
     said = normal(reading.evidence)
-    settled = reading.has_kind(*point.settled_by) or any(mentions(said, word) for word in point.words)
+    settled = reading.has_kind(*point.settled_by) or any(
+        mentions(said, word) for word in point.words
+    )
     return fits and not settled

@@ -35,7 +35,7 @@ _LABEL = re.compile(
     r"|^\s*<{1,3}/?[\w-]+",
     re.IGNORECASE,
 )
-_PIECE = re.compile(r"(?<=[.!?。！？])(\s*)")
+_PIECE = re.compile(r"(?<=[.!?。\uff01\uff1f])(\s*)")
 
 
 def visible(text: str) -> str:

@@ -1,17 +1,14 @@
 """The council's acts: gather, plan, formulate, debate, adjust (a refinement), rebuttal."""
 
+from core.providers.offline_engine.checklist import catalogue
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.critique import preference
-from core.providers.offline_engine.checklist import catalogue
 from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.positions import checks_missing
 from core.providers.offline_engine.proposal import (
     chosen_in,
-    demand_line,
-    first_plan,
     needs,
     proposal,
-    small_title,
     spread,
     why,
 )
@@ -42,7 +39,9 @@ def gather(material: Material) -> str:
         f"**The choice is between {options}.** {pick(role.lens, role.title, reading.asked)}",
         section("What people told us", bullets(known) or "- Nothing but the question itself."),
         section("What my checklist adds", bullets(facts)),
-        section("What nobody has said", bullets(point.question for point in open_points(material)[:3])),
+        section(
+            "What nobody has said", bullets(point.question for point in open_points(material)[:3])
+        ),
     )
 
 
@@ -80,7 +79,9 @@ def rebuttal(material: Material) -> str:
     held = chosen_in(material, material.own)
     heard = hear(material, material.position(material.own), held, held)
     agreeing = [t for t in material.positions if material.position(t.text).option == held.option]
-    stand = f"{len(agreeing)} of {len(material.positions)} other positions take {held.option.name} too."
+    stand = (
+        f"{len(agreeing)} of {len(material.positions)} other positions take {held.option.name} too."
+    )
     return post(
         f"**{full_stop(held.option.say)}** {stand if material.positions else ''}".strip(),
         section("I concede", bullets(heard.accepted[:3])),
@@ -88,7 +89,7 @@ def rebuttal(material: Material) -> str:
         section(material.role.headings.why, why(material, held)),
         section(
             material.role.headings.needs,
-            bullets(demand_line(held, r) for r in material.reading.requirements[:3]) or needs(first_plan(material)),
+            needs(material, held, material.reading.requirements[:3]),
         ),
     )
 
@@ -105,7 +106,9 @@ def _taken_up(text: Text) -> str:
 
 def _reply_to(material: Material, text: Text) -> str:
     position = material.position(text.text)
-    lacking = checks_missing(spread(material.role, material.reading), position.text)
+    lacking = checks_missing(
+        spread(material.role, material.reading, position.option), position.text
+    )
     lines = [f"You say {quote(position.claim, 90)}."] if position.claim else []
     if position.missing:
         lines.append(f"You do not deal with {quote(position.missing[0].text, 80)}.")
@@ -113,4 +116,4 @@ def _reply_to(material: Material, text: Text) -> str:
         lines.append(f"{lacking[0].ask} {lacking[0].otherwise}")
     if position.option:
         lines.append(preference(material, find(material.ranked, position.option)))
-    return f"**{text.label}.** {' '.join(lines) or small_title('I find nothing to add.')}"
+    return f"**{text.label}.** {' '.join(lines) or 'I find nothing to add.'}"

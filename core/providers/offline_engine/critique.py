@@ -2,18 +2,24 @@
 
 from core.providers.offline_engine.checklist import Check
 from core.providers.offline_engine.material import Material
-from core.providers.offline_engine.positions import Position, checks_met, checks_missing, piece_about
-from core.providers.offline_engine.proposal import small_title, spread
+from core.providers.offline_engine.positions import (
+    Position,
+    checks_met,
+    checks_missing,
+    piece_about,
+)
+from core.providers.offline_engine.proposal import spread
 from core.providers.offline_engine.requirements import Requirement
 from core.providers.offline_engine.weighing import CLEAR, Weighed, fate_of, find
 from core.providers.offline_engine.wording import (
     bullets,
     capital,
-    full_stop,
+    normal,
     pick,
     post,
     quote,
     section,
+    sentences,
     small,
 )
 
@@ -27,7 +33,7 @@ def critique(material: Material) -> str:
     """A critique of the position the request is about."""
     target = material.positions[0].text if material.positions else ""
     position = material.position(target)
-    lacking = checks_missing(spread(material.role, material.reading), position.text)
+    lacking = _unsaid_first(material, position)
     demands = position.missing[:_GAPS]
     seeds = (material.role.title, target)
     return post(
@@ -38,25 +44,56 @@ def critique(material: Material) -> str:
     )
 
 
+def _unsaid_first(material: Material, position: Position) -> tuple[Check, ...]:
+    """What the text does not deal with; points of this critic's earlier critique come last."""
+    lacking = checks_missing(
+        spread(material.role, material.reading, position.option), position.text
+    )
+    earlier = normal("\n".join(text.text for text in material.others))
+    return tuple(sorted(lacking, key=lambda check: normal(check.ask).strip() in earlier))
+
+
 def _verdict(material: Material, position: Position, lacking: tuple[Check, ...]) -> str:
     takes = position.option.name if position.option else "no option I can recognise"
-    subject = f"The proposal takes {takes}"
+    subject = f"The proposal is for {takes}"
     if position.missing:
-        return f"{subject}, and says nothing about {quote(position.missing[0].text, 60)}."
+        return f"{subject} and says nothing about {quote(position.missing[0].text, 60)}."
     if lacking:
-        return f"{subject} and covers what was demanded; seen from {material.role.title}, gaps remain."
+        return f"{subject} and leaves this open: {small(lacking[0].ask)}"
     return f"{subject}, and from {material.role.title} I have little to add."
 
 
 def _holds(material: Material, position: Position) -> str:
     """The piece of the text this role agrees with most, quoted."""
     met = checks_met(material.role.relevant(material.reading.topics), position.text)
-    if met and (piece := piece_about(position.text, met[0].words)):
-        return f"{quote(piece, 100)} is on my list too, and it is there in so many words."
+    pieces = [piece_about(position.text, check.words) for check in met]
+    if piece := next((piece for piece in pieces if piece and not _is_quote(piece)), ""):
+        return f"{quote(piece, 120)} stands on my list too."
+    if reason := _shared_reason(material, position):
+        return f"{quote(reason, 120)} is a fair point, also from where I stand."
     if position.met:
-        piece = piece_about(position.text, position.met[0].words)
-        return f"It takes up {quote(position.met[0].text, 60)}: {quote(piece, 110)}."
+        return f"It takes up {quote(position.met[0].text, 60)}{_said_about(position)}"
     return f"It commits itself: {quote(position.claim, 100)}." if position.claim else ""
+
+
+def _shared_reason(material: Material, position: Position) -> str:
+    """The sentence of the text that gives a reason this role values."""
+    if not position.option:
+        return ""
+    reasons = find(material.ranked, position.option).pros
+    valued = [normal(reason.says).strip() for reason in reasons if reason.valued > 0]
+    said = sentences(position.text)
+    return next((s for says in valued for s in said if says in normal(s) and not _is_quote(s)), "")
+
+
+def _is_quote(piece: str) -> bool:
+    return piece.startswith(("“", '"', "I ")) or piece.endswith("?")
+
+
+def _said_about(position: Position) -> str:
+    """What the text says to the requirement it deals with, without the requirement itself."""
+    said = piece_about(position.text, position.met[0].words).rsplit("”:", 1)[-1].strip(" :")
+    return f" and says: {quote(said, 110)}." if said else "."
 
 
 def _gaps(
@@ -72,7 +109,7 @@ def _demand_gap(position: Position, requirement: Requirement) -> str:
     if not position.option:
         return line
     fate = fate_of(position.option, requirement)
-    return line if fate.outcome == "unknown" else f"{line} From my list: {full_stop(small(fate.text))}"
+    return line if fate.outcome == "unknown" else f"{line} My list says: {fate.text}."
 
 
 def _change(material: Material, position: Position, lacking: tuple[Check, ...]) -> str:
@@ -86,11 +123,14 @@ def preference(material: Material, taken: Weighed) -> str:
     """Whether this role would have taken the same option, and why not."""
     best = material.ranked[0]
     if best.option == taken.option:
-        return "I would not change the choice itself."
+        return "The choice itself I would keep."
     clear = best.score - taken.score >= CLEAR
     margin = "clearly ahead" if clear else "ahead by a little"
-    reason = best.pros[0].text if best.pros else ""
-    against = taken.cons[0].text if taken.cons else reason
-    because = small_title(against if clear and taken.cons else reason or against)
-    tail = f": {because}" if because else "."
-    return f"By my criteria {best.option.name} is {margin}{tail}"
+    return f"By my criteria {best.option.name} is {margin}{_because(best, taken, clear=clear)}."
+
+
+def _because(best: Weighed, taken: Weighed, *, clear: bool) -> str:
+    """The weightiest reason: against what was taken if that is clear, else for the better one."""
+    against, merits = taken.cons[:1], best.pros[:1]
+    reasons = (*against, *merits) if clear else (*merits, *against)
+    return f", because {reasons[0].clause}" if reasons else ""

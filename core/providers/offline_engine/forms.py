@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from core.models import Act
-from core.request import AnswerForm
 from core.providers.offline_engine.ballot import ballot
 from core.providers.offline_engine.checklist import Role, catalogue
 from core.providers.offline_engine.clarifying import questions
@@ -14,6 +13,7 @@ from core.providers.offline_engine.positions import checks_met
 from core.providers.offline_engine.proposal import spread
 from core.providers.offline_engine.verdict import synthesis
 from core.providers.offline_engine.wording import full_stop
+from core.request import AnswerForm
 
 _KNOWN: Mapping[str, Callable[[Material], dict[str, object]]] = {
     Act.BALLOT: ballot,
@@ -40,7 +40,14 @@ def filled(form: AnswerForm, act: Act, material: Material) -> dict[str, object]:
     writer = _KNOWN.get(form.name) or _KNOWN.get(act)
     known = writer(material) if writer else {}
     wanted = form.schema.get("properties") or known
-    filled_in = _by_types({"properties": {k: v for k, v in form.schema.get("properties", {}).items() if k not in known}}, material)
+    filled_in = _by_types(
+        {
+            "properties": {
+                k: v for k, v in form.schema.get("properties", {}).items() if k not in known
+            }
+        },
+        material,
+    )
     return {name: known[name] if name in known else filled_in[name] for name in wanted}
 
 
@@ -62,7 +69,9 @@ def _value(name: str, entry: Mapping[str, Any], material: Material) -> object:
             return _share(name, material) >= 0.5  # noqa: PLR2004 - more than half
         case "array":
             item = cast("Mapping[str, Any]", entry.get("items", {}))
-            return [_value(name, item, material)] if item.get("type") == "object" else _lines(material)
+            return (
+                [_value(name, item, material)] if item.get("type") == "object" else _lines(material)
+            )
         case "object":
             return _by_types(entry, material)
         case _:

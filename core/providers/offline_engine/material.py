@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.request import ModelRequest, Part, PartKind
 from core.providers.offline_engine.checklist import Role, catalogue
 from core.providers.offline_engine.cleaning import argument_of
 from core.providers.offline_engine.positions import Position, read_position
 from core.providers.offline_engine.question import Reading, read_question
 from core.providers.offline_engine.weighing import Weighed, weigh
+from core.request import ModelRequest, Part, PartKind
 
 
 @dataclass(frozen=True)

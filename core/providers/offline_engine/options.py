@@ -1,22 +1,27 @@
-"""Finds what people choose between: "A or B", "from X to Y", "should we X", lists; de and ja modestly."""
+"""Finds what people choose between: "A or B", "from X to Y", "should we X", lists.
+
+German and Japanese are read modestly.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.providers.offline_engine.checklist import catalogue, things_in, topics_of
+from core.providers.offline_engine.acts import (
+    REPLACE,
+    TAIL,
+    TO,
+    VERB,
+    act_things,
+    bare,
+    completed,
+    gerund,
+    object_of,
+    short_name,
+)
+from core.providers.offline_engine.checklist import catalogue, inside, things_in, topics_of
 from core.providers.offline_engine.wording import capital, normal, sentences
 
-_VERBS = (
-    "adopt|allow|ask|automate|ban|begin|bring|build|buy|cache|centralise|centralize|change|charge|"
-    "choose|close|consolidate|continue|create|cut|delay|delete|deploy|develop|drop|encrypt|expand|"
-    "extend|extract|fine-tune|fire|fix|focus|fork|freeze|go|grow|hire|host|improve|increase|"
-    "introduce|invest|keep|launch|lease|leave|let|limit|make|merge|migrate|monitor|move|offer|open|"
-    "outsource|pay|pick|postpone|put|raise|rebuild|redesign|reduce|refactor|release|remain|remove|"
-    "rename|rent|replace|require|retire|rewrite|roll|run|scale|self-host|sell|send|separate|ship|"
-    "shard|shut|skip|split|sponsor|standardise|standardize|start|stay|stick|stop|store|switch|take|"
-    "teach|test|train|turn|update|upgrade|use|wait|work|write"
-)
 _LEAD = re.compile(
     r"^(?:(?:so|now|ok|hi|hello|please|and|debate)[,:]?\s+)*"
     r"(?:is it (?:better|wiser|time|worth it) (?:for us )?(?:to\s+)?|"
@@ -27,40 +32,60 @@ _LEAD = re.compile(
     r"[^:,?]*[:,]\s*|are we better off\s+)",
     re.IGNORECASE,
 )
-_HEAD = re.compile(r"^(?:which|what)\s+(?P<head>[\w\- ]+?)(?:\s+(?:should|do|shall|is|would|fits).*?)?"
-                   r"[:,]\s+(?P<rest>.+)$", re.IGNORECASE)
-_VERB = re.compile(rf"^(?:to\s+|either\s+)*(?P<verb>(?:{_VERBS}))\b\s*(?P<rest>.*)$", re.IGNORECASE)
+_HEAD = re.compile(
+    r"^(?:which|what)\s+(?P<head>[\w\- ]+?)(?:\s+(?:should|do|shall|is|would|fits).*?)?"
+    r"[:,]\s+(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_SHOULD_BE = re.compile(
+    r"^should (?P<subject>(?:our|the|this|my|a)\s.+?) (?P<verb>be|use|have|become|"
+    r"run on|live in|stay|support)\s(?P<rest>.+)$",
+    re.IGNORECASE,
+)
 _OR = re.compile(r",?\s+(?:or|oder|vs\.?|versus)\s+|[、,]?\s*それとも\s*", re.IGNORECASE)
-_TAIL = re.compile(r"^(?P<name>.+?)(?P<tail>\s+(?:as|for|in|on|to|with|when|if|because|given|at|from"
-                   r"|this|next)\s+.+)$", re.IGNORECASE)
 _FROM_TO = re.compile(
     r"^(?P<before>.*?)\b(?:from|vom|von)\s+(?P<old>.+?)\s+(?:to|zum|zur|zu|auf|nach)\s+(?P<new>.+)$",
     re.IGNORECASE,
 )
-_TO = re.compile(rf"^(?P<verb>move|migrate|switch|change|upgrade)\s+(?P<old>.+?)\s+to\s+(?P<new>.+)$",
-                 re.IGNORECASE)
-_REPLACE = re.compile(r"^(?P<verb>replace|swap)\s+(?P<old>.+?)\s+(?:with|by|for)\s+(?P<new>.+)$", re.I)
 _FROM_TO_JA = re.compile(r"^(?P<before>.*?)(?P<old>[^はをが、]+?)から(?P<new>.+?)(?:に|へ)")
-_BETWEEN = re.compile(r"\bbetween\s+(?P<a>.+?)\s+and\s+(?P<b>.+)$|zwischen\s+(?P<c>.+?)\s+und\s+(?P<d>.+)$",
-                      re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\bbetween\s+(?P<a>.+?)\s+and\s+(?P<b>.+)$|zwischen\s+(?P<c>.+?)\s+und\s+(?P<d>.+)$",
+    re.IGNORECASE,
+)
 _GERMAN_END = re.compile(
     r"\s+(?:wechseln|umsteigen|migrieren|umziehen|gehen|nehmen|verwenden|nutzen|benutzen|einsetzen|"
-    r"wählen|kaufen|bauen|einführen|setzen)$", re.IGNORECASE)
-_JA_PAIR = re.compile(r"^(?:.*は)?(?P<a>[^はをと、]+?)(?:と|か、?(?:それとも)?|、)(?P<b>[^はをと、]+?)"
-                      r"(?:の?(?:どちら|どっち)|か[?？]?$)")
+    r"wählen|kaufen|bauen|einführen|setzen)$",
+    re.IGNORECASE,
+)
+_JA_PAIR = re.compile(
+    r"^(?:.*は)?(?P<a>[^はをと、]+?)(?:と|か、?(?:それとも)?|、)(?P<b>[^はをと、]+?)"
+    r"(?:の?(?:どちら|どっち)|か[?\uff1f]?$)"
+)
 _JA_SHOULD = re.compile(r"^(?P<act>.+?)べき(?:です|でしょう)?か")
-_YES_NO = re.compile(r"^(?P<aux>is|are|was|does|do|did|has|have|can|will|could)\s+(?P<rest>.+)$", re.I)
-_SUBJECT = re.compile(r"^(?P<subject>(?:(?:an?|the|our|my|this|that)\s+)?[\w\- ]+?)\s+"
-                      r"(?P<rest>(?:an?|the|really|still|too|always|just|good|bad|better)\s+.+)$", re.I)
-_PRONOUN = re.compile(r"^(?P<verb>keep|leave|stay|stick|continue)(?:\s+with)?(?:\s+(?:it|them|as is|"
-                      r"what we have|things as they are|put))?(?P<as>\s+as (?:it|they) (?:is|are))?$", re.I)
-_OWN = re.compile(r"^(?:(?:our|a|your|the)\s+)?(?:own|custom one|home-?grown|home-made|in-house)"
-                  r"(?:\s+one)?$|^build (?:our own|it ourselves|one)$", re.I)
-_POLITE = re.compile(r"[?？!.。\s]+$")
-_ASK = re.compile(r"[?？]\s*$|べきか|どちら|どっち|それとも")
+_YES_NO = re.compile(
+    r"^(?P<aux>is|are|was|does|do|did|has|have|can|will|could)\s+(?P<rest>.+)$", re.IGNORECASE
+)
+_SUBJECT = re.compile(
+    r"^(?P<subject>(?:we|they|you|it|i|he|she)\b(?=\s+(?P<bare>.+))|"
+    r"(?:(?:an?|the|our|my|this|that)\s+)?[\w\- ]+?)\s+"
+    r"(?P<rest>(?(bare).+|(?:an?|the|really|still|too|always|just|good|bad|better)\s+.+))$",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"^(?:(?:our|a|your|the)\s+)?(?:own|custom one|home-?grown|home-made|in-house)"
+    r"(?:\s+one)?$|^build (?:our own|it ourselves|one)$",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(r"[?\uff1f!.。\s]+$")
+_ASK = re.compile(r"[?\uff1f]\s*$|べきか|どちら|どっち|それとも")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\(?[a-d]\))\s+(?P<item>\S.{0,80})$", re.MULTILINE)
+_CHOOSES = re.compile(r"\b(?:which|choose|pick|options?|decide)\b", re.IGNORECASE)
+#: Fewer names than this are no choice.
+_CHOICE = 2
 _MOST = 6
 _LONGEST = 90
+#: A longer sentence is read up to here only.
+_ASKED = 500
 
 
 @dataclass(frozen=True)
@@ -83,14 +108,16 @@ def options_in(question: str, context: str = "") -> tuple[Option, ...]:
     for reader in _READERS:
         if len(found := reader(asked)) > 1:
             return _distinct(found)
-    return _listed(f"{question}\n{context}") or _single(asked) or _approaches(f"{question} {context}")
+    return (
+        _listed(f"{question}\n{context}") or _single(asked) or _approaches(f"{question} {context}")
+    )
 
 
 def asking_sentence(question: str) -> str:
     """The sentence that asks, without its question mark."""
     found = sentences(question) or (question,)
     asks = [sentence for sentence in found if _ASK.search(sentence)]
-    return _POLITE.sub("", (asks or found)[0]).strip()
+    return _POLITE.sub("", (asks or found)[0][:_ASKED]).strip()
 
 
 def _distinct(found: Sequence[Option]) -> tuple[Option, ...]:
@@ -110,14 +137,14 @@ def _moves(asked: str) -> list[Option]:
     body = _LEAD.sub("", asked)
     if found := _FROM_TO_JA.match(body) or _FROM_TO.match(body):
         return _move(_clean(found["old"]), _clean(found["new"]), _clean(found["before"]))
-    if found := _TO.match(body) or _REPLACE.match(body):
+    if found := TO.match(body) or REPLACE.match(body):
         return _swap(_clean(found["old"]), _clean(_GERMAN_END.sub("", found["new"])), found["verb"])
     return []
 
 
 def _move(old: str, new: str, before: str) -> list[Option]:
     new = _clean(_GERMAN_END.sub("", new))
-    verb = _VERB.match(before)
+    verb = VERB.match(before)
     what = _clean(verb["rest"] if verb else before).removesuffix("を").rstrip("をはが")
     act = capital(verb["verb"].lower()) if verb else "Move"
     note = f" ({what})" if what and not verb else f" {what}" if what else ""
@@ -132,15 +159,9 @@ def _move(old: str, new: str, before: str) -> list[Option]:
 def _swap(old: str, new: str, verb: str) -> list[Option]:
     linking = "with" if verb.lower() in {"replace", "swap"} else "to"
     return [
-        Option(_bare(new), f"{capital(verb)} {old} {linking} {new}", (*things_in(new), "change")),
-        Option(_bare(old), f"Keep {old}", (*things_in(old), "keep")),
+        Option(bare(new), f"{capital(verb)} {old} {linking} {new}", (*things_in(new), "change")),
+        Option(bare(old), f"Keep {old}", (*things_in(old), "keep")),
     ]
-
-
-def _bare(name: str) -> str:
-    """A name without what it is for."""
-    tail = _TAIL.match(name)
-    return tail["name"] if tail else name
 
 
 # -- A or B -----------------------------------------------------------------------------------
@@ -153,11 +174,21 @@ def _alternatives(asked: str) -> list[Option]:
     else:
         pieces = _split(_LEAD.sub("", body))
     pieces = [_clean(_GERMAN_END.sub("", piece)) for piece in pieces if _clean(piece)]
-    if len(pieces) < 2 or max(map(len, pieces)) > _LONGEST:  # noqa: PLR2004 - a choice needs two
+    if len(pieces) < _CHOICE or max(map(len, pieces)) > _LONGEST:
         return []
     if normal(pieces[-1]).strip() in {"not", "nicht", "no"}:
         return _whether(_LEAD.sub("", " ".join(pieces[:-1])))
     return _named(pieces, head)
+
+
+def _described(asked: str) -> list[Option]:
+    """Options that describe what the question names: "Should our app be A or B"."""
+    found = _SHOULD_BE.match(asked)
+    pieces = [_clean(piece) for piece in _split(found["rest"])] if found else []
+    if not found or len(pieces) < _CHOICE:
+        return []
+    lead = capital(f"{found['subject']} should {found['verb']}")
+    return [Option(piece, f"{lead} {piece}", things_in(piece)) for piece in pieces]
 
 
 def _headed(asked: str) -> tuple[str, str]:
@@ -169,7 +200,7 @@ def _headed(asked: str) -> tuple[str, str]:
 
 def _split(body: str) -> list[str]:
     parts = _OR.split(body)
-    if len(parts) < 2:  # noqa: PLR2004 - no "or" in it
+    if len(parts) < _CHOICE:
         return []
     first = [piece for piece in re.split(r",\s+", parts[0]) if piece.strip()]
     short = all(len(piece.split()) <= 6 for piece in first[1:])  # noqa: PLR2004 - names are short
@@ -177,14 +208,21 @@ def _split(body: str) -> list[str]:
 
 
 def _named(pieces: list[str], head: str) -> list[Option]:
-    verbs = [_VERB.match(piece) for piece in pieces]
+    verbs = [VERB.match(piece) if piece != "Go" else None for piece in pieces]
     if all(verbs):
         return _acts(pieces)
+    if verbs[0] and any(verbs[1:]):
+        return _acts([p if v else _like(pieces[0], p) for p, v in zip(pieces, verbs, strict=True)])
     verb, pieces = _shared_verb(pieces, verbs[0], head)
     pieces, tail = _shared_tail(pieces)
     if head and not tail:
         tail = f" as {head}" if not head.endswith("s") else ""
     return [_noun_option(piece, verb, tail, head) for piece in pieces]
+
+
+def _like(act: str, name: str) -> str:
+    """An act with another name at its end: "rewrite it in Rust", "Go" → "rewrite it in Go"."""
+    return f"{act.rsplit(' ', 1)[0]} {name}"
 
 
 def _shared_verb(
@@ -199,7 +237,7 @@ def _shared_verb(
 def _shared_tail(pieces: list[str]) -> tuple[list[str], str]:
     """What the names are for, said once at the end of the last or of the first."""
     for place in (-1, 0):
-        if found := _TAIL.match(pieces[place]):
+        if found := TAIL.match(pieces[place]):
             changed = list(pieces)
             changed[place] = found["name"]
             return [_clean(piece) for piece in changed], found["tail"]
@@ -211,59 +249,20 @@ def _noun_option(piece: str, verb: str, tail: str, head: str) -> Option:
         name = f"our own {head}" if head else "our own"
         say = f"Build {name}" if head else f"Build our own{tail}"
         return Option(name, say, ("own",))
-    if found := _VERB.match(piece):
-        return Option(_gerund(piece), capital(piece), _act_things(piece, found["verb"]))
+    if found := VERB.match(piece):
+        return Option(gerund(piece), capital(piece), act_things(piece, found["verb"]))
     return Option(piece, f"{verb} {piece}{tail}", things_in(piece))
 
 
 def _acts(pieces: list[str]) -> list[Option]:
-    objects = [_object(piece) for piece in pieces]
-    return [_act(_completed(piece, objects)) for piece in pieces]
+    objects = [object_of(piece) for piece in pieces]
+    return [_act(completed(piece, objects)) for piece in pieces]
 
 
 def _act(piece: str) -> Option:
     body = re.sub(r"^(?:to|either)\s+", "", piece, flags=re.IGNORECASE)
-    verb = _VERB.match(body)
-    return Option(_gerund(body), capital(body), _act_things(body, verb["verb"] if verb else ""))
-
-
-def _act_things(piece: str, verb: str) -> tuple[str, ...]:
-    """What an act leads to: of "move X to Y" only Y counts; the verb itself is a thing too."""
-    target = _TO.match(piece) or _REPLACE.match(piece)
-    keys = things_in(verb) if verb else ()
-    return tuple(dict.fromkeys((*things_in(target["new"] if target else piece), *keys)))
-
-
-def _object(piece: str) -> str:
-    """What an act is done to: of "move X to Y" it is X."""
-    if found := _TO.match(piece) or _REPLACE.match(piece):
-        return found["old"]
-    found = _VERB.match(piece)
-    return found["rest"].strip() if found else ""
-
-
-def _completed(piece: str, objects: Sequence[str]) -> str:
-    """An act without an object of its own takes the others': "build or buy a CRM", "keep it"."""
-    thing = next((o for o in objects if o and normal(o).strip() not in {"it", "them"}), "")
-    if found := _PRONOUN.match(piece):
-        linking = " with " if found["verb"].lower() in {"stay", "stick", "continue"} else " "
-        return f"{found['verb']}{linking}{thing}{found['as'] or ''}" if thing else piece
-    found = _VERB.match(piece)
-    if found and not found["rest"].strip() and thing:
-        return f"{found['verb']} {thing}"
-    return re.sub(r"\b(?:it|them)$", thing, piece) if thing else piece
-
-
-def _gerund(act: str) -> str:
-    """ "move our monolith" → "moving our monolith"."""
-    verb, _, rest = act.partition(" ")
-    low = verb.lower()
-    doubled = {"run", "cut", "put", "let", "stop", "drop", "ship", "shut", "begin", "split", "get", "ban"}
-    if low in doubled:
-        stem = low + low[-1]
-    else:
-        stem = low[:-1] if low.endswith("e") and not low.endswith("ee") else low
-    return f"{stem}ing {rest}".strip()
+    verb = VERB.match(body)
+    return Option(gerund(body), capital(body), act_things(body, verb["verb"] if verb else ""))
 
 
 # -- yes or no --------------------------------------------------------------------------------
@@ -274,10 +273,14 @@ def _single(asked: str) -> tuple[Option, ...]:
 
 
 def _should_we(asked: str) -> list[Option]:
-    lead = re.match(r"^(?:should|shall|sollen|sollten|do|must)\s+(?:wir|we|i|they|our \w+|the \w+)\b",
-                    _lead_out(asked), re.I)
+    lead = re.match(
+        r"^(?:is it (?:time|worth|wise|better)|(?:should|shall|sollen|sollten|do|must)\s+"
+        r"(?:wir|we|i|they|our \w+|the \w+))\b",
+        _lead_out(asked),
+        re.IGNORECASE,
+    )
     body = _LEAD.sub("", asked)
-    return _whether(body) if lead or (_VERB.match(body) and body == asked) else []
+    return _whether(body) if lead or (VERB.match(body) and body == asked) else []
 
 
 def _lead_out(asked: str) -> str:
@@ -286,16 +289,17 @@ def _lead_out(asked: str) -> str:
 
 def _whether(body: str) -> list[Option]:
     """To do it, and not to do it."""
-    found = _VERB.match(body)
-    keys = _act_things(body, found["verb"] if found else "")
+    body = re.sub(r"^need to\s+", "", re.sub(r"^need (?!to\b)", "use ", body))
+    found = VERB.match(body)
+    keys = act_things(body, found["verb"] if found else "")
     if not found and not re.match(r"^[a-z\-]+\s", body):
         return [
             Option(f"“{body}”", f"Yes: {body}", (*keys, "change")),
             Option(f"no to “{body}”", f"No: not “{body}”", ("keep",), negated=True),
         ]
     return [
-        Option(_gerund(body), capital(body), keys or ("change",)),
-        Option(f"not {_gerund(body)}", f"Do not {body}", ("keep",), negated=True),
+        Option(short_name(body), capital(body), keys or ("change",)),
+        Option(f"not {short_name(body)}", f"Do not {body}", ("keep",), negated=True),
     ]
 
 
@@ -319,12 +323,14 @@ def _yes_no(asked: str) -> list[Option]:
     if not parts:
         yes, no = f"Yes to “{asked}”", f"No to “{asked}”"
     else:
-        yes = f"Yes, {parts['subject']} {aux} {parts['rest']}"
-        no = f"No, {parts['subject']} {aux} not {parts['rest']}"
+        said = "" if aux in {"do", "does", "did"} else f" {aux}"
+        denied = "cannot" if aux == "can" else f"{aux} not"
+        yes = f"Yes, {parts['subject']}{said} {parts['rest']}"
+        no = f"No, {parts['subject']} {denied} {parts['rest']}"
     keys = things_in(found["rest"])
     return [
-        Option("yes", yes, (*keys, "affirm")),
-        Option("no", no, ("deny",), negated=True),
+        Option("a yes", yes, (*keys, "affirm")),
+        Option("a no", no, ("deny",), negated=True),
     ]
 
 
@@ -340,7 +346,7 @@ def _japanese_pair(asked: str) -> list[Option]:
 
 def _listed(text: str) -> tuple[Option, ...]:
     items = [_clean(found["item"]) for found in _LIST_ITEM.finditer(text)]
-    if len(items) < 2 or not re.search(r"\b(?:which|choose|pick|options?|decide)\b", text, re.I):  # noqa: PLR2004 - a choice needs two
+    if len(items) < _CHOICE or not _CHOOSES.search(text):
         return ()
     return _distinct(_named(items, ""))
 
@@ -354,9 +360,13 @@ def _approaches(text: str) -> tuple[Option, ...]:
 
 
 def _approach(key: str) -> Option:
-    title = catalogue().things[key].title
-    name = title if any(letter.isupper() for letter in title[1:]) else title[:1].lower() + title[1:]
+    name = inside(catalogue().things[key].title)
     return Option(name, f"Go for {name}", (key,))
 
 
-_READERS: tuple[Callable[[str], list[Option]], ...] = (_moves, _alternatives, _japanese_pair)
+_READERS: tuple[Callable[[str], list[Option]], ...] = (
+    _moves,
+    _described,
+    _alternatives,
+    _japanese_pair,
+)

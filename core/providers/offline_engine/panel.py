@@ -4,19 +4,19 @@ from collections import Counter
 
 from core.providers.offline_engine.checklist import Check
 from core.providers.offline_engine.clarifying import open_points
+from core.providers.offline_engine.critique import preference
 from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.positions import Position, checks_missing
 from core.providers.offline_engine.proposal import (
     chosen_in,
-    demand_line,
     language_note,
+    needs,
     proposal,
     spread,
     why,
 )
 from core.providers.offline_engine.requirements import Level, Requirement
 from core.providers.offline_engine.weighing import find
-from core.providers.offline_engine.critique import preference
 from core.providers.offline_engine.wording import (
     bullets,
     full_stop,
@@ -40,7 +40,7 @@ def statement(material: Material) -> str:
         f"**{full_stop(chosen.option.say)}** {_answer(material)}".strip(),
         section(
             material.role.headings.needs,
-            bullets(demand_line(chosen, r) for r in (open_demands or material.reading.requirements)[:2]),
+            needs(material, chosen, (open_demands or material.reading.requirements)[:2]),
         ),
         section(material.role.headings.why, why(material, chosen)),
         section(material.role.headings.how, numbered(steps)),
@@ -61,13 +61,21 @@ def facilitation(material: Material) -> dict[str, object]:
     missing = open_points(material)
     positions = [material.position(text.text) for text in texts]
     if texts and _agreed(positions) and not open_demands:
-        return _decided("vote", "All positions take the same option and deal with every requirement.")
-    if not material.reading.requirements and missing and len(texts) <= len(material.reading.options) + 2:
+        return _decided(
+            "vote", "All positions take the same option and deal with every requirement."
+        )
+    if (
+        not material.reading.requirements
+        and missing
+        and len(texts) <= len(material.reading.options) + 2
+    ):
         return _decided("ask", missing[0].question, missing[0].question)
     if open_demands:
         return _decided("go_on", f"Say how each option meets {quote(open_demands[0].text, 90)}.")
     if _repeats(texts):
-        return _decided("vote", "The last contributions repeat earlier ones; more rounds add nothing.")
+        return _decided(
+            "vote", "The last contributions repeat earlier ones; more rounds add nothing."
+        )
     return _decided("go_on", _focus(material, positions))
 
 
@@ -85,7 +93,8 @@ def _open_demands(material: Material) -> tuple[Requirement, ...]:
 def _unsaid(material: Material) -> tuple[Check, ...]:
     """Points of the role's checklist that nobody made yet."""
     said = "\n".join(text.text for text in (*heard(material), Text("", material.own)))
-    checks = spread(material.role, material.reading)
+    option = chosen_in(material, material.own).option
+    checks = spread(material.role, material.reading, option)
     return checks_missing(checks, said) or checks[-2:]
 
 
@@ -101,7 +110,8 @@ def _answer(material: Material) -> str:
     if position.option and position.option != mine:
         reply = preference(material, find(material.ranked, position.option))
         return f"{target.label} said {quote(position.claim, 90)}. {reply}"
-    return f"I agree with {target.label} on the choice ({quote(position.claim, 80)}) and add what is missing."
+    claim = quote(position.claim, 80)
+    return f"I agree with {target.label} on the choice ({claim}) and add what is missing."
 
 
 def _agreed(positions: list[Position]) -> bool:

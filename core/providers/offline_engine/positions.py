@@ -1,4 +1,4 @@
-"""Reads a position out of any text: which option it takes, what it deals with, what it leaves out."""
+"""Reads a position out of any text: which option it takes, what it covers, what it leaves out."""
 
 import re
 from collections.abc import Iterable
@@ -12,8 +12,13 @@ from core.providers.offline_engine.question import Reading, own_words
 from core.providers.offline_engine.requirements import Requirement
 from core.providers.offline_engine.wording import is_heading, mentions, normal, plain, sentences
 
-_ASIDE = re.compile(r"\b(?:rather than|instead of|and not|, not|over|statt|not)\b.*$", re.IGNORECASE)
-_NO = re.compile(r"\b(?:do not|don['’]t|should not|shouldn['’]t|not|no|against|nicht|kein\w*)\b|ない", re.I)
+_ASIDE = re.compile(
+    r"\b(?:rather than|instead of|and not|, not|over|statt|not)\b.*$", re.IGNORECASE
+)
+_NO = re.compile(
+    r"\b(?:do not|don['’]t|should not|shouldn['’]t|not|no|against|nicht|kein\w*)\b|ない",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(?P<item>\S.*)$")
 #: Sentences at the beginning in which a text says what it takes.
 _OPENING = 2

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.providers.offline_engine.checklist import Check, Role, catalogue
+from core.providers.offline_engine.checklist import ANY, Check, Role, catalogue
+from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.material import Material
+from core.providers.offline_engine.options import Option
 from core.providers.offline_engine.question import Reading
 from core.providers.offline_engine.requirements import Level, Requirement
-from core.providers.offline_engine.weighing import CLEAR, Weighed, find, is_known, lead
+from core.providers.offline_engine.weighing import CLEAR, Reason, Weighed, find, is_known
 from core.providers.offline_engine.wording import (
     bullets,
+    capital,
     full_stop,
     joined,
     numbered,
@@ -23,6 +26,16 @@ from core.providers.offline_engine.wording import (
 #: Requirements a first draft deals with: each role looks through its own lens first.
 _FIRST_DEMANDS = 2
 _STEPS = 3
+_OUTWEIGHED = (
+    "What speaks for {name} is that {merit}; here that does not outweigh the rest.",
+    "The best I can say for {name}: {merit}. That is not enough here.",
+    "I did look at {name}, since {merit}, but the rest of my list goes the other way.",
+)
+_CLOSE = (
+    "It is a close call with {name}, since {merit}.",
+    "{name} is nearly as good: {merit}.",
+    "I could live with {name}, because {merit}.",
+)
 
 
 @dataclass(frozen=True)
@@ -36,11 +49,11 @@ class Plan:
 
 def first_plan(material: Material) -> Plan:
     """What a role proposes when it has heard nobody."""
-    role, reading = material.role, material.reading
+    role, reading, chosen = material.role, material.reading, material.ranked[0]
     return Plan(
-        chosen=material.ranked[0],
+        chosen=chosen,
         demands=_first_demands(role, reading),
-        steps=tuple(check.do for check in spread(role, reading)[:_STEPS]),
+        steps=tuple(check.do for check in spread(role, reading, chosen.option)[:_STEPS]),
     )
 
 
@@ -48,10 +61,12 @@ def proposal(material: Material) -> str:
     """A first position, drafted alone."""
     plan = first_plan(material)
     role, reading = material.role, material.reading
-    opening = f"**{full_stop(plan.chosen.option.say)}** {pick(role.lens, role.title, reading.asked)}"
+    opening = (
+        f"**{full_stop(plan.chosen.option.say)}** {pick(role.lens, role.title, reading.asked)}"
+    )
     return post(
         opening,
-        section(role.headings.needs, needs(plan)),
+        section(role.headings.needs, needs(material, plan.chosen, plan.demands)),
         section(role.headings.why, why(material, plan.chosen)),
         section(role.headings.how, numbered(plan.steps)),
         section(role.headings.risks, risks(material, plan.chosen)),
@@ -59,10 +74,17 @@ def proposal(material: Material) -> str:
     )
 
 
-def spread(role: Role, reading: Reading) -> tuple[Check, ...]:
-    """A role's checks for a question, taking turns between its topics so that none crowds out."""
-    lists = [list(role.checks.get(topic, ())) for topic in reading.topics]
-    lists = [checks for checks in (*lists, list(role.checks["any"])) if checks]
+def spread(role: Role, reading: Reading, option: Option | None = None) -> tuple[Check, ...]:
+    """A role's checks for a question, taking turns between its topics so that none crowds out.
+
+    Args:
+        role: Whose checklist.
+        reading: The question.
+        option: Leave out what is not worth asking about this option; None: keep all.
+    """
+    lists = [role.checks.get(topic, ()) for topic in (*reading.topics, ANY)]
+    if option:
+        lists = [[check for check in checks if check.concerns(option.things)] for checks in lists]
     longest = max(map(len, lists))
     return tuple(checks[row] for row in range(longest) for checks in lists if row < len(checks))
 
@@ -75,32 +97,63 @@ def _first_demands(role: Role, reading: Reading) -> tuple[Requirement, ...]:
     return tuple(sorted(reading.requirements, key=order)[:_FIRST_DEMANDS])
 
 
-def needs(plan: Plan) -> str:
-    """What the position says to each requirement it deals with."""
-    return bullets(demand_line(plan.chosen, requirement) for requirement in plan.demands)
+def needs(material: Material, chosen: Weighed, demands: Sequence[Requirement]) -> str:
+    """What the position says to each requirement it deals with; assumptions where there is none."""
+    if demands:
+        return bullets(demand_line(chosen, requirement) for requirement in demands)
+    if material.reading.requirements:
+        return ""
+    assumed = [point.assumption for point in open_points(material)[:2]]
+    return bullets(f"Nobody said so; I assume: {small(line)}" for line in assumed)
 
 
 def demand_line(chosen: Weighed, requirement: Requirement) -> str:
     """One requirement in its own words, and how the option does by it."""
     fate = next(f for f in chosen.fates if f.requirement == requirement)
-    return f"{quote(requirement.text, 110)}: {full_stop(small(fate.text))}"
+    return f"{quote(requirement.text, 110)}: {fate.text}."
 
 
 def why(material: Material, chosen: Weighed) -> str:
     """Reasons for the option, what people said, and how the runner-up compares."""
-    said = [_remark_line(remark.source, remark.text, remark.sign) for remark in chosen.remarks]
     rivals = [entry for entry in material.ranked if entry.option != chosen.option]
-    lines = [*(reason.text for reason in chosen.pros[:2]), *said[:2]]
-    if not chosen.pros:
+    compared = _compared(material, chosen, rivals[0]) if rivals else ""
+    return f"{because(material, chosen, 2)} {compared}".strip()
+
+
+def because(material: Material, chosen: Weighed, pros: int) -> str:
+    """Reasons for the option, and what people said."""
+    said = [_remark_line(remark.source, remark.text, remark.sign) for remark in chosen.remarks]
+    lines = [*in_turn(chosen.pros[:pros]), *said[:2]]
+    if not is_known(material.ranked):
         lines.insert(0, _without_knowledge(material.role))
-    return " ".join([*lines, *([_compared(material, chosen, rivals[0])] if rivals else [])])
+    elif not lines:
+        lines.append("Little speaks for it on my list; the others have more against them.")
+    return " ".join(lines)
+
+
+def in_turn(reasons: Sequence[Reason]) -> list[str]:
+    """Reasons as sentences; one about the same thing as the one before does not name it again."""
+    lines: list[str] = []
+    for place, reason in enumerate(reasons):
+        same = place > 0 and reasons[place - 1].thing == reason.thing
+        plural = catalogue().things[reason.thing].plural
+        lines.append(f"{also('They' if plural else 'It', reason.says)}." if same else reason.text)
+    return lines
+
+
+def also(pronoun: str, says: str) -> str:
+    """A predicate that goes on another one: "It also keeps …", "It is also known …"."""
+    first, _, rest = says.partition(" ")
+    early = first in {"is", "are", "can", "may", "has", "have"}
+    return f"{pronoun} {first} also {rest}" if early else f"{pronoun} also {says}"
 
 
 def _without_knowledge(role: Role) -> str:
     valued = sorted(role.values, key=lambda key: -role.values[key])[:2]
     nouns = joined([catalogue().criteria[key].noun for key in valued])
     return (
-        f"My checklists hold nothing about this option, so I can only say by what I would judge it: {nouns}."
+        "My checklists know none of these options. I speak for this one so that it has an "
+        f"advocate, and would judge it by {nouns}."
     )
 
 
@@ -110,29 +163,22 @@ def _remark_line(source: str, text: str, sign: int) -> str:
 
 
 def _compared(material: Material, chosen: Weighed, rival: Weighed) -> str:
-    gap = chosen.score - rival.score
+    """One sentence or two about the runner-up, as this role sees it."""
+    name, clear = rival.option.name, chosen.score - rival.score >= CLEAR
     if not is_known(material.ranked):
-        return f"Against {rival.option.name} I have nothing but the order of the question."
-    name = rival.option.name
-    if rival.pros and rival.pros[0].worth > 0:
-        merit = rival.pros[0].text.rstrip(".")
-        if gap >= CLEAR:
-            return f"The best point for {name} is this: {small_title(merit)}. It does not outweigh the rest here."
-        return f"It is close, because of this: {small_title(merit)}."
+        return f"Against {name} I have no point either."
+    if rival.pros and rival.pros[0].valued > 0:
+        variants = _OUTWEIGHED if clear else _CLOSE
+        says = pick(variants, material.role.title, name)
+        return capital(says.format(name=name, merit=rival.pros[0].clause))
     if rival.cons:
-        return f"Against {name}: {small_title(rival.cons[0].text)}"
+        return f"Against {name} speaks that {rival.cons[0].clause}."
     return f"For {name} I find no point of its own."
-
-
-def small_title(sentence: str) -> str:
-    """A trait's sentence in the middle of another one: articles lose their capital, names do not."""
-    first = sentence.split(" ", 1)[0]
-    return small(sentence) if first in {"A", "An", "The", "Our", "One", "Two", "Staying", "Moving"} else sentence
 
 
 def risks(material: Material, chosen: Weighed) -> str:
     """What speaks against the option, and what would change this role's mind."""
-    lines = [reason.text for reason in chosen.cons[:2]]
+    lines = in_turn(chosen.cons[:2])
     strained = [fate for fate in chosen.fates if fate.outcome == "fails"]
     lines += [f"{quote(fate.requirement.text)} is not met as it stands." for fate in strained[:1]]
     return bullets([*lines, would_change(material, chosen)])
@@ -143,20 +189,22 @@ def would_change(material: Material, chosen: Weighed) -> str:
     rivals = [entry for entry in material.ranked if entry.option != chosen.option]
     if not rivals:
         return "I would think again if a better option were named."
-    rival = rivals[0].option.name
+    rival = rivals[0]
     doubtful = [fate for fate in chosen.fates if fate.outcome in {"unknown", "strained"}]
     if doubtful:
-        return f"I would turn to {rival} if a test showed that {quote(doubtful[0].requirement.text)} does not hold."
-    gap = lead(material.ranked)
-    strength = "two good reasons" if gap >= CLEAR else "one good reason"
-    return f"I would turn to {rival} for {strength} with a figure behind it."
+        missed = quote(doubtful[0].requirement.text)
+        return f"I would turn to {rival.option.name} if a test showed that {missed} does not hold."
+    if rival.cons:
+        weakness = rival.cons[0].clause
+        return f"I would turn to {rival.option.name} if it did not matter here that {weakness}."
+    return f"I would turn to {rival.option.name} for one good reason with a figure behind it."
 
 
 def language_note(reading: Reading) -> str:
     """Says that the engine writes English only, where the question is in another language."""
     if reading.language == "English":
         return ""
-    return f"_The question is in {reading.language}; the offline engine reads it modestly and writes English._"
+    return f"_The question is in {reading.language}; the offline engine writes English only._"
 
 
 def chosen_in(material: Material, text: str) -> Weighed:

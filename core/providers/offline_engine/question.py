@@ -11,20 +11,40 @@ from core.providers.offline_engine.requirements import Requirement, requirements
 from core.providers.offline_engine.wording import mentions, normal, sentences
 
 _UNANSWERED = re.compile(r"\b(?:NA|n/a|unanswered|nobody answered|no answer)\b")
-_ANSWER = re.compile(r"(?:^|\b|\s)(?:a|answer|answered(?: by [\w .-]+)?|→|->|=>)\s*[:→]\s*(?P<a>.+)$", re.I)
+_ANSWER = re.compile(
+    r"(?:^|\b|\s)(?:a|answer|answered(?: by [\w .-]+)?|→|->|=>)\s*[:→]\s*(?P<a>.+)$", re.IGNORECASE
+)
 _NOTE = re.compile(r"^\W*(?P<id>[\w-]+)\s*\((?P<author>[^)]*)\)\s*:\s*(?P<text>.*)$")
-_AGAINST = (
-    "not", "no", "never", "cannot", "can", "expensive", "hate", "left", "leaving", "nobody", "problem",
-    "outage", "deprecated", "slow", "painful", "against", "fear", "afraid", "dislike", "broke", "fail",
-    "trouble", "kein", "nicht", "teuer", "niemand",
-)  # fmt: skip
-_FOR = (
-    "already", "know", "experience", "familiar", "prefer", "works", "worked", "used", "love", "trained",
-    "skilled", "happy", "reliable", "cheap", "proven", "favour", "favor", "run", "runs", "like", "want",
-    "bereits", "kennen", "gut",
-)  # fmt: skip
-_FORBIDDEN = ("forbid", "forbidden", "banned", "prohibit", "verboten", "ruled out", "not allowed",
-              "may not", "not an option", "must not")  # fmt: skip
+_AGAINST = tuple(
+    normal(
+        "not no never cannot expensive hate left leaving nobody problem outage deprecated slow "
+        "painful against fear afraid dislike broke fail trouble kein nicht teuer niemand"
+    ).split()
+)
+_FOR = tuple(
+    normal(
+        "already know experience familiar prefer works worked used love trained skilled happy "
+        "reliable cheap proven favour favor run runs like want bereits kennen gut"
+    ).split()
+)
+_FORBIDDEN = (
+    "forbid",
+    "forbidden",
+    "banned",
+    "prohibit",
+    "verboten",
+    "ruled out",
+    "not allowed",
+    "may not",
+    "not an option",
+    "must not",
+)
+#: Words of a decision that set no option apart.
+_FILLERS = frozenset(
+    normal(
+        "from to with the a an of our own not do go for choose use stay as is yes no build"
+    ).split()
+)
 
 
 @dataclass(frozen=True)
@@ -53,9 +73,13 @@ class Note:
         return is_order(self.text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
-    """A question as the engine understands it."""
+    """A question as the engine understands it.
+
+    Compared by identity: `read_question` gives the same one for the same texts while it is
+    remembered, and comparing all texts on each look-up would cost more than reading them.
+    """
 
     question: str
     asked: str
@@ -89,7 +113,7 @@ def read_question(
     answers, added = answers_in(clarifications), notes_in(notes)
     facts = [asked, given, *answers, *(note.text for note in added if not note.is_order)]
     options = options_in(asked, given)
-    demands = _distinct(requirements_in("\n".join(facts)))
+    demands = _distinct(options, requirements_in("\n".join(facts)))
     return Reading(
         question=asked,
         asked=asking_sentence(asked),
@@ -125,18 +149,25 @@ def notes_in(notes: str) -> tuple[Note, ...]:
     found: list[Note] = []
     for line in notes.splitlines():
         if match := _NOTE.match(line):
-            found.append(Note(match["id"], match["author"].strip() or "somebody", match["text"].strip()))
+            found.append(
+                Note(match["id"], match["author"].strip() or "somebody", match["text"].strip())
+            )
         elif found and line.strip():
             last = found[-1]
             found[-1] = Note(last.id, last.author, f"{last.text} {line.strip()}")
     return tuple(found)
 
 
-def _distinct(found: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
-    """One requirement per figure and kind: the first one stated stands."""
+def _distinct(
+    options: tuple[Option, ...], found: tuple[Requirement, ...]
+) -> tuple[Requirement, ...]:
+    """One requirement per figure and kind: the first one stated stands; options are none."""
     kept: dict[tuple[str, ...], Requirement] = {}
+    choices = " | ".join(normal(option.say) for option in options if len(options) > 1)
     for requirement in found:
-        kept.setdefault((requirement.kind, *(requirement.digits or requirement.words)), requirement)
+        if normal(requirement.text) not in choices or requirement.digits:
+            key = (requirement.kind, *(requirement.digits or requirement.words))
+            kept.setdefault(key, requirement)
     return tuple(kept.values())
 
 
@@ -177,13 +208,10 @@ def names(option: Option, options: tuple[Option, ...], normalised: str) -> bool:
     return not option.negated and any(mentions(normalised, word) for word in words)
 
 
-_FILLERS = frozenset("from to with the a an of our own not do go for choose use stay as is yes no build".split())
-
-
 def _sign(normalised: str) -> int:
     if any(f" {word} " in normalised for word in _FORBIDDEN):
         return -3
-    if any(f" {word} " in normalised for word in _AGAINST if word != "can"):
+    if any(f" {word} " in normalised for word in _AGAINST):
         return -1
     return int(any(f" {word} " in normalised for word in _FOR))
 
@@ -191,5 +219,7 @@ def _sign(normalised: str) -> int:
 def _language(text: str) -> str:
     if re.search(r"[\u3040-\u30ff]", text):
         return "Japanese"
-    german = re.search(r"\b(?:sollen|sollten|wir|oder|und|nicht|welche[rs]?|warum|wie)\b", text, re.I)
+    german = re.search(
+        r"\b(?:sollen|sollten|wir|oder|und|nicht|welche[rs]?|warum|wie)\b", text, re.IGNORECASE
+    )
     return "German" if german else "English"

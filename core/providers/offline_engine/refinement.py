@@ -8,12 +8,12 @@ from core.providers.offline_engine.material import Material
 from core.providers.offline_engine.positions import Position, items_under, stance
 from core.providers.offline_engine.proposal import (
     Plan,
+    because,
     chosen_in,
-    demand_line,
     first_plan,
     language_note,
+    needs,
     risks,
-    why,
 )
 from core.providers.offline_engine.question import Reading
 from core.providers.offline_engine.requirements import Requirement
@@ -28,12 +28,24 @@ from core.providers.offline_engine.wording import (
     quote,
     section,
     sentences,
+    small,
 )
 
-_MOST_STEPS = 5
+_MOST_STEPS = 6
 _MOST_POINTS = 3
 #: What the word of one critic for another option is worth against one's own lead.
 _PULL = 1.5
+_FAIR = (
+    "Not in my draft; the plan has a step for it now.",
+    "Fair, or else {otherwise}",
+    "Yes, that was missing, and it has become a step.",
+    "I had not asked that. Accepted, because otherwise {otherwise}",
+)
+_NOT_NOW = (
+    "Right, but not among the first steps; more than six and none gets done.",
+    "A good question for the second month; it does not change the choice.",
+    "Noted. It applies to every option alike, so it decides nothing here.",
+)
 _ACCEPTED = ("Accepted", "Taken up")
 _REJECTED = ("Rejected", "Turned down")
 
@@ -59,10 +71,10 @@ def refinement(material: Material) -> str:
     moved = f" {_moved(held, moved_by)}" if moved_by else ""
     return post(
         f"**{full_stop(chosen.option.say)}**{moved}",
-        section(role.headings.needs, bullets(demand_line(chosen, r) for r in plan.demands)),
+        section(role.headings.needs, needs(material, chosen, plan.demands)),
         section(pick(_ACCEPTED, role.title), bullets(heard.accepted[:_MOST_POINTS])),
         section(pick(_REJECTED, role.title), bullets(heard.rejected[:_MOST_POINTS])),
-        section(role.headings.why, why(material, chosen)),
+        section(role.headings.why, because(material, chosen, 1)),
         section(role.headings.how, numbered(plan.steps)),
         section(role.headings.risks, risks(material, chosen)) if not heard.rejected else "",
         language_note(material.reading),
@@ -76,24 +88,25 @@ def hear(material: Material, before: Position, held: Weighed, chosen: Weighed) -
     checks = _named_checks(material.reading, texts)
     new = [check for check in checks if not check.is_met_by(before.text)]
     there = [check for check in checks if check.is_met_by(before.text)]
-    accepted = [_accept_demand(r) for r in named] + [_accept_check(c, texts) for c in new]
-    rejected = [_already(check, before) for check in there[:1]]
-    rejected += [_keeps(held, rival) for rival in _pulls(material, held)[:1] if chosen == held]
+    taken, later = new[: _MOST_POINTS - 1], new[_MOST_POINTS - 1 :]
+    accepted = [_accept_demand(r) for r in named] + [_accept_check(material, c) for c in taken]
+    rejected = [_keeps(held, rival) for rival in _pulls(material, held)[:1] if chosen == held]
+    rejected += [_already(check, before) for check in there[:1]]
+    rejected += [_later(material, check) for check in later[:1]]
     return Heard(
         accepted=tuple(accepted) or ("Nothing new was named, so nothing changes here.",),
         rejected=tuple(rejected),
         demands=tuple(named),
-        steps=tuple(check.do for check in new),
+        steps=tuple(check.do for check in taken),
     )
 
 
 def _plan(material: Material, before: Position, chosen: Weighed, heard: Heard) -> Plan:
-    """What stood before, with what was taken up; the newest steps are never the ones that go."""
+    """What stood before with what was taken up; the role's own first steps and the newest stay."""
     old = items_under(before.text, material.role.headings.how) or first_plan(material).steps
-    room = max(2, _MOST_STEPS - len(heard.steps[:3]))
-    steps = tuple(dict.fromkeys((*old[:room], *heard.steps[:3])))
-    demands = tuple(dict.fromkeys((*before.met, *heard.demands)))
-    return Plan(chosen, demands[:4], steps[:_MOST_STEPS])
+    steps = tuple(dict.fromkeys((*old, *heard.steps)))
+    kept = steps if len(steps) <= _MOST_STEPS else (*steps[:2], *steps[2 - _MOST_STEPS :])
+    return Plan(chosen, tuple(dict.fromkeys((*before.met, *heard.demands)))[:4], kept)
 
 
 def _named_checks(reading: Reading, texts: Iterable[str]) -> list[Check]:
@@ -101,8 +114,9 @@ def _named_checks(reading: Reading, texts: Iterable[str]) -> list[Check]:
     wanted = [
         check for role in catalogue().roles.values() for check in role.relevant(reading.topics)
     ]
-    said = [normal(sentence) for text in texts for sentence in sentences(text)]
-    found = [check for sentence in said for check in wanted if normal(check.ask).strip() in sentence]
+    said = [normal(s) for text in texts for s in sentences(text) if not s.startswith(("“", '"'))]
+    asked = [(normal(check.ask), check) for check in wanted]
+    found = [check for sentence in said for ask, check in asked if ask in sentence]
     if not found:
         found = [check for sentence in said for check in wanted if check.is_named_in(sentence)]
     return list({check.ask: check for check in found}.values())
@@ -112,15 +126,26 @@ def _accept_demand(requirement: Requirement) -> str:
     return f"{quote(requirement.text, 80)} was missing; it is dealt with above now."
 
 
-def _accept_check(check: Check, texts: Iterable[str]) -> str:
-    asked = normal(check.ask).strip()
-    heard = next((s for t in texts for s in sentences(t) if asked in normal(s)), check.ask)
-    return f"{quote(heard, 90)} A fair point, so there is a step for it now."
+def _accept_check(material: Material, check: Check) -> str:
+    reply = pick(_FAIR, material.role.title, check.ask)
+    return f"{quote(check.ask, 90)} {reply.format(otherwise=small(check.otherwise))}"
+
+
+def _later(material: Material, check: Check) -> str:
+    reply = pick(_NOT_NOW, material.role.title, check.ask)
+    return f"{quote(check.ask, 90)} {reply}"
 
 
 def _already(check: Check, before: Position) -> str:
-    there = next((s for s in sentences(before.text) if check.is_named_in(normal(s))), "")
-    return f"{quote(check.ask, 80)} is answered already: {quote(there, 90)}."
+    said = [
+        s for s in sentences(before.text) if check.is_named_in(normal(s)) and not s.endswith("?")
+    ]
+    there = next((s for s in said if not s.startswith("“")), "")
+    return (
+        f"{quote(check.ask, 80)} is answered already: {quote(there, 90)}."
+        if there
+        else (f"{quote(check.ask, 80)} was taken up in the last round.")
+    )
 
 
 # -- moving to another option -----------------------------------------------------------------
@@ -130,7 +155,11 @@ def _pulls(material: Material, held: Weighed) -> list[Weighed]:
     """Other options that critics say they would take, one entry per critic."""
     found: list[Weighed] = []
     for critique in material.critiques:
-        closing = [s for s in sentences(critique.text) if "ahead" in s or "would take" in s or "prefer" in s]
+        closing = [
+            s
+            for s in sentences(critique.text)
+            if "ahead" in s or "would take" in s or "prefer" in s
+        ]
         option = stance(" ".join(closing), material.reading.options) if closing else None
         if option and option != held.option:
             found.append(find(material.ranked, option))
@@ -150,17 +179,20 @@ def _after_pull(material: Material, held: Weighed) -> tuple[Weighed, str]:
 
 def _argument_for(material: Material, entry: Weighed) -> str:
     said = [s for critique in material.critiques for s in sentences(critique.text)]
-    return next((s for s in said if entry.option.name.lower() in s.lower() and "ahead" in s), "the critiques")
+    return next(
+        (s for s in said if entry.option.name.lower() in s.lower() and "ahead" in s),
+        "the critiques",
+    )
 
 
 def _moved(held: Weighed, moved_by: str) -> str:
-    return f"I started from {held.option.name} and have moved: {quote(moved_by, 150)} was the better argument."
+    argument = quote(moved_by, 150)
+    return f"I started from {held.option.name} and have moved: {argument} was the better argument."
 
 
 def _keeps(held: Weighed, rival: Weighed) -> str:
     gap = held.score - rival.score
     how = "clearly" if gap >= CLEAR else "narrowly"
-    reason = f" {held.pros[0].text}" if held.pros else ""
-    return f"To change to {rival.option.name}: by my criteria {held.option.name} still leads {how}.{reason}"
-
-
+    reason = f", because {held.pros[0].clause}" if held.pros else ""
+    kept = f"{held.option.name} still leads {how}{reason}"
+    return f"To change to {rival.option.name}: by my criteria {kept}."

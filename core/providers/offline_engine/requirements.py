@@ -12,8 +12,21 @@ from core.providers.offline_engine.wording import mentions, normal, sentences
 _ENOUGH = 0.6
 
 _NUMBER_WORDS = {
-    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8},
-    **{"nine": 9, "ten": 10, "twelve": 12, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5},
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "twelve": 12,
+    "zwei": 2,
+    "drei": 3,
+    "vier": 4,
+    "fünf": 5,
 }
 _FACTOR = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6}
 _NUMBER = (
@@ -22,16 +35,17 @@ _NUMBER = (
     + r")\s?(?P<f>k|m|thousand|million|tausend|millionen)?\b"
 )
 _UNITS = {
-    "rate": r"\s*[\w-]*\s*[\w-]*?\s*(?:(?:per|/|a|pro|an?)\s*(?P<per>second|sec|s|minute|min|hour|day|"
-    r"sekunde|minute|stunde|tag)\b|(?P<rps>rps|qps|tps)\b)",
+    "rate": r"\s*[\w-]{0,24}\s*[\w-]{0,24}?\s*(?:(?:per|/|a|pro|an?)\s*"
+    r"(?P<per>second|sec|s|minute|min|hour|day|sekunde|minute|stunde|tag)\b|(?P<rps>rps|qps|tps)\b)",
     "latency": r"\s*(?:ms|milliseconds?|millisekunden|μs|seconds?\s+(?:latency|response))\b",
     "money": r"\s*(?:€|\$|£|eur(?:os?)?|usd|dollars?|gbp|pounds?|chf|yen|円|万円)(?!\w)",
-    "people": r"\s*(?:\w+\s)?(?:people|persons?|engineers?|developers?|devs?|admins?|designers?|"
+    "people": r"\s*(?:\w{1,24}\s)?(?:people|persons?|engineers?|developers?|devs?|admins?|designers?|"
     r"of us|colleagues|operators?|leute|personen|entwickler\w*|kolleg\w*|人|名)",
-    "time": r"\s*(?:weeks?|months?|days?|quarters?|sprints?|wochen?|monaten?|tagen?|週間|か月|ヶ月)\b",
+    "time": r"\s*(?:weeks?|months?|days?|quarters?|sprints?|wochen?|monaten?|tagen?|"
+    r"週間|か月|ヶ月)\b",
     "availability": r"\s*%|\s*percent",
-    "volume": r"\s*(?:\w+\s)?(?:users?|customers?|clients?|tenants?|rows?|records?|gb|tb|pb|stores?|"
-    r"events|documents?|devices?|services?|nutzer\w*|kunden|ユーザー?)",
+    "volume": r"\s*(?:\w{1,24}\s)?(?:users?|customers?|clients?|tenants?|rows?|records?|gb|tb|pb|"
+    r"stores?|events|documents?|devices?|services?|nutzer\w*|kunden|ユーザー?)",
 }
 _FIGURES = {kind: re.compile(_NUMBER + unit, re.IGNORECASE) for kind, unit in _UNITS.items()}
 _MONEY_FIRST = re.compile(r"(?:€|\$|£|\beur\b|\busd\b)\s?" + _NUMBER, re.IGNORECASE)
@@ -40,8 +54,10 @@ _MUST = re.compile(
     r"müssen|darf nicht|dürfen nicht)\b|必須|なければならない|必要が?あ",
     re.IGNORECASE,
 )
-_SHOULD = re.compile(r"\b(?:should|ought to|ideally|preferably|want|soll|sollte|sollten)\b|べき", re.I)
-_BUDGET = re.compile(r"\b(?:budget|cap|spend|costs?|kosten)\b", re.IGNORECASE)
+_SHOULD = re.compile(
+    r"\b(?:should|ought to|ideally|preferably|want|soll|sollte|sollten)\b|べき", re.IGNORECASE
+)
+_BUDGET = re.compile(r"\b(?:budget|bills?|cap|spend|costs?|kosten)\b", re.IGNORECASE)
 _DEADLINE = re.compile(
     r"\b(?:by|until|before|within|deadline|bis)\b.{0,25}"
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -54,15 +70,23 @@ _LAW = re.compile(
     r"data residency|audit\w*|compliance|regulat\w*|datenschutz\w*)\b|個人情報",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"[?？]|べきか|^\W*(?:should|shall|sollen|sollten|do|can|which|what|how)\b", re.I)
-_CLAUSE = re.compile(r"\s*(?:[;；。]|,?\s+(?:and|but|while|und|aber)\s+)|(?<=[^\d]),\s+", re.I)
+_ASKS = re.compile(
+    r"[?\uff1f]|べきか|^\W*(?:should|shall|sollen|sollten|do|can|which|what|how)\b", re.IGNORECASE
+)
+_CLAUSE = re.compile(
+    r"\s*(?:[;\uff1b。]|,?\s+(?:and|but|while|und|aber)\s+)|(?<=[^\d]),\s+", re.IGNORECASE
+)
 _PER_SECOND = {"m": 60.0, "h": 3600.0, "d": 86400.0, "st": 3600.0, "t": 86400.0}
 _EMPTY = frozenset(
-    "a an and are as at be been but by can for from has have he her his if in is it its my of on or "
-    "our shall should so that the their them then there they this to us was we were will with would "
-    "you your must need needs required und der die das wir muss müssen ist sind ein eine".split()
+    normal(
+        "a an and are as at be been but by can for from has have he her his if in is it its my of on "
+        "or our shall should so that the their them then there they this to us was we were will with "
+        "would you your must need needs required und der die das wir muss müssen ist sind ein eine"
+    ).split()
 )
 _MAX_LENGTH = 110
+#: A smaller percentage is a share of something, not an availability.
+_AVAILABLE = 90
 
 
 class Level(StrEnum):
@@ -119,11 +143,9 @@ def requirements_in(text: str, *, default: Level = Level.FIGURE) -> tuple[Requir
 
 def _of_sentence(sentence: str, default: Level) -> list[Requirement]:
     if _ASKS.search(sentence):
-        clauses = [sentence] if _kind_of(sentence)[0] != "other" else []
-    else:
-        clauses = _clauses(sentence)
-    level = Level.MUST if _MUST.search(sentence) else default
-    found = [_requirement(clause, level) for clause in clauses]
+        kind, amount = _figure_kind(sentence)
+        return [Requirement(_figure_of(sentence), default, kind, amount)] if kind else []
+    found = [_requirement(clause, default) for clause in _clauses(sentence)]
     return [requirement for requirement in found if requirement]
 
 
@@ -144,15 +166,12 @@ def _states(clause: str) -> bool:
 
 def _requirement(clause: str, level: Level) -> Requirement | None:
     kind, amount = _kind_of(clause)
-    asks = _ASKS.search(clause)
-    if _MUST.search(clause) and not asks:
+    if _MUST.search(clause):
         level = Level.MUST
-    elif _SHOULD.search(clause) and not asks:
+    elif _SHOULD.search(clause):
         level = Level.SHOULD
     elif kind == "other":
         return None
-    elif asks:
-        clause, level = _figure_of(clause), Level.FIGURE
     return Requirement(_short(clause), level, kind, amount)
 
 
@@ -165,44 +184,47 @@ def _figure_of(question: str) -> str:
 
 
 def _short(clause: str) -> str:
-    text = re.sub(r"^(?:and|but|so|also|it|they|that|this)\s+", "", clause, flags=re.IGNORECASE)
+    text = re.sub(
+        r"^(?:and|but|so|also|it|they|that|this|we|es|wir|there)\s+",
+        "",
+        clause,
+        flags=re.IGNORECASE,
+    )
     text = text.strip(" .,;:")
     return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH].rsplit(" ", 1)[0]
 
 
 def _kind_of(clause: str) -> tuple[str, float | None]:
     """The kind a clause is of, and its figure."""
+    kind, amount = _figure_kind(clause)
+    return (kind, amount) if kind else (_kind_by_words(clause), amount)
+
+
+def _figure_kind(clause: str) -> tuple[str, float | None]:
+    """The kind that a clause's figure, date or law gives it; none without one."""
     if _LAW.search(clause):
         return "law", None
     if money := _MONEY_FIRST.search(clause):
         return "money", _amount(money)
     for kind, pattern in _FIGURES.items():
-        if found := pattern.search(clause):
-            return _refined(kind, clause), _amount(found)
-    if _DEADLINE.search(clause):
-        return "time", None
-    return _kind_by_words(clause), None
+        found = pattern.search(clause)
+        if found and not (kind == "availability" and _amount(found) < _AVAILABLE):
+            return kind, _amount(found)
+    return ("time", None) if _DEADLINE.search(clause) else ("", None)
 
 
-def _refined(kind: str, clause: str) -> str:
-    """A percentage is about availability only where the words say so."""
-    if kind != "availability":
-        return kind
-    return _kind_by_words(clause, fallback="availability")
-
-
-def _kind_by_words(clause: str, fallback: str = "other") -> str:
+def _kind_by_words(clause: str) -> str:
     """The kind whose criterion's words a clause uses; only binding clauses are read this way."""
     if _BUDGET.search(clause):
         return "money"
     if not (_MUST.search(clause) or _SHOULD.search(clause)):
-        return fallback
+        return "other"
     normalised = normal(clause)
     for kind, entry in catalogue().requirement_kinds.items():
         words = catalogue().criteria[entry.criterion].words
         if any(mentions(normalised, word) for word in words):
             return kind
-    return fallback
+    return "other"
 
 
 def _amount(found: re.Match[str]) -> float:

@@ -1,4 +1,4 @@
-"""Compresses texts to a length: picks the sentences that carry requirements, figures and choices."""
+"""Compresses texts: picks the sentences that carry requirements, figures and choices."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from core.providers.offline_engine.question import names
 from core.providers.offline_engine.wording import FOOTER, normal, sentences
 
 _FIGURE = re.compile(r"\d")
-_BINDING = re.compile(r"\b(?:must|shall|should|not met|fails|missing|accept|reject|moved|because)\w*\b", re.I)
+_BINDING = re.compile(
+    r"\b(?:must|shall|should|not met|fails|missing|accept|reject|moved|because)\w*\b", re.IGNORECASE
+)
 #: A summary longer than this would save nothing (characters).
 _LONGEST = 2400
 _SHORTEST = 320
@@ -81,7 +83,7 @@ def _worth(material: Material, sentence: str) -> float:
     worth = 2.0 * sum(r.is_named_in(words) for r in reading.requirements)
     worth += 1.0 if _FIGURE.search(sentence) else 0.0
     worth += 1.0 if _BINDING.search(sentence) else 0.0
-    worth += 1.0 if any(names(option, reading.options, words) for option in reading.options) else 0.0
+    worth += (
+        1.0 if any(names(option, reading.options, words) for option in reading.options) else 0.0
+    )
     return worth - len(sentence) / 200
-
-

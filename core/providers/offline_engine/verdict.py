@@ -8,7 +8,7 @@ from core.providers.offline_engine.checklist import catalogue
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.positions import items_under
-from core.providers.offline_engine.proposal import small_title
+from core.providers.offline_engine.proposal import in_turn
 from core.providers.offline_engine.question import Note, names
 from core.providers.offline_engine.requirements import Level, requirements_in
 from core.providers.offline_engine.weighing import Weighed, find, is_known
@@ -21,7 +21,6 @@ from core.providers.offline_engine.wording import (
     numbered,
     quote,
     sentences,
-    small,
 )
 
 _POINTS = re.compile(r"(?P<points>\d+(?:\.\d+)?)\s*(?:points?|pts?|borda)?", re.IGNORECASE)
@@ -41,7 +40,9 @@ class Outcome:
     def rival(self) -> Judged | None:
         """The best position that takes another option."""
         option = self.winner.position.option
-        return next((o for o in self.others if o.position.option and o.position.option != option), None)
+        return next(
+            (o for o in self.others if o.position.option and o.position.option != option), None
+        )
 
 
 def synthesis(material: Material) -> dict[str, object]:
@@ -50,13 +51,13 @@ def synthesis(material: Material) -> dict[str, object]:
     return {
         "decision": full_stop(outcome.taken.option.say),
         "solution": _solution(material, outcome),
-        "implementation": _implementation(outcome),
+        "implementation": numbered(_first_steps(outcome)),
         "tradeoffs": _tradeoffs(outcome, material),
         "recommendations": _recommendations(material, outcome),
-        "unmet_requirements": unmet(material, outcome),
+        "unmet_requirements": unmet(outcome),
         "open_questions": open_questions(material, outcome),
         "dissent": _dissent(material, outcome),
-        "overturned_by": _overturned_by(material, outcome),
+        "overturned_by": _overturned_by(outcome),
         "notes": [_note_outcome(material, outcome, note) for note in material.reading.notes],
         "confidence": confidence(material, outcome),
     }
@@ -105,12 +106,14 @@ def _margin(scores: dict[str, float], ranked: tuple[Judged, ...]) -> float:
 
 def _solution(material: Material, outcome: Outcome) -> str:
     taken, position = outcome.taken, outcome.winner.position
-    reasons = [reason.text for reason in taken.pros[:3]]
+    reasons = in_turn(taken.pros[:3])
     reasons += [f"{remark.source} said {quote(remark.text, 90)}." for remark in taken.remarks[:2]]
     if not is_known(material.ranked):
-        reasons = ["The checklists hold nothing about these options; the vote rests on the texts alone."]
+        reasons = [
+            "The checklists hold nothing about these options; the vote rests on the texts alone."
+        ]
     fates = [f for f in taken.fates if f.requirement in position.met or f.outcome == "fails"]
-    lines = [f"{quote(f.requirement.text, 100)}: {full_stop(small(f.text))}" for f in fates]
+    lines = [f"{quote(f.requirement.text, 100)}: {f.text}." for f in fates]
     blocks = [f"**{full_stop(taken.option.say)}**", _agreement(outcome), " ".join(reasons)]
     blocks += [f"**What it answers**\n{bullets(lines)}"] if lines else []
     return "\n\n".join(block for block in [*blocks, FOOTER] if block)
@@ -122,15 +125,19 @@ def _agreement(outcome: Outcome) -> str:
     same = sum(entry.position.option == taken for entry in judged)
     if same == len(judged):
         return f"All {len(judged)} positions ended with {taken.name}; they differ in what to watch."
-    other = [e.position.option.name for e in judged if e.position.option and e.position.option != taken]
+    other = [
+        e.position.option.name for e in judged if e.position.option and e.position.option != taken
+    ]
     rest = joined(list(dict.fromkeys(other))) or "no clear option"
     return f"{same} of {len(judged)} positions ended with {taken.name}; the rest took {rest}."
 
 
-def _implementation(outcome: Outcome) -> str:
+def _first_steps(outcome: Outcome) -> tuple[str, ...]:
+    """The winner's steps, and the first one of each other position that takes the same option."""
     steps = steps_in(outcome.winner.position.text)
-    borrowed = [step for entry in outcome.others for step in steps_in(entry.position.text)[:1]]
-    return numbered(list(dict.fromkeys((*steps[:4], *borrowed[:2]))))
+    same = [e for e in outcome.others if e.position.option == outcome.winner.position.option]
+    borrowed = [step for entry in same for step in steps_in(entry.position.text)[:1]]
+    return tuple(dict.fromkeys((*steps[:4], *borrowed[:2])))
 
 
 def steps_in(text: str) -> tuple[str, ...]:
@@ -141,7 +148,7 @@ def steps_in(text: str) -> tuple[str, ...]:
 
 def _tradeoffs(outcome: Outcome, material: Material) -> list[str]:
     """What the positions disagree about, and what the decision costs."""
-    lines = []
+    lines: list[str] = []
     if outcome.rival and outcome.rival.position.option:
         rival = find(material.ranked, outcome.rival.position.option)
         lines += _against_each_other(outcome.taken, rival)
@@ -152,24 +159,26 @@ def _tradeoffs(outcome: Outcome, material: Material) -> list[str]:
 def _against_each_other(taken: Weighed, rival: Weighed) -> list[str]:
     if not (taken.pros and rival.pros):
         return [f"{taken.option.name} against {rival.option.name}: the positions did not agree."]
-    mine, theirs = taken.pros[0].text.rstrip("."), small_title(rival.pros[0].text)
-    return [f"{mine}; on the other side, {theirs}"]
+    mine, theirs = taken.pros[0].text.rstrip("."), rival.pros[0].clause
+    return [f"{mine}; on the other side, {theirs}."]
 
 
 def _recommendations(material: Material, outcome: Outcome) -> list[str]:
     """Steps that other positions named and the winner did not."""
-    own = set(steps_in(outcome.winner.position.text))
+    own = _first_steps(outcome)
     named = [s for entry in outcome.others for s in steps_in(entry.position.text) if s not in own]
     doubtful = [fate for fate in outcome.taken.fates if fate.outcome in {"unknown", "strained"}]
-    tests = [f"Test {quote(fate.requirement.text, 90)} before relying on it." for fate in doubtful[:2]]
+    tests = [
+        f"Test {quote(fate.requirement.text, 90)} before relying on it." for fate in doubtful[:2]
+    ]
     chosen = list(dict.fromkeys([*tests, *named]))[:4]
     return chosen or [check.do for check in material.role.relevant(material.reading.topics)[:2]]
 
 
-def unmet(material: Material, outcome: Outcome) -> list[str]:
+def unmet(outcome: Outcome) -> list[str]:
     """Musts that the option fails, or that the winning text does not deal with."""
     failed = [f for f in outcome.taken.fates if f.outcome == "fails"]
-    lines = [f"{f.requirement.text}: {full_stop(small(f.text))}" for f in failed]
+    lines = [f"{f.requirement.text}: {f.text}." for f in failed]
     silent = [r for r in outcome.winner.position.missing if r.level is Level.MUST]
     lines += [
         f"{r.text}: the winning position does not deal with it."
@@ -182,32 +191,53 @@ def unmet(material: Material, outcome: Outcome) -> list[str]:
 def open_questions(material: Material, outcome: Outcome) -> list[str]:
     """What nobody knows yet: requirements of unknown fate, and points the question leaves open."""
     unknown = [fate.requirement.text for fate in outcome.taken.fates if fate.outcome == "unknown"]
-    lines = [f"Does {outcome.taken.option.name} hold for {quote(text, 80)}?" for text in unknown[:2]]
+    lines = [
+        f"Does {outcome.taken.option.name} hold for {quote(text, 80)}?" for text in unknown[:2]
+    ]
     return [*lines, *(point.question for point in open_points(material)[:2])]
 
 
 def _dissent(material: Material, outcome: Outcome) -> str:
     if not outcome.rival or not outcome.rival.position.option:
-        return ""
+        return _nobody_dissents(material, outcome)
     rival = find(material.ranked, outcome.rival.position.option)
-    said = sentences(outcome.rival.position.text)
-    argument = next((s for s in said[1:] if s != full_stop(rival.option.say) and len(s) > 40), "")  # noqa: PLR2004 - an argument, no exclamation
-    quoted = f" In its own words: {quote(argument, 160)}." if argument else ""
-    reason = f" {rival.pros[0].text}" if rival.pros else ""
-    return f"The best position not taken: {full_stop(rival.option.say)}{quoted}{reason}"
+    argument = _argument(outcome.rival.position.text, rival)
+    quoted = f" In its own words: {quote(argument, 170)}." if argument else ""
+    return f"The best position not taken: {full_stop(rival.option.say)}{quoted}"
 
 
-def _overturned_by(material: Material, outcome: Outcome) -> list[str]:
+def _argument(text: str, rival: Weighed) -> str:
+    """The sentence in which a position gives its best reason, else its longest one."""
+    said = [s for s in sentences(text)[1:] if not s.startswith(("“", "I started"))]
+    reasons = [normal(reason.says).strip() for reason in rival.pros]
+    given = (s for says in reasons for s in said if says in normal(s) and "?" not in s)
+    return next(given, max(said, key=len, default=""))
+
+
+def _nobody_dissents(material: Material, outcome: Outcome) -> str:
+    rivals = [entry for entry in material.ranked if entry.option != outcome.taken.option]
+    if not rivals or not rivals[0].pros:
+        return ""
+    name, merit = rivals[0].option.name, rivals[0].pros[0].clause
+    return f"No position dissents in the end. The strongest case for {name} is that {merit}."
+
+
+def _overturned_by(outcome: Outcome) -> list[str]:
     taken = outcome.taken
     lines = [
-        f"A test shows that {taken.option.name} does not hold for {quote(fate.requirement.text, 80)}."
+        f"It turns out that {taken.option.name} does not meet {quote(fate.requirement.text, 80)}."
         for fate in taken.fates
         if fate.outcome != "fails"
     ][:2]
     if outcome.rival and outcome.rival.position.option:
-        lines.append(f"New facts for {outcome.rival.position.option.name}: the vote is not unanimous.")
-    lines += [f"It turns out to matter more that {small_title(con.text).rstrip('.')}." for con in taken.cons[:1]]
-    return lines or ["A better option is named.", "A requirement is added that the positions did not see."]
+        lines.append(
+            f"New facts for {outcome.rival.position.option.name}: the vote is not unanimous."
+        )
+    lines += [f"It turns out to matter more that {con.clause}." for con in taken.cons[:1]]
+    return lines or [
+        "A better option is named.",
+        "A requirement is added that the positions did not see.",
+    ]
 
 
 def _note_outcome(material: Material, outcome: Outcome, note: Note) -> dict[str, object]:
@@ -228,7 +258,10 @@ def _what_became(material: Material, outcome: Outcome, note: Note) -> tuple[bool
     options = material.reading.options
     named = [o.name for o in options if names(o, options, normal(note.text))]
     if named:
-        return True, f"It is about {joined(named)}; it was in every prompt, and says nothing to weigh."
+        return (
+            True,
+            f"It is about {joined(named)}; it was in every prompt, and says nothing to weigh.",
+        )
     texts = [outcome.winner.position.text, *(other.position.text for other in outcome.others)]
     if any(quote(note.text, 40).strip("“”… ") in text for text in texts):
         return True, "Positions quote it."
@@ -245,6 +278,4 @@ def confidence(material: Material, outcome: Outcome) -> int:
     value = 20 + 20 * outcome.margin + 20 * coverage + 25 * same
     if not is_known(material.ranked):
         value = min(value, 35)
-    return round(min(value, 40) if unmet(material, outcome) else value)
-
-
+    return round(min(value, 40) if unmet(outcome) else value)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
-from core.providers.offline_engine.checklist import Role, Thing, catalogue
+from core.providers.offline_engine.checklist import Role, Thing, catalogue, inside
 from core.providers.offline_engine.options import Option
 from core.providers.offline_engine.question import Reading, Remark
 from core.providers.offline_engine.requirements import Level, Requirement
@@ -12,20 +13,43 @@ from core.providers.offline_engine.wording import capital, mentions, normal
 #: A few people: what asks for many hands weighs double.
 _FEW_PEOPLE = 4
 #: What a requirement's fate is worth to an option, for a must; half for the rest.
-_WORTH = {"fits": 2.0, "strained": -2.0, "fails": -8.0, "unknown": 0.0}
+_WORTH = {"fits": 2.0, "strained": -2.0, "fails": -30.0, "unknown": 0.0}
 #: What a remark for an option is worth; against it the same, ruled out three times as much.
 _REMARK = 3.0
+#: Loads below these speak for nothing: per second, and in users, records or parts.
+_TINY = {"rate": 50.0, "volume": 100.0}
 #: A lead that counts as clear.
 CLEAR = 4.0
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something speaks for or against an option: a sentence and its criterion."""
+    """Why something speaks for or against an option."""
 
     criterion: str
+    #: Its share of the option's score.
     worth: float
-    text: str
+    #: What it would be worth by the role's own values alone.
+    valued: float
+    #: Key of the thing it is about.
+    thing: str
+    #: A predicate: "is one program that can be read".
+    says: str
+
+    @property
+    def subject(self) -> str:
+        """The thing's title."""
+        return catalogue().things[self.thing].title
+
+    @property
+    def text(self) -> str:
+        """A whole sentence."""
+        return f"{capital(self.subject)} {self.says}."
+
+    @property
+    def clause(self) -> str:
+        """The sentence as a part of another one."""
+        return f"{inside(self.subject)} {self.says}"
 
 
 @dataclass(frozen=True)
@@ -50,14 +74,15 @@ class Weighed:
 
     @property
     def pros(self) -> tuple[Reason, ...]:
-        """What speaks for it, the weightiest first."""
-        return tuple(reason for reason in self.reasons if reason.worth > 0)
+        """What speaks for it; what the role values most comes first."""
+        speaking = [reason for reason in self.reasons if reason.worth > 0]
+        return tuple(sorted(speaking, key=lambda reason: (-reason.valued, -reason.worth)))
 
     @property
     def cons(self) -> tuple[Reason, ...]:
-        """What speaks against it, the weightiest first."""
-        against = [reason for reason in self.reasons if reason.worth < 0]
-        return tuple(sorted(against, key=lambda reason: reason.worth))
+        """What speaks against it; what the role values most comes first."""
+        speaking = [reason for reason in self.reasons if reason.worth < 0]
+        return tuple(sorted(speaking, key=lambda reason: (reason.valued, reason.worth)))
 
 
 def lead(ranked: tuple[Weighed, ...]) -> float:
@@ -67,14 +92,20 @@ def lead(ranked: tuple[Weighed, ...]) -> float:
 
 def is_known(ranked: tuple[Weighed, ...]) -> bool:
     """Whether the catalogue knows anything about what is chosen between."""
-    return any(reason.worth for weighed in ranked for reason in weighed.reasons)
+    return any(weighed.reasons or weighed.remarks for weighed in ranked)
 
 
 @lru_cache(maxsize=512)
 def weigh(role_name: str, reading: Reading) -> tuple[Weighed, ...]:
-    """All options, best first; equal ones in the question's order."""
+    """All options, best first; equal ones in the question's order.
+
+    Where nothing at all is known, the roles take turns, so that every option has an advocate.
+    """
     role = catalogue().role(role_name)
     weighed = [_weighed(role, option, reading) for option in reading.options]
+    if len({entry.score for entry in weighed}) == 1 and not is_known(tuple(weighed)):
+        turn = list(catalogue().roles.values()).index(role) % len(weighed)
+        return (*weighed[turn:], *weighed[:turn])
     return tuple(sorted(weighed, key=lambda entry: -entry.score))
 
 
@@ -105,28 +136,29 @@ def _worth(fate: Fate) -> float:
 def _reasons(role: Role, option: Option, reading: Reading) -> list[Reason]:
     known = catalogue().things
     return [
-        Reason(criterion, trait.amount * weight, sentence_of(known[key], trait.says))
+        Reason(
+            criterion=criterion,
+            worth=trait.amount * weight,
+            valued=float(trait.amount * role.values.get(criterion, 0)),
+            thing=key,
+            says=trait.says,
+        )
         for key in option.things
         for criterion, trait in known[key].traits.items()
         if (weight := _weight(role, criterion, reading))
     ]
 
 
-def sentence_of(thing: Thing, says: str) -> str:
-    """A trait as a sentence."""
-    return f"{capital(thing.title)} {says}."
-
-
 @lru_cache(maxsize=512)
 def _need(criterion: str, reading: Reading) -> float:
     """How much more a criterion counts because the requirements call for it."""
     words = catalogue().criteria[criterion].words
+    demands = [requirement for requirement in reading.requirements if not is_tiny(requirement)]
     called = sum(
-        any(mentions(normal(requirement.text), word) for word in words)
-        for requirement in reading.requirements
+        any(mentions(normal(requirement.text), word) for word in words) for requirement in demands
     )
     kinds = catalogue().requirement_kinds
-    called += sum(kinds[requirement.kind].criterion == criterion for requirement in reading.requirements)
+    called += sum(kinds[requirement.kind].criterion == criterion for requirement in demands)
     if criterion in {"operations", "simplicity"} and _few_people(reading):
         called += 1
     return 1.0 + 0.5 * min(called, 3)
@@ -160,8 +192,16 @@ def fate_of(option: Option, requirement: Requirement) -> Fate:
 
 
 def _outcome(option: Option, requirement: Requirement, criterion: str) -> tuple[str, str]:
-    if requirement.kind == "rate" and (capacity := _capacity(option)) and requirement.amount:
+    if (
+        requirement.kind == "rate"
+        and (capacity := _first(option, "capacity"))
+        and requirement.amount
+    ):
         return _by_capacity(requirement.amount, capacity)
+    if is_tiny(requirement):
+        return "fits", "so little is no burden to anything on the list"
+    if requirement.kind == "money" and (price := _first(option, "price")) and requirement.amount:
+        return _by_price(requirement.amount, price)
     amount, reason = _trait(option, criterion)
     if requirement.kind == "people" and (requirement.amount or 0) > _FEW_PEOPLE:
         return ("unknown", "") if amount <= 0 else ("fits", reason)
@@ -175,9 +215,23 @@ def _by_capacity(amount: float, capacity: int) -> tuple[str, str]:
     return ("fits" if amount <= capacity / 2 else "strained"), known
 
 
-def _capacity(option: Option) -> int | None:
-    known = [catalogue().things[key].capacity for key in option.things]
-    return next((capacity for capacity in known if capacity), None)
+def _by_price(budget: float, price: int) -> tuple[str, str]:
+    known = f"a year of it costs about {price:,} with everything around it"
+    if budget < price * 0.6:
+        return "fails", known
+    return ("fits" if budget >= price else "strained"), known
+
+
+def is_tiny(requirement: Requirement) -> bool:
+    """Whether a stated load is so small that it speaks for nothing."""
+    limit = _TINY.get(requirement.kind)
+    return limit is not None and requirement.amount is not None and requirement.amount < limit
+
+
+def _first(option: Option, figure: Literal["capacity", "price"]) -> int | None:
+    """The first figure of this kind that is known of what the option stands for."""
+    known: list[int | None] = [getattr(catalogue().things[key], figure) for key in option.things]
+    return next((value for value in known if value), None)
 
 
 def _trait(option: Option, criterion: str) -> tuple[int, str]:
@@ -187,4 +241,11 @@ def _trait(option: Option, criterion: str) -> tuple[int, str]:
     if not traits:
         return 0, ""
     thing, trait = max(traits, key=lambda pair: abs(pair[1].amount))
-    return trait.amount, f"{thing.title} {trait.says}"
+    return trait.amount, f"{_pronoun(option, thing)} {trait.says}"
+
+
+def _pronoun(option: Option, thing: Thing) -> str:
+    """How a thing is called where its option has just been named."""
+    if normal(thing.title) != normal(option.name):
+        return inside(thing.title)
+    return "they" if thing.plural else "it"

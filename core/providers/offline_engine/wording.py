@@ -1,16 +1,22 @@
-"""Small pieces of writing: quoting, joining, plain text out of Markdown, a stable choice of words."""
+"""Small pieces of writing: quoting, joining, plain text out of Markdown, a choice of words."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 #: Stands once in every post, so that nobody takes it for a model's answer.
 FOOTER = "_Offline engine: from checklists, not a model._"
 
+#: Words up to this length are too short to stand for longer ones.
+_SHORT = 3
+
+#: Quotation marks inside a quotation become single ones.
+_INNER_QUOTES = {0x201C: 0x2018, 0x201D: 0x2019}
 _MARKUP = re.compile(r"[*_`>#]+")
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+")
-_HEADING = re.compile(r"^\s*(?:#+\s.*|\*\*[^*]{1,60}\*\*\s*:?|[A-Z][^.!?]{0,40}:)\s*$")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”»*_]*\s+(?=[\"“«*_(]*[^\Wa-z])|(?<=[。！？])")
+_HEADING = re.compile(r"^\s*(?:#+\s.*|\*\*[^*]{0,60}[^*.!?。]\*\*\s*:?|[A-Z][^.!?]{0,40}:)\s*$")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”»*_]*\s+(?=[\"“«*_(]*[^\Wa-z])|(?<=[。\uff01\uff1f])")
 _WORD = re.compile(r"[a-z0-9äöüßéèáíóúñç]+(?:[+#]+)?|[^\W\d_]+")
 _CJK = "\u3040-\u30ff\u3400-\u9fff"
 _CJK_EDGE = re.compile(rf"(?<=[{_CJK}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{_CJK}])")
@@ -34,6 +40,7 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(cleaned for piece in parts if (cleaned := plain(piece)))
 
 
+@lru_cache(maxsize=16384)
 def normal(text: str) -> str:
     """The words of a text in lower case, one space around each, digits without separators."""
     joined = _THOUSANDS.sub("", text.lower())
@@ -41,13 +48,23 @@ def normal(text: str) -> str:
 
 
 def mentions(normalised: str, word: str) -> bool:
-    """Whether a normalised text has a word that begins with `word` (CJK: contains it)."""
-    return (word if word[:1] > "\u3000" else f" {word}") in normalised
+    """Whether a normalised text has a word that begins with `word`.
+
+    Words of up to three letters, and words that end in `$`, must be there whole (a plural s is
+    allowed to the short ones); Chinese and Japanese words may stand anywhere.
+    """
+    if word[:1] > "\u3000":
+        return word in normalised
+    if word.endswith("$"):
+        return f" {word[:-1]} " in normalised
+    if len(word) <= _SHORT:
+        return f" {word} " in normalised or f" {word}s " in normalised
+    return f" {word}" in normalised
 
 
 def quote(text: str, limit: int = 80) -> str:
     """A short piece of somebody's words in quotation marks, cut at a word's end."""
-    words = plain(text).strip("“”\"' .")
+    words = plain(text).strip("“”\"' .").translate(_INNER_QUOTES)
     if len(words) <= limit:
         return f"“{words}”"
     return f"“{words[:limit].rsplit(' ', 1)[0].rstrip(',;: ')} …”"
@@ -66,7 +83,7 @@ def capital(text: str) -> str:
 
 
 def small(text: str) -> str:
-    """The text with its first letter in lower case, unless the word is a name or an abbreviation."""
+    """The text with its first letter in lower case, unless it begins with an abbreviation."""
     first = text.split(" ", 1)[0]
     keeps = first == "I" or first.startswith("I’") or any(c.isupper() for c in first[1:])
     return text if keeps else text[:1].lower() + text[1:]
@@ -75,7 +92,7 @@ def small(text: str) -> str:
 def full_stop(text: str) -> str:
     """The text as a sentence: capital first, one mark last."""
     kept = capital(text.strip())
-    return kept if kept.endswith((".", "!", "?", "。", "？")) else f"{kept}."
+    return kept if kept.endswith((".", "!", "?", "。", "\uff1f")) else f"{kept}."
 
 
 def rank_of(*seeds: str) -> int:
