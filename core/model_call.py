@@ -326,6 +326,7 @@ class ModelCalls:
         try:
             return read_answer(reply.text, answer_type, check)
         except ReplyUnreadable as error:
+            error.text = reply.text
             with_call(error, self._call(ref, reply, tab))
             raise
 
