@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -118,10 +119,10 @@ async def read_arguments(request: web.Request) -> Json:
     merged: Json = dict(request.query)
     if request.content_type == "application/json":
         return {**merged, **_json_body(await request.text())}
-    if request.can_read_body:
+    if request.content_type == "multipart/form-data":
         form = await request.post()
-        merged |= {key: item for key, item in form.items() if isinstance(item, str)}
-    return merged
+        return {**merged, **{key: item for key, item in form.items() if isinstance(item, str)}}
+    return {**merged, **dict(parse_qsl(await request.text(), keep_blank_values=True))}
 
 
 def _json_body(text: str) -> Json:

@@ -19,7 +19,6 @@ MOST_VIEWS = 3
 MOST_REACTIONS = 23
 
 _VIEW_COMMON = {
-    "blocks": many(anything, 100),
     "callback_id": string(255, 0),
     "private_metadata": string(3000, 0),
     "external_id": string(255, 0),
