@@ -30,9 +30,8 @@ from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 
 QUESTION = (
-    "Should our 12-person team move background jobs from cron scripts to PostgreSQL as a queue, or "
-    "to Kafka? Jobs must never be lost, must run within 30 seconds, and we have two people who can "
-    "operate new infrastructure."
+    "PostgreSQL or Kafka for our background jobs? Jobs must never be lost, a job must start within "
+    "30 seconds, and only two of our twelve people can operate new infrastructure."
 )
 USER = "dana"
 CHANNEL = "architecture"

@@ -1,0 +1,120 @@
+"""What people type, understood, and the words they get back."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.access import Standing
+from bot.listeners import answers
+from bot.listeners.typed import (
+    Help,
+    ListDebates,
+    Question,
+    Show,
+    StopDebate,
+    Typed,
+    Unclear,
+    understood,
+)
+from core.ports import DebateEntry
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Help()),
+        ("   ", Help()),
+        ("help", Help()),
+        ("HELP", Help()),
+        ("list", ListDebates()),
+        ("show dabcd234", Show("dabcd234")),
+        ("show `DABCD234`", Show("dabcd234")),
+        ("stop dabcd234", StopDebate("dabcd234")),
+        ("stop", Unclear("stop", "stop")),
+        ("stop kafka", Unclear("stop kafka", "stop")),
+        ("show", Unclear("show", "show")),
+        ("hlep", Unclear("hlep", "help")),
+        ("lst", Unclear("lst", "list")),
+        ("Kafka", Unclear("Kafka", "")),
+        ("Kafka?", Question("Kafka?")),
+        ("stop using Kafka?", Question("stop using Kafka?")),
+        ("help us choose a queue", Question("help us choose a queue")),
+        ("list or set?", Question("list or set?")),
+        ("show dabcd234 to everybody?", Question("show dabcd234 to everybody?")),
+        ("  Kafka\nor PostgreSQL?  ", Question("Kafka\nor PostgreSQL?")),
+        ("<script>alert(1)</script> ok?", Question("<script>alert(1)</script> ok?")),
+        ("数据库 还是 队列?", Question("数据库 还是 队列?")),
+    ],
+)
+def test_what_is_typed_is_understood(text: str, expected: Typed):
+    assert understood(text) == expected
+
+
+@given(st.text(max_size=200))
+def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
+    found = understood(text)
+    if isinstance(found, Question):
+        assert found.text == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("word", "guess", "said"),
+    [
+        ("lst", "list", "Did you mean `/debate list`?"),
+        ("stop", "stop", "`/debate stop ID`"),
+        ("Kafka", "", "`/debate Should we use Kafka?`"),
+    ],
+)
+def test_a_lone_word_starts_nothing_and_says_what_to_type(word: str, guess: str, said: str):
+    words = answers.unclear(Unclear(word, guess))
+    assert said in words
+    assert "Nothing was started" in words
+
+
+def test_what_was_typed_is_shown_back_and_pings_nobody():
+    words = answers.not_started("Too long.", "<!channel> and <script> & @here")
+    assert "Nothing was started" in words
+    assert "&lt;!channel&gt; and &lt;script&gt; &amp; @" in words
+    assert "<!channel>" not in words
+    assert "@here" not in words
+
+
+def test_a_list_shows_each_debate_on_a_line_of_its_own():
+    entry = DebateEntry(
+        debate_id="dabcd234",
+        question="Kafka\nor <!here> PostgreSQL? " + "very " * 100 + "long",
+        workspace="T1",
+        channel="C1",
+        asked_by="U1",
+        started_at=datetime(2026, 1, 5, 9, tzinfo=UTC),
+        ended_at=None,
+        status="running",
+    )
+    lines = answers.listed([entry, entry]).splitlines()
+    assert len(lines) == 3
+    assert "`dabcd234`" in lines[1]
+    assert "running: Kafka or &lt;!here&gt;" in lines[1]
+    assert len(lines[1]) < 300
+    assert answers.listed([]) == answers.NO_DEBATES
+
+
+@pytest.mark.parametrize(
+    ("standing", "said"),
+    [
+        (Standing.OUTSIDE, "/invite @Moot"),
+        (Standing.ARCHIVED, "archived"),
+        (Standing.MEMBER, ""),
+        (Standing.UNKNOWN, ""),
+    ],
+)
+def test_where_no_debate_can_be_held_people_are_told(standing: Standing, said: str):
+    words = answers.not_here(standing)
+    assert said in words
+    assert bool(words) == bool(said)
+
+
+def test_help_names_every_command_that_is_understood():
+    text = answers.help_text().text
+    assert all(f"/debate {name}" in text for name in ("help", "list", "show", "stop"))
