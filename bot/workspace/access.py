@@ -5,7 +5,7 @@ Source: the error lists of https://docs.slack.dev/reference/methods.
 
 from bot.workspace.desk import Desk
 from bot.workspace.errors import SlackRefusal
-from bot.workspace.world import App, Channel
+from bot.workspace.world import App, Channel, User
 
 
 def need_scope(app: App, *any_of: str) -> None:
@@ -18,25 +18,36 @@ def need_scope(app: App, *any_of: str) -> None:
         raise SlackRefusal("missing_scope", needed=",".join(any_of), provided=",".join(app.scopes))
 
 
-def visible_channel(desk: Desk, app: App, name: str) -> Channel:
-    """Return a channel that the app may know of.
+def visible_channel(desk: Desk, app: App, channel_id: str) -> Channel:
+    """Return a channel that the app may know of; by id only, as on Slack.
 
     Raises:
         SlackRefusal: channel_not_found, also for a private channel without the app.
     """
-    channel = desk.world.channel(name)
-    if not channel.sees(app.bot_user):
+    channel = desk.world.channels.get(channel_id)
+    if channel is None or not channel.sees(app.bot_user):
         raise SlackRefusal("channel_not_found")
     return channel
 
 
-def readable_channel(desk: Desk, app: App, name: str) -> Channel:
+def known_user(desk: Desk, user_id: str) -> User:
+    """Return a user; by id only, as on Slack.
+
+    Raises:
+        SlackRefusal: user_not_found.
+    """
+    if user_id not in desk.world.users:
+        raise SlackRefusal("user_not_found")
+    return desk.world.users[user_id]
+
+
+def readable_channel(desk: Desk, app: App, channel_id: str) -> Channel:
     """Return a channel whose messages the app may read.
 
     Raises:
         SlackRefusal: channel_not_found, missing_scope, not_in_channel.
     """
-    channel = visible_channel(desk, app, name)
+    channel = visible_channel(desk, app, channel_id)
     need_scope(app, f"{channel.family()}:history")
     require_member(app, channel)
     return channel
@@ -62,13 +73,13 @@ def require_open(channel: Channel) -> None:
         raise SlackRefusal("is_archived")
 
 
-def postable_channel(desk: Desk, app: App, name: str) -> Channel:
+def postable_channel(desk: Desk, app: App, channel_id: str) -> Channel:
     """Return a channel the app may post to; chat:write.public opens public ones.
 
     Raises:
         SlackRefusal: channel_not_found, is_archived, not_in_channel, messages_tab_disabled.
     """
-    channel = visible_channel(desk, app, name)
+    channel = visible_channel(desk, app, channel_id)
     require_open(channel)
     if channel.is_private or "chat:write.public" not in app.scopes:
         require_member(app, channel)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from bot.workspace.wire import Json
 
+MOST_ENTRIES = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class LoggedCall:
@@ -36,13 +38,15 @@ class LoggedCall:
 
 @dataclass(slots=True)
 class CallLog:
-    """All calls since the start or the last clear, oldest first."""
+    """The calls since the start or the last clear, oldest first; the newest 20,000 at most."""
 
     entries: list[LoggedCall] = field(default_factory=list[LoggedCall])
 
     def add(self, entry: LoggedCall) -> None:
         """Write one down."""
         self.entries.append(entry)
+        if len(self.entries) > MOST_ENTRIES:
+            del self.entries[: MOST_ENTRIES // 10]
 
     def of(self, method: str, outcome: str | None = None) -> list[LoggedCall]:
         """Return the calls of a method, optionally only those with an outcome."""

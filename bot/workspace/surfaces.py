@@ -65,10 +65,12 @@ class Spot:
             "is_ephemeral": ephemeral,
             **present(thread_ts=self.source.get("thread_ts")),
         }
+        # Slack leaves out the message of an ephemeral one: the app must know it by itself.
+        message = {} if ephemeral else {"message": copy(self.source)}
         return {
             "container": container,
             "channel": {"id": self.channel.id, "name": self.channel.name},
-            "message": copy(self.source),
+            **message,
             "state": {"values": copy(self.values)},
         }
 

@@ -314,8 +314,8 @@ def typed(**values: str) -> Json:
 async def run_workspace(config: WorkspaceConfig | None = None) -> AsyncGenerator[Workspace]:
     """Run a workspace for as long as the block lasts."""
     workspace = Workspace(config)
-    await workspace.start()
     try:
+        await workspace.start()
         yield workspace
     finally:
         await workspace.stop()

@@ -28,7 +28,7 @@ def post_message(desk: Desk, call: Call) -> Json:
 def post_ephemeral(desk: Desk, call: Call) -> Json:
     """chat.postEphemeral."""
     channel = access.postable_channel(desk, call.app, call.args.required("channel"))
-    viewer = desk.world.user(call.args.required("user"))
+    viewer = access.known_user(desk, call.args.required("user"))
     if viewer.id not in channel.members:
         raise SlackRefusal("user_not_in_channel")
     message = {**author(desk, call), **draft(desk, call)}
@@ -178,6 +178,8 @@ def _target(desk: Desk, call: Call) -> Channel:
     if name.startswith("U") and name in desk.world.users:
         bot = desk.world.users[call.app.bot_user]
         name = channels.direct(desk, bot, desk.world.users[name]).id
+    if name not in desk.world.channels:
+        name = desk.world.channel(name).id  # chat.postMessage alone takes names
     return access.postable_channel(desk, call.app, name)
 
 

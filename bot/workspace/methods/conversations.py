@@ -40,7 +40,7 @@ def list_all(desk: Desk, call: Call) -> Json:
 
 def of_user(desk: Desk, call: Call) -> Json:
     """users.conversations: those a user is in; the app's own without `user`."""
-    user = desk.world.user(call.args.text("user") or call.app.bot_user)
+    user = access.known_user(desk, call.args.text("user") or call.app.bot_user)
     wanted = _kinds(call.args)
     found = [
         channel
@@ -108,7 +108,7 @@ def open_direct(desk: Desk, call: Call) -> Json:
     if call.args.text("channel"):
         channel = access.visible_channel(desk, call.app, call.args.text("channel"))
     elif len(users) == 1:
-        channel = channels.direct(desk, _bot(desk, call), desk.world.user(users[0]))
+        channel = channels.direct(desk, _bot(desk, call), access.known_user(desk, users[0]))
     else:
         raise SlackRefusal("users_list_not_supplied" if not users else "not_enough_users")
     if not channel.is_im:
@@ -150,14 +150,14 @@ def invite(desk: Desk, call: Call) -> Json:
     channel = _managed(desk, call)
     access.require_open(channel)
     for name in call.args.names("users"):
-        _invite_one(desk, call, channel, desk.world.user(name))
+        _invite_one(desk, call, channel, access.known_user(desk, name))
     return {"channel": channels.channel_object(channel, call.app.bot_user)}
 
 
 def kick(desk: Desk, call: Call) -> Json:
     """conversations.kick."""
     channel = _managed(desk, call)
-    user = desk.world.user(call.args.required("user"))
+    user = access.known_user(desk, call.args.required("user"))
     if user.id == call.app.bot_user:
         raise SlackRefusal("cant_kick_self")
     if channel.name == "general":

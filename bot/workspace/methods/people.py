@@ -1,5 +1,6 @@
 """auth.test, users.*, team.info, bots.info and apps.connections.open: who is who."""
 
+from bot.workspace import access
 from bot.workspace.call import Call, Method, Methods
 from bot.workspace.desk import Desk
 from bot.workspace.errors import SlackRefusal
@@ -30,7 +31,7 @@ def open_connection(desk: Desk, call: Call) -> Json:
 
 def user_info(desk: Desk, call: Call) -> Json:
     """users.info."""
-    return {"user": user_object(desk, desk.world.user(call.args.required("user")))}
+    return {"user": user_object(desk, access.known_user(desk, call.args.required("user")))}
 
 
 def list_users(desk: Desk, call: Call) -> Json:

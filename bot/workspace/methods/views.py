@@ -3,7 +3,7 @@
 Source: https://docs.slack.dev/surfaces/modals
 """
 
-from bot.workspace import modals
+from bot.workspace import access, modals
 from bot.workspace.call import Call, Method, Methods
 from bot.workspace.desk import Desk
 from bot.workspace.errors import SlackRefusal
@@ -42,7 +42,7 @@ def update_view(desk: Desk, call: Call) -> Json:
 
 def publish_view(desk: Desk, call: Call) -> Json:
     """views.publish: an app's Home for one user."""
-    user = desk.world.user(call.args.required("user_id"))
+    user = access.known_user(desk, call.args.required("user_id"))
     view = check_view(call.args.structure("view"), "home")
     if not call.app.has_home:
         raise SlackRefusal("not_enabled")
