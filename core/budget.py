@@ -22,8 +22,10 @@ NO_PRICES: Prices = {}
 #: Characters one token stands for; the mean over English prose and code.
 _CHARS_PER_TOKEN = 3.5
 #: Chinese, Japanese and Korean characters: about half as many characters go into a token.
-_CJK = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_CJK = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MILLION = Decimal(1_000_000)
+#: An estimate may be too low by so much.
+ESTIMATE_SLACK = 1.15
 #: How fast a model's correction follows what it reports.
 _LEARNING = 0.2
 _PRICE_BOOKS = {"moonshot": "moonshotai"}
@@ -36,7 +38,7 @@ def estimate_tokens(text: str, factor: float = 1.0) -> int:
         text: The text.
         factor: The model's own factor, from its capability or its correction.
     """
-    dense = len(_CJK.findall(text))
+    dense = len(text) - len(_CJK.sub("", text))
     return math.ceil((len(text) + dense) / _CHARS_PER_TOKEN * factor)
 
 

@@ -160,7 +160,7 @@ class ModelCalls:
             terms: Time, money, fallbacks.
 
         Raises:
-            LimitReached: A cap on money could be passed.
+            LimitReached: A cap on money could be passed, or the prompt does not fit the model.
             ProviderError: No model could be asked; `usage_of(error)` is what that cost.
             ConfigurationBroken: The agent's provider is not set up.
         """
@@ -188,7 +188,7 @@ class ModelCalls:
 
         Raises:
             ReplyUnreadable: Not even the repair could be read; `call_of(error)` is the call.
-            LimitReached: A cap on money could be passed.
+            LimitReached: A cap on money could be passed, or the prompt does not fit the model.
             ProviderError: No model could be asked; `usage_of(error)` is what that cost.
             ConfigurationBroken: The agent's provider is not set up.
         """
@@ -237,7 +237,7 @@ class ModelCalls:
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""
-        request = replace(request, model=ref.model)
+        request = self._measure.fitted(ref.provider, replace(request, model=ref.model))
         for number in range(1, self._patience.tries):
             try:
                 return await self._attempt(ref, request, tab)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 
 from core.budget import Prices, corrected, estimate_tokens, output_reserve, worst_cost
+from core.calling.fitting import fitted
 from core.calling.leader import beginning_keys
 from core.calling.wording import pieces, prompt_text
 from core.capabilities import Capability, Record, capability
@@ -62,6 +64,15 @@ class Measure:
             "output_tokens": self.tokens(provider, request.model, text),
         }
         return usage.model_copy(update=found)
+
+    def fitted(self, provider: str, request: ModelRequest) -> ModelRequest:
+        """The request, its spare parts shortened where the model's context is too small.
+
+        Raises:
+            LimitReached: It does not fit even then.
+        """
+        limits = self.capability(provider, request.model)
+        return fitted(request, limits, partial(self.tokens, provider, request.model))
 
     def beginnings(self, provider: str, request: ModelRequest) -> list[str]:
         """Keys of the beginnings the vendor will cache for others; none if it caches none."""

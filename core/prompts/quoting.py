@@ -6,6 +6,7 @@ reader cannot see. The system prompt says how to read that.
 """
 
 import re
+from functools import lru_cache
 
 from core.redaction import redact
 from core.request import Part, PartKind
@@ -31,6 +32,8 @@ _KEEP_OR_DROP = re.compile(
 )
 
 
+# The same parts are sent to every agent, and measured before they are sent.
+@lru_cache(maxsize=512)
 def quote(part: Part, delimiter: str) -> str:
     """The part as it stands in a prompt: a task as it is, anything else as labelled data.
 

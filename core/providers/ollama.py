@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from core.budget import estimate_tokens, output_reserve
+from core.budget import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.calling.wording import pieces, prompt_text
 from core.capabilities import Capability, Record, capability
 from core.errors import ProviderDown, ProviderError, RequestRejected
@@ -26,8 +26,6 @@ from core.request import ModelReply, ModelRequest
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
-#: The estimate of a prompt may be too low by so much.
-_SLACK = 1.15
 _BAD_STATUS, _NOT_FOUND = 400, 404
 
 
@@ -157,7 +155,9 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     Raises:
         RequestRejected: The model has no such window.
     """
-    needed = int(estimate_tokens(prompt_text(request), limits.token_factor) * _SLACK) + reply
+    needed = (
+        int(estimate_tokens(prompt_text(request), limits.token_factor) * ESTIMATE_SLACK) + reply
+    )
     if needed > limits.context_tokens:
         raise RequestRejected(
             f"About {needed} tokens are needed, and the model's context holds"
