@@ -61,7 +61,7 @@ def main() -> None:
     ratios: list[float] = []
     for run in range(1, wanted.runs + 1):
         took, debate = asyncio.run(one_debate(wanted.agents, wanted.rounds, wanted.latency))
-        chain = format_of(debate).longest_chain(debate)
+        chain = format_of(debate).longest_chain(wanted.rounds) + 2  # the ballots, the synthesis
         ratios.append(took / (chain * wanted.latency))
         print(
             f"run {run}: {wanted.agents} agents × {wanted.rounds} rounds, "

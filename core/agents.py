@@ -1,7 +1,7 @@
-"""What agents do: propose, criticise, refine, and vote."""
+"""What agents do: say something, in every act that ends in text, and vote."""
 
 from core.calling.spent import call_of
-from core.context import Candidate, candidates
+from core.context import Candidate, candidates, critiques_shown, first_choice_before
 from core.errors import ReplyUnreadable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.formats.registry import format_of
@@ -22,7 +22,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     if carried:
         return _carry(turn, carried)
     agent = debate.setup.agent(turn.agent)
-    text, call = await calls.ask(request_for(debate, turn), agent, terms_for(debate))
+    text, call = await calls.ask(request_for(debate, turn), agent, terms_for(debate, turn))
     warnings = _warnings(turn)
     return ContributionMade(
         contribution=Contribution(turn=turn, text=text.strip(), call=call, warnings=warnings)
@@ -36,7 +36,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         ProviderError: No model could be asked.
         LimitReached: A cap forbids the call.
     """
-    shown = candidates(debate, turn.agent)
+    shown = candidates(debate, turn)
     labels = [candidate.label for candidate in shown]
     try:
         reply, call = await calls.ask_for(
@@ -44,13 +44,14 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             debate.setup.agent(turn.agent),
             BallotReply,
             check=lambda ballot: ballot_fault(ballot, labels) or None,
-            terms=terms_for(debate),
+            terms=terms_for(debate, turn),
         )
     except ReplyUnreadable as error:
         abstention = Abstention(turn=turn, reason=str(error), call=call_of(error))
         return BallotAbstained(abstention=abstention)
-    ballot = _ballot(turn, reply, shown).model_copy(update={"call": call})
-    return BallotCast(ballot=ballot)
+    ballot = _ballot(turn, reply, shown)
+    moved_by = _moved_by(debate, ballot, reply)
+    return BallotCast(ballot=ballot.model_copy(update={"call": call, "moved_by": moved_by}))
 
 
 def _carry(turn: Turn, carried: Contribution) -> ContributionMade:
@@ -79,3 +80,13 @@ def _ballot(turn: Turn, reply: BallotReply, shown: tuple[Candidate, ...]) -> Bal
         reasons=dict(zip(ranking, reply.reasons, strict=True)),
         confidence=clamp(reply.confidence, 0.0, 1.0),
     )
+
+
+def _moved_by(debate: Debate, ballot: Ballot, reply: BallotReply) -> str | None:
+    """Key of the critique the voter says it was moved by; only if it has moved at all."""
+    before = first_choice_before(debate, ballot.turn)
+    if before is None or before == ballot.ranking[0]:
+        return None
+    shown = enumerate(critiques_shown(debate, ballot.turn), start=1)
+    keys = {f"c{number}": critique.turn.key for number, critique in shown}
+    return keys.get(reply.moved_by.strip())

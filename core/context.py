@@ -1,26 +1,23 @@
 """What an agent sees on its turn, as labelled parts: shared ones first, its own last (pure).
 
-The question, its context and people's notes are in every prompt. Other agents are never named to
-one another; the judge sees names, because it has to say who dissents.
+The question, its context, people's answers and notes are in every prompt. Other agents are never
+named to one another; the judge sees names, because it has to say who dissents.
 """
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from core.formats.critique import critiques_of
-from core.formats.registry import format_of, is_cut_short
+from core import facts
+from core.formats.registry import format_of
 from core.models import Act, Contribution, Debate, Turn
-from core.prompts import render
 from core.request import Part, PartKind
+from core.strategies.registry import judge_summary, strategy_of
 
-#: Longest text asked for, in words, by act.
-WORDS = {
-    Act.PROPOSAL: 350,
-    Act.CRITIQUE: 250,
-    Act.REFINEMENT: 450,
-    Act.SYNTHESIS: 500,
-}
+#: Acts that ask before anything was said, or only about what is said: no history.
+_WITHOUT_HISTORY = frozenset({Act.QUESTIONS, Act.SUMMARY, Act.BALLOT, Act.SYNTHESIS})
+#: Acts whose text must not lose what the question demands.
+_CHECKED = frozenset({Act.REFINEMENT, Act.ADJUST, Act.STATEMENT})
 
 
 @dataclass(frozen=True)
@@ -33,19 +30,26 @@ class Candidate:
 
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
-    """Everything the agent is shown on this turn, the task last."""
-    return (*_shared(debate), *_own(debate, turn), *_notes(debate), _task(debate, turn))
+    """Everything the agent is shown on this turn but its task."""
+    return (
+        *_question(debate),
+        *_history(debate, turn),
+        *_about(debate, turn),
+        *_notes(debate),
+        *_lost_facts(debate, turn),
+    )
 
 
-def candidates(debate: Debate, voter: str) -> tuple[Candidate, ...]:
-    """All final positions under labels p1…pN, shuffled for this voter.
+def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
+    """The positions on a ballot under labels p1…pN, shuffled for this voter.
 
-    The order depends on the debate and the voter only, so that a repeated call asks the same.
-    Shuffling against position bias: "Large Language Models are not Fair Evaluators"
+    The order depends on the debate, the round and the voter only, so that a repeated call asks the
+    same. Shuffling against position bias: "Large Language Models are not Fair Evaluators"
     (arXiv:2305.17926).
     """
-    positions = format_of(debate).positions(debate)
-    seed = f"{debate.setup.delimiter}/{voter}/"
+    form = format_of(debate)
+    positions = form.positions(debate, turn.round) if turn.round else form.drafts(debate)
+    seed = f"{debate.setup.delimiter}/{turn.key}/"
     order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
     return tuple(
         Candidate(label=f"p{number}", position=agent, text=positions[agent].text)
@@ -53,22 +57,55 @@ def candidates(debate: Debate, voter: str) -> tuple[Candidate, ...]:
     )
 
 
+def first_choice_before(debate: Debate, turn: Turn) -> str | None:
+    """Whose draft this voter ranked first before the debate."""
+    blind = Turn(act=Act.BALLOT, round=0, agent=turn.agent)
+    ballot = debate.ballots.get(blind.key)
+    return ballot.ranking[0] if ballot and turn.round else None
+
+
+def critiques_shown(debate: Debate, turn: Turn) -> Sequence[Contribution]:
+    """The newest critiques of the voter's first choice before the debate, by label c1…cK."""
+    before = first_choice_before(debate, turn)
+    about = [c for c in debate.contributions.values() if _criticises(c, before)]
+    last = max((critique.turn.round for critique in about), default=0)
+    return [critique for critique in about if critique.turn.round == last]
+
+
 def note_labels(debate: Debate) -> tuple[str, ...]:
     """The labels notes go by in prompts: n1, n2, and so on."""
     return tuple(f"n{number}" for number, _ in enumerate(debate.notes, start=1))
 
 
-def _shared(debate: Debate) -> Sequence[Part]:
-    """What every agent sees, the same text for all."""
-    question = Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)
-    if not debate.setup.context:
-        return (_ending_shared(question),)
-    context = Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context)
-    return (question, _ending_shared(context))
+def _question(debate: Debate) -> Sequence[Part]:
+    """What every agent sees first, the same text for all."""
+    parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
+    if debate.setup.context:
+        parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
+    answered = _clarifications(debate)
+    if answered:
+        label = "What people were asked"
+        parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=answered))
+    parts[-1] = replace(parts[-1], ends_shared=True)
+    return parts
 
 
-def _ending_shared(part: Part) -> Part:
-    return Part(kind=part.kind, label=part.label, text=part.text, ends_shared=True)
+def _clarifications(debate: Debate) -> str:
+    """Questions with answers; "NA" and the assumption where nobody answered."""
+    items = (item for asked in debate.clarifications.values() for item in asked.items)
+    lines: list[str] = []
+    for item in items:
+        answer = debate.answers.get(item.number)
+        said = answer.text if answer else ""
+        lines.append(f"{item.number}. {item.question}")
+        lines.append(f"   Answer: {said}" if said else f"   NA. Assume: {item.assumption}")
+    return "\n".join(lines)
+
+
+def _history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    if turn.act in _WITHOUT_HISTORY or turn.round == 0:
+        return ()
+    return strategy_of(debate).history(debate, turn)
 
 
 def _notes(debate: Debate) -> Sequence[Part]:
@@ -82,53 +119,38 @@ def _notes(debate: Debate) -> Sequence[Part]:
     return (Part(kind=PartKind.NOTES, label="Notes people added", text="\n".join(lines)),)
 
 
-def _own(debate: Debate, turn: Turn) -> Sequence[Part]:
+def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What this turn is about."""
     match turn.act:
-        case Act.CRITIQUE:
-            return _under_review(debate, turn)
-        case Act.REFINEMENT:
-            return _with_critiques(debate, turn)
         case Act.BALLOT:
-            return tuple(
-                Part(kind=PartKind.CANDIDATE, label=candidate.label, text=candidate.text)
-                for candidate in candidates(debate, turn.agent)
-            )
+            return _ballot(debate, turn)
         case Act.SYNTHESIS:
             return (*_final_positions(debate), *_tally(debate))
         case _:
-            return ()
+            return format_of(debate).sees(debate, turn)
 
 
-def _under_review(debate: Debate, turn: Turn) -> Sequence[Part]:
-    target = turn.target or ""
-    proposal = debate.text_of(Act.PROPOSAL, turn.round, target)
-    parts = [Part(kind=PartKind.POSITION, label="Proposal under review", text=proposal)]
-    earlier = debate.text_of(Act.CRITIQUE, turn.round - 1, turn.agent, target)
-    if earlier:
-        label = "Your critique of its earlier version"
-        parts.append(Part(kind=PartKind.OTHER, label=label, text=earlier))
-    return parts
+def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
+    shown = [
+        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, spare=1)
+        for one in candidates(debate, turn)
+    ]
+    critiques = [
+        Part(kind=PartKind.CRITIQUE, label=f"c{number}", text=critique.text, spare=2)
+        for number, critique in enumerate(critiques_shown(debate, turn), start=1)
+    ]
+    return (*shown, *critiques)
 
 
-def _with_critiques(debate: Debate, turn: Turn) -> Sequence[Part]:
-    own = debate.text_of(Act.PROPOSAL, turn.round, turn.agent)
-    critiques = critiques_of(debate, turn.round, turn.agent)
-    return (
-        Part(kind=PartKind.OWN, label="Your proposal", text=own),
-        *(
-            Part(
-                kind=PartKind.CRITIQUE,
-                label=f"Critique {number} of {len(critiques)}",
-                text=critique.text,
-            )
-            for number, critique in enumerate(critiques, start=1)
-        ),
-    )
+def _criticises(made: Contribution, agent: str | None) -> bool:
+    return made.turn.act is Act.CRITIQUE and agent is not None and made.turn.target == agent
 
 
 def _final_positions(debate: Debate) -> Sequence[Part]:
-    """All final positions, by name; in the order of the vote when there was one."""
+    """All final positions by name, in the order of the vote; or the judge's summary of them."""
+    summary = judge_summary(debate)
+    if summary:
+        return (Part(kind=PartKind.SUMMARY, label="All positions in short", text=summary.text),)
     positions = format_of(debate).positions(debate)
     order = [score.position for score in debate.tally.scores] if debate.tally else list(positions)
     return tuple(_final_position(debate, agent, positions[agent]) for agent in order)
@@ -136,7 +158,7 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
 
 def _final_position(debate: Debate, agent: str, position: Contribution) -> Part:
     label = f"Position of {debate.setup.agent(agent).name}"
-    return Part(kind=PartKind.POSITION, label=label, text=position.text)
+    return Part(kind=PartKind.POSITION, label=label, text=position.text, spare=1)
 
 
 def _tally(debate: Debate) -> Sequence[Part]:
@@ -148,45 +170,26 @@ def _tally(debate: Debate) -> Sequence[Part]:
         f"{score.first_places} first places"
         for score in debate.tally.scores
     ]
+    last = max((ballot.turn.round for ballot in debate.ballots.values()), default=0)
     lines += [
         f"{debate.setup.agent(ballot.voter).name} put "
         f"{debate.setup.agent(ballot.ranking[0]).name} first: {ballot.reasons[ballot.ranking[0]]}"
         for ballot in debate.ballots.values()
-        if ballot.ranking[0] in ballot.reasons
+        if ballot.turn.round == last and ballot.ranking[0] in ballot.reasons
     ]
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 
 
-def _task(debate: Debate, turn: Turn) -> Part:
-    role = debate.setup.agent(turn.agent).role
-    text = render.task(turn.act, role, **_task_values(debate, turn))
-    return Part(kind=PartKind.TASK, label="Task", text=text)
-
-
-def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
-    values: dict[str, object] = {"words": WORDS.get(turn.act, 0)}
-    match turn.act:
-        case Act.CRITIQUE:
-            values["repeated"] = turn.round > 1
-        case Act.BALLOT:
-            labels = [candidate.label for candidate in candidates(debate, turn.agent)]
-            values |= {"count": len(labels), "labels": ", ".join(labels)}
-        case Act.SYNTHESIS:
-            values["winner"] = _winner_words(debate)
-            values["partial"] = is_cut_short(debate)
-            values["notes"] = ", ".join(note_labels(debate)) or "there are none"
-        case _:
-            pass
-    return values
-
-
-def _winner_words(debate: Debate) -> str:
-    """Whose position the judge starts from."""
-    names = [
-        debate.setup.agent(agent).name for agent in (debate.tally.winners if debate.tally else ())
-    ]
-    if not names:
-        return "the position that meets the requirements best (there was no vote)"
-    if len(names) == 1:
-        return f"the winner of the vote, the position of {names[0]}"
-    return f"the tied winners of the vote, the positions of {' and '.join(names)}"
+def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What the question demands and the text at hand has lost on the way."""
+    if turn.act is Act.SYNTHESIS:
+        texts = [position.text for position in format_of(debate).positions(debate).values()]
+    elif turn.act in _CHECKED:
+        texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
+    else:
+        return ()
+    lost = facts.lost(facts.ledger(debate), "\n".join(texts))
+    if not texts or not lost:
+        return ()
+    text = "\n".join(f"- {fact.text}" for fact in lost)
+    return (Part(kind=PartKind.FACTS, label="Not to be lost again", text=text),)

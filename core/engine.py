@@ -8,15 +8,15 @@ call whose answer is in the log is never made again.
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 
+from core import schedule
 from core.calling.spent import usage_of
 from core.errors import LimitReached, ProviderError, ReplyUnreadable
-from core.events import Event, Recorded, TimeRanOut, TurnFailed, apply
-from core.formats import registry
-from core.models import Debate, Failure, Status, Turn
+from core.events import ClarificationsClosed, Event, Recorded, TimeRanOut, TurnFailed, apply
+from core.models import Debate, Failure, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 
 _log = structlog.get_logger(__name__)
@@ -25,6 +25,13 @@ _log = structlog.get_logger(__name__)
 News = tuple[Debate, Recorded]
 #: What a turn may fail with; everything else is a fault of ours and stops the run loudly.
 TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached)
+
+
+class Work(NamedTuple):
+    """A turn in hand."""
+
+    turn: Turn
+    task: asyncio.Task[None]
 
 
 class TurnTaker(Protocol):
@@ -99,7 +106,7 @@ class _Run:
         self._turns = turns
         self._sink = sink
         self._clock = clock
-        self._working: dict[str, asyncio.Task[None]] = {}
+        self._working: dict[str, Work] = {}
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
@@ -118,16 +125,17 @@ class _Run:
                 await self._sink.turns_began(debate, began)
             if debate.status is not Status.RUNNING:
                 return debate
-            if not self._working and not await self._end(debate) and not self._changed.is_set():
-                return debate  # parked: it waits for people or for a time
+            if not self._working and await self._is_parked(debate):
+                return debate
             await self._wait(debate)
             debate, news = await self._catch_up(debate)
 
     async def cancel(self) -> None:
         """Stop all work in hand; what is not in the log yet will be done again."""
-        for task in self._working.values():
+        tasks = [work.task for work in self._working.values()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._working.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _load(self) -> tuple[Debate, Sequence[News]]:
         """Fold the log; news is what was not published before the last stop."""
@@ -163,14 +171,14 @@ class _Run:
 
     def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
-        ready = {turn.key: turn for turn in registry.ready(debate)}
+        ready = {turn.key: turn for turn in schedule.ready(debate)}
         for key in [key for key in self._working if key not in ready]:
-            self._working.pop(key).cancel()
+            self._working.pop(key).task.cancel()
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
             task.add_done_callback(lambda _: self._changed.set())
-            self._working[turn.key] = task
+            self._working[turn.key] = Work(turn, task)
         return tuple(ready.values()) if fresh else ()
 
     async def _take(self, debate: Debate, turn: Turn) -> None:
@@ -183,12 +191,15 @@ class _Run:
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         await self._append(event)
 
-    async def _end(self, debate: Debate) -> bool:
-        """Record how the debate ended, if it has."""
-        ending = registry.conclusion(debate)
+    async def _is_parked(self, debate: Debate) -> bool:
+        """Whether only people or a time can bring the debate on; ends it if nothing can."""
+        ending = schedule.conclusion(debate)
+        overdue = schedule.overdue(debate, self._clock.now())
         if ending:
             await self._append(ending)
-        return ending is not None
+        elif overdue:
+            await self._append(ClarificationsClosed(which=overdue))
+        return not self._changed.is_set()
 
     async def _append(self, event: Event) -> None:
         appended = await self._store.append(
@@ -198,19 +209,42 @@ class _Run:
         self._changed.set()
 
     async def _wait(self, debate: Debate) -> None:
-        """Until the log may have grown or the debate's time is up; raise what a turn raised."""
+        """Until the log may have grown or a time is up; raise what a turn raised."""
         try:
             async with asyncio.timeout(self._seconds_left(debate)):
                 await self._changed.wait()
         except TimeoutError:
-            await self._append(TimeRanOut())
+            await self._enforce_limits(debate)
         self._changed.clear()
-        for key in [key for key, task in self._working.items() if task.done()]:
-            self._working.pop(key).result()
+        for key in [key for key, work in self._working.items() if work.task.done()]:
+            self._working.pop(key).task.result()
 
-    def _seconds_left(self, debate: Debate) -> float | None:
-        """Seconds until the debate's time is up; None when it is up already."""
-        if debate.out_of_time:
-            return None
-        limit = timedelta(seconds=debate.setup.limits.debate_seconds)
-        return max(0.0, (debate.started_at + limit - self._clock.now()).total_seconds())
+    def _seconds_left(self, debate: Debate) -> float:
+        """Seconds until the next limit: of the debate, or of a round being worked on."""
+        limits = debate.setup.limits
+        rounds = {work.turn.round for work in self._working.values()} - {0}
+        ends = [
+            schedule.round_began(debate, number) + timedelta(seconds=limits.round_seconds)
+            for number in rounds
+            if not schedule.is_cut_short(debate)
+        ]
+        if not debate.out_of_time:
+            ends.append(debate.started_at + timedelta(seconds=limits.debate_seconds))
+        left = [(end - self._clock.now()).total_seconds() for end in ends]
+        return max(0.0, min(left, default=limits.turn_seconds))
+
+    async def _enforce_limits(self, debate: Debate) -> None:
+        """The debate's time is up: on to the vote. A round's is: what is in hand has failed."""
+        limits, now = debate.setup.limits, self._clock.now()
+        if now >= debate.started_at + timedelta(seconds=limits.debate_seconds):
+            await self._append(TimeRanOut())
+            return
+        for work in list(self._working.values()):
+            began = schedule.round_began(debate, work.turn.round)
+            if work.turn.round and now >= began + timedelta(seconds=limits.round_seconds):
+                work.task.cancel()
+                await self._append(TurnFailed(failure=_late(work.turn)))
+
+
+def _late(turn: Turn) -> Failure:
+    return Failure(turn=turn, reason="The round's time was up.", usage=Usage())

@@ -13,14 +13,20 @@ from pydantic import Field, TypeAdapter
 
 from core.models import (
     Abstention,
+    Answer,
     Ballot,
+    Clarifications,
     Contribution,
     Debate,
     Failure,
+    Guidance,
     Note,
+    Person,
+    Questions,
     Setup,
     Status,
     Stop,
+    Summary,
     Tally,
     Value,
     Verdict,
@@ -61,6 +67,79 @@ class TurnFailed(Value):
     def key(self) -> str:
         """The turn's key: a turn has one outcome."""
         return self.failure.turn.key
+
+
+class QuestionsAsked(Value):
+    """An agent said what it wants to know."""
+
+    kind: Literal["questions_asked"] = "questions_asked"
+    questions: Questions
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.questions.turn.key
+
+
+class ClarificationsOpened(Value):
+    """Questions were put to people."""
+
+    kind: Literal["clarifications_opened"] = "clarifications_opened"
+    clarifications: Clarifications
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.clarifications.turn.key
+
+
+class ClarificationAnswered(Value):
+    """A person answered a question, or skipped it. The first answer stands."""
+
+    kind: Literal["clarification_answered"] = "clarification_answered"
+    answer: Answer
+
+    @property
+    def key(self) -> str:
+        """One answer per question."""
+        return f"answer/{self.answer.number}"
+
+
+class ClarificationsClosed(Value):
+    """The time to answer is over; assumptions hold where nobody did."""
+
+    kind: Literal["clarifications_closed"] = "clarifications_closed"
+    #: Key of the clarifications.
+    which: str
+
+    @property
+    def key(self) -> str:
+        """They close once."""
+        return f"{self.which}/closed"
+
+
+class FacilitatorDecided(Value):
+    """The facilitator said what comes next."""
+
+    kind: Literal["facilitator_decided"] = "facilitator_decided"
+    guidance: Guidance
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.guidance.turn.key
+
+
+class SummaryMade(Value):
+    """Older turns were summed up."""
+
+    kind: Literal["summary_made"] = "summary_made"
+    summary: Summary
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.summary.turn.key
 
 
 class BallotCast(Value):
@@ -123,6 +202,45 @@ class StopRequested(Value):
         return "stop"
 
 
+class VoteCalled(Value):
+    """A person asked for the vote at once."""
+
+    kind: Literal["vote_called"] = "vote_called"
+    by: Person
+
+    @property
+    def key(self) -> str:
+        """The vote is called once."""
+        return "vote-called"
+
+
+class DebatePaused(Value):
+    """A person paused the debate."""
+
+    kind: Literal["debate_paused"] = "debate_paused"
+    by: Person
+    #: Tells one click from the next.
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """One click, one pause."""
+        return f"pause/{self.origin}"
+
+
+class DebateResumed(Value):
+    """A person let the debate go on."""
+
+    kind: Literal["debate_resumed"] = "debate_resumed"
+    by: Person
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """One click, one resumption."""
+        return f"resume/{self.origin}"
+
+
 class TimeRanOut(Value):
     """The debate took longer than its limit: no new turns but the vote and the verdict."""
 
@@ -171,13 +289,22 @@ class DebateFailed(Value):
 
 Event = Annotated[
     DebateStarted
+    | QuestionsAsked
+    | ClarificationsOpened
+    | ClarificationAnswered
+    | ClarificationsClosed
     | ContributionMade
+    | FacilitatorDecided
+    | SummaryMade
     | TurnFailed
     | BallotCast
     | BallotAbstained
     | VoteTallied
     | NoteAdded
     | StopRequested
+    | VoteCalled
+    | DebatePaused
+    | DebateResumed
     | TimeRanOut
     | VerdictReached
     | DebateConcluded
@@ -239,10 +366,14 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
             started_at=recorded.at,
             seq=recorded.seq,
             now=recorded.at,
+            times={recorded.event.key: recorded.at},
         )
     if debate is None:
         raise ValueError(f"the log begins with {recorded.event.kind}, not with the start")
-    moved = replace(debate, seq=recorded.seq, now=recorded.at)
+    times = debate.times
+    if recorded.event.key not in times:
+        times = {**times, recorded.event.key: recorded.at}
+    moved = replace(debate, seq=recorded.seq, now=recorded.at, times=times)
     return _apply_outcome(moved, recorded.event) or _apply_fact(moved, recorded)
 
 
@@ -253,6 +384,21 @@ def _apply_outcome(debate: Debate, event: Event) -> Debate | None:
             return replace(debate, contributions={**debate.contributions, event.key: made})
         case TurnFailed(failure=failure):
             return replace(debate, failures={**debate.failures, event.key: failure})
+        case QuestionsAsked(questions=asked):
+            return replace(debate, questions={**debate.questions, event.key: asked})
+        case ClarificationsOpened(clarifications=opened):
+            return replace(debate, clarifications={**debate.clarifications, event.key: opened})
+        case FacilitatorDecided(guidance=guidance):
+            return replace(debate, guidance={**debate.guidance, event.key: guidance})
+        case SummaryMade(summary=summary):
+            return replace(debate, summaries={**debate.summaries, event.key: summary})
+        case _:
+            return _apply_vote(debate, event)
+
+
+def _apply_vote(debate: Debate, event: Event) -> Debate | None:
+    """The debate after a step of the vote or the verdict; None if the event is none."""
+    match event:
         case BallotCast(ballot=ballot):
             return replace(debate, ballots={**debate.ballots, event.key: ballot})
         case BallotAbstained(abstention=abstention):
@@ -268,10 +414,27 @@ def _apply_outcome(debate: Debate, event: Event) -> Debate | None:
 def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
     """The debate after what a person did, or after its end."""
     match recorded.event:
+        case ClarificationAnswered(answer=answer):
+            return replace(debate, answers={**debate.answers, answer.number: answer})
+        case ClarificationsClosed(which=which):
+            return replace(debate, closed=debate.closed | {which})
         case NoteAdded(note=note):
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
             return replace(debate, stop=stop)
+        case VoteCalled(by=person):
+            return replace(debate, vote_called_by=person)
+        case DebatePaused(by=person):
+            return replace(debate, paused_by=person)
+        case DebateResumed():
+            return replace(debate, paused_by=None)
+        case _:
+            return _apply_end(debate, recorded)
+
+
+def _apply_end(debate: Debate, recorded: Recorded) -> Debate:
+    """The debate after its time or itself has come to an end."""
+    match recorded.event:
         case TimeRanOut():
             return replace(debate, out_of_time=True)
         case DebateConcluded():

@@ -8,11 +8,12 @@ from core.calling.spent import call_of
 from core.context import note_labels
 from core.errors import LimitReached, ProviderError, ReplyUnreadable
 from core.events import VerdictReached
-from core.formats.registry import format_of, is_cut_short
+from core.formats.registry import format_of
 from core.model_call import ModelCalls
 from core.models import Agent, Debate, NoteOutcome, Turn, Verdict, VerdictSource
 from core.prompting import request_for, terms_for
 from core.replies import VerdictReply, first_sentence, verdict_from, verdict_from_text
+from core.schedule import is_cut_short
 
 _log = structlog.get_logger(__name__)
 
@@ -49,7 +50,9 @@ async def _try(calls: ModelCalls, debate: Debate, turn: Turn, judge: Agent) -> V
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     request = request_for(debate, turn)
     try:
-        reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms_for(debate))
+        reply, call = await calls.ask_for(
+            request, judge, VerdictReply, terms=terms_for(debate, turn)
+        )
     except ReplyUnreadable as error:
         return _raw(error)
     except (ProviderError, LimitReached) as error:

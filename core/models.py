@@ -26,6 +26,7 @@ class Act(StrEnum):
     """What a turn does. Each act has one prompt file and one module that performs it."""
 
     QUESTIONS = "questions"
+    CLARIFICATION = "clarification"
     PROPOSAL = "proposal"
     CRITIQUE = "critique"
     REFINEMENT = "refinement"
@@ -41,6 +42,7 @@ class Act(StrEnum):
     BALLOT = "ballot"
     TALLY = "tally"
     SYNTHESIS = "synthesis"
+    EVALUATION = "evaluation"
 
 
 class Turn(Value):
@@ -51,9 +53,9 @@ class Turn(Value):
 
     act: Act
     round: int
-    #: Id of the agent whose turn it is; `JUDGE` and `ENGINE` stand for the two that are no agents.
+    #: Id of the agent whose turn it is, or one of `RESERVED_IDS`.
     agent: str
-    #: Id of the agent whose position it is about (critiques).
+    #: Id of the agent whose position it is about (critiques), or what else tells turns apart.
     target: str | None = None
 
     @property
@@ -67,6 +69,40 @@ class Turn(Value):
 JUDGE = "judge"
 #: Stands in `Turn.agent` for turns that ask no model (counting the votes).
 ENGINE = "engine"
+#: Stands in `Turn.agent` for the panel's facilitator.
+FACILITATOR = "facilitator"
+#: Stands in `Turn.agent` for who sums up rounds in the background.
+SUMMARIZER = "summarizer"
+#: Ids no agent may have.
+RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER})
+
+
+class PromptText(Value):
+    """A prompt that overrides a built-in one, read once when the debate is opened."""
+
+    text: str
+    #: Where it came from, for the record.
+    source: str
+
+
+class ContextMethod(StrEnum):
+    """What stands in for older turns in a prompt."""
+
+    FULL = "full"
+    LENGTH = "length"
+    ROUNDS = "rounds"
+    HIERARCHICAL = "hierarchical"
+
+
+class Summarization(Value):
+    """When and how older turns are summarised. Lengths are in characters."""
+
+    enabled: bool = True
+    method: ContextMethod = ContextMethod.LENGTH
+    #: Summarise from this length on.
+    threshold: int = 5000
+    max_length: int = 2500
+    prompt: PromptText | None = None
 
 
 class Agent(Value):
@@ -82,6 +118,10 @@ class Agent(Value):
     #: None: the model's own default.
     temperature: float | None = None
     enabled: bool = True
+    #: Prompts of its own, by act; "persona" for who it is.
+    prompts: Mapping[str, PromptText] = Field(default_factory=dict[str, PromptText])
+    #: None: as the debate's settings say.
+    summarization: Summarization | None = None
 
 
 class Person(Value):
@@ -118,6 +158,36 @@ class VoteRules(Value):
     weights: Mapping[str, float] = Field(default_factory=dict)
 
 
+class Ending(StrEnum):
+    """When the rounds end."""
+
+    #: After the number of rounds asked for.
+    FIXED = "fixed"
+    #: As soon as ballots are stable and positions converge, or nothing moves any more.
+    CONVERGED = "converged"
+
+
+class Termination(Value):
+    """When the rounds end."""
+
+    ending: Ending = Ending.FIXED
+    #: Mean likeness of the positions, 0 to 1, from which they count as converged.
+    threshold: float = 0.8
+    #: Never end earlier.
+    min_rounds: int = 2
+
+
+class Clarifying(Value):
+    """Whether and how agents may ask people before the first round."""
+
+    enabled: bool = False
+    per_agent: int = 5
+    #: Seconds people have to answer before the assumptions hold.
+    wait_seconds: float = 900.0
+    #: Rounds of questions: the first and follow-ups, at most 3.
+    rounds: int = 1
+
+
 class Setup(Value):
     """Everything that was decided about a debate before its first turn."""
 
@@ -131,20 +201,37 @@ class Setup(Value):
     judge: Agent
     limits: Limits = Limits()
     vote: VoteRules = VoteRules()
+    termination: Termination = Termination()
+    #: Rank the first drafts before the debate, to see later who moved.
+    blind_ballot: bool = True
+    clarifying: Clarifying = Clarifying()
+    summarization: Summarization = Summarization()
+    #: Serve the background; None = the judge's model.
+    summarizer: Agent | None = None
+    facilitator: Agent | None = None
     #: Random per debate: marks where quoted text begins and ends in prompts.
     delimiter: str
     #: Said to people when the debate starts (defaults used, unknown roles, …).
     warnings: tuple[str, ...] = ()
 
     def agent(self, agent_id: str) -> Agent:
-        """The agent, or the judge, with this id.
+        """The agent with this id; the judge, facilitator and summarizer by their reserved ids.
 
         Raises:
             KeyError: No such agent.
         """
         if agent_id == JUDGE:
             return self.judge
-        return next(agent for agent in self.agents if agent.id == agent_id)
+        if agent_id == FACILITATOR:
+            return self.facilitator or _standing_in(self.judge, FACILITATOR)
+        if agent_id == SUMMARIZER:
+            return self.summarizer or _standing_in(self.judge, SUMMARIZER)
+        return {agent.id: agent for agent in self.agents}[agent_id]
+
+
+def _standing_in(judge: Agent, role: str) -> Agent:
+    """The judge's model in another role."""
+    return judge.model_copy(update={"id": role, "name": role.capitalize(), "role": role})
 
 
 class Usage(Value):
@@ -220,6 +307,8 @@ class Ballot(Value):
     reasons: Mapping[str, str] = Field(default_factory=dict)
     #: 0 to 1.
     confidence: float = 0.5
+    #: Key of the critique that moved the voter away from its first choice before the debate.
+    moved_by: str | None = None
     call: Call | None = None
 
     @property
@@ -256,6 +345,96 @@ class Tally(Value):
     controversial: bool
     voters: tuple[str, ...]
     abstained: tuple[str, ...] = ()
+
+
+class Question(Value):
+    """What an agent wants to know before it takes a position."""
+
+    text: str
+    #: What holds if nobody answers.
+    assumption: str
+
+
+class Questions(Value):
+    """One agent's questions; none is an outcome too."""
+
+    turn: Turn
+    questions: tuple[Question, ...]
+    call: Call | None = None
+
+
+class Clarification(Value):
+    """A question put to people, asked by one agent or several. Numbered from 1 in its debate."""
+
+    number: int
+    question: str
+    assumption: str
+    #: Ids of the agents who want to know.
+    asked_by: tuple[str, ...]
+
+
+class Clarifications(Value):
+    """Questions put to people together, and how long people have."""
+
+    turn: Turn
+    items: tuple[Clarification, ...]
+    until: datetime
+
+
+class Answer(Value):
+    """A person's answer to a clarification, or the wish to let the assumption hold."""
+
+    number: int
+    #: Empty: skipped.
+    text: str
+    by: Person
+
+
+class NextStep(StrEnum):
+    """What a facilitator decides after a round."""
+
+    GO_ON = "go_on"
+    ASK = "ask"
+    VOTE = "vote"
+
+
+class Guidance(Value):
+    """A facilitator's decision."""
+
+    turn: Turn
+    next_step: NextStep
+    #: What the next round should look at.
+    focus: str = ""
+    #: What to ask people, and what holds if nobody answers.
+    question: Question | None = None
+    call: Call | None = None
+
+
+class SummaryKind(StrEnum):
+    """What a summary stands in for."""
+
+    #: One agent's own history: its proposals, the critiques of them, its refinements.
+    PERSPECTIVE = "perspective"
+    CONTRIBUTION = "contribution"
+    ROUND = "round"
+    #: Several rounds.
+    META = "meta"
+    #: The last round's positions, for the judge.
+    JUDGE = "judge"
+
+
+class Summary(Value):
+    """Stands in for older turns."""
+
+    turn: Turn
+    kind: SummaryKind
+    text: str
+    before_chars: int
+    after_chars: int
+    #: How it was made: the context method, or the fallback that had to do.
+    method: str
+    call: Call | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Note(Value):
@@ -334,12 +513,24 @@ class Debate:
     #: Sequence number and time of the newest event folded in.
     seq: int = 0
     now: datetime
+    #: When each key of the log came to be.
+    times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     contributions: Mapping[str, Contribution] = field(default_factory=dict[str, Contribution])
     failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
+    questions: Mapping[str, Questions] = field(default_factory=dict[str, Questions])
+    clarifications: Mapping[str, Clarifications] = field(default_factory=dict[str, Clarifications])
+    answers: Mapping[int, Answer] = field(default_factory=dict[int, Answer])
+    #: Keys of clarifications whose time is over.
+    closed: frozenset[str] = frozenset()
+    guidance: Mapping[str, Guidance] = field(default_factory=dict[str, Guidance])
+    summaries: Mapping[str, Summary] = field(default_factory=dict[str, Summary])
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
     stop: Stop | None = None
+    #: Who asked for the vote at once, and who paused it.
+    vote_called_by: Person | None = None
+    paused_by: Person | None = None
     out_of_time: bool = False
     tally: Tally | None = None
     verdict: Verdict | None = None
@@ -354,10 +545,19 @@ class Debate:
             return self.tally is not None
         if turn.act is Act.SYNTHESIS:
             return self.verdict is not None
-        key = turn.key
-        return any(
-            key in outcomes
-            for outcomes in (self.contributions, self.failures, self.ballots, self.abstentions)
+        return turn.key in self.times
+
+    def clarification(self, number: int) -> Clarification | None:
+        """The question with this number."""
+        found = (item for asked in self.clarifications.values() for item in asked.items)
+        return next((item for item in found if item.number == number), None)
+
+    @property
+    def open_clarifications(self) -> tuple[Clarification, ...]:
+        """Questions people can still answer, oldest first."""
+        waiting = (c for key, c in self.clarifications.items() if key not in self.closed)
+        return tuple(
+            item for asked in waiting for item in asked.items if item.number not in self.answers
         )
 
     def text_of(self, act: Act, round_number: int, agent: str, target: str | None = None) -> str:
@@ -368,9 +568,12 @@ class Debate:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Every model call that led to a recorded outcome, in the order of the log."""
+        """Every model call that led to a recorded outcome, by kind of outcome."""
         outcomes = (
+            *self.questions.values(),
             *self.contributions.values(),
+            *self.guidance.values(),
+            *self.summaries.values(),
             *self.ballots.values(),
             *self.abstentions.values(),
             *([self.verdict] if self.verdict else []),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.errors import BadInput
 from core.formats.registry import FORMATS
-from core.models import ENGINE, JUDGE, Agent, Person, Place, Setup
+from core.models import RESERVED_IDS, Agent, Person, Place, Setup
 from core.settings import (
     DEFAULT_ROSTER,
     FALLBACK_ROLE,
@@ -49,12 +49,15 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         place=wish.place,
         format=_format(wish.format or settings.format),
         rounds=_rounds(settings.rounds if wish.rounds is None else wish.rounds, settings),
-        agents=roster,
-        judge=judge_for(settings.judge_model),
+        agents=tuple(_with_prompts(agent, settings) for agent in roster),
+        judge=_with_prompts(settings.judge or judge_for(settings.judge_model), settings),
         limits=settings.limits,
         vote=settings.vote,
+        termination=settings.termination,
+        clarifying=settings.clarifying,
+        summarization=settings.summarization,
         delimiter=delimiter,
-        warnings=tuple(warnings),
+        warnings=(*settings.warnings, *warnings),
     )
 
 
@@ -122,7 +125,14 @@ def _find(name: str, enabled: Sequence[Agent], settings: Settings, warnings: lis
 def _agent_id(name: str) -> str:
     """An id that is safe in keys and no stand-in for the judge or the engine."""
     slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-") or FALLBACK_ROLE
-    return f"agent-{slug}" if slug in {JUDGE, ENGINE} else slug
+    return f"agent-{slug}" if slug in RESERVED_IDS else slug
+
+
+def _with_prompts(agent: Agent, settings: Settings) -> Agent:
+    """The agent with the prompts meant for everybody, where it has none of its own."""
+    if not settings.prompts:
+        return agent
+    return agent.model_copy(update={"prompts": {**settings.prompts, **agent.prompts}})
 
 
 def _default_names() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
-from core.models import NoteOutcome, Verdict
+from core.models import NextStep, NoteOutcome, Verdict
 
 #: A verdict that leaves a major requirement unmet is never more confident than this.
 UNMET_CONFIDENCE_CAP = 40
@@ -20,6 +20,30 @@ class BallotReply(BaseModel):
     ranking: list[str]
     reasons: list[str]
     confidence: float
+    #: Label of the critique that moved the voter, or empty.
+    moved_by: str
+
+
+class QuestionReply(BaseModel):
+    """One clarifying question."""
+
+    question: str
+    assumption: str
+
+
+class QuestionsReply(BaseModel):
+    """What an agent wants to know."""
+
+    questions: list[QuestionReply]
+
+
+class FacilitationReply(BaseModel):
+    """What a facilitator answers."""
+
+    decision: str
+    focus: str
+    question: str
+    assumption: str
 
 
 class NoteReply(BaseModel):
@@ -58,6 +82,14 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
             f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
         )
     return ""
+
+
+def facilitation_fault(reply: FacilitationReply) -> str | None:
+    """What is wrong with the decision, as a sentence for the model; None if it is good."""
+    steps = [step.value for step in NextStep]
+    if reply.decision in steps:
+        return None
+    return f'"decision" must be one of {", ".join(steps)}, not "{reply.decision}".'
 
 
 def clamp(value: float, low: float, high: float) -> float:

@@ -49,6 +49,16 @@ class Part:
     text: str
     #: The prompt up to and including this part is the same for other agents: cache up to here.
     ends_shared: bool = False
+    #: How readily this part is shortened when the prompt does not fit; 0 = never.
+    spare: int = 0
+
+
+def numbered(kind: PartKind, label: str, texts: Sequence[str], *, spare: int = 1) -> list[Part]:
+    """Parts of the same kind, unnamed: "Critique 1 of 3" and so on."""
+    return [
+        Part(kind=kind, label=f"{label} {number} of {len(texts)}", text=text, spare=spare)
+        for number, text in enumerate(texts, start=1)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

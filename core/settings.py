@@ -1,8 +1,22 @@
 """Settings of debates as one frozen object: roles, roster, judge, limits, and their defaults."""
 
 from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
 
-from core.models import Agent, Limits, Value, VoteRules
+from pydantic import Field
+
+from core.capabilities import Price
+from core.models import (
+    Agent,
+    Clarifying,
+    Limits,
+    PromptText,
+    Summarization,
+    Termination,
+    Value,
+    VoteRules,
+)
 
 
 class Role(Value):
@@ -48,6 +62,15 @@ class ModelChoice(Value):
     model: str
 
 
+class Caps(Value):
+    """Bounds on money over several debates, in US dollars; None = no bound."""
+
+    #: What the debates of one person may cost on one day (UTC).
+    person_day_cost: Decimal | None = None
+    #: What all debates may cost on one day (UTC).
+    day_cost: Decimal | None = None
+
+
 class Settings(Value):
     """What a debate starts from when nothing else is asked for."""
 
@@ -56,10 +79,24 @@ class Settings(Value):
     #: Serves agents made from built-in roles.
     agent_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
+    #: The judge in full; None = made from `judge_model`.
+    judge: Agent | None = None
     format: str = "critique"
     rounds: int = 3
     limits: Limits = Limits()
+    caps: Caps = Caps()
     vote: VoteRules = VoteRules()
+    termination: Termination = Termination()
+    clarifying: Clarifying = Clarifying()
+    summarization: Summarization = Summarization()
+    #: Prompts that stand in for built-in ones for every agent that has none of its own.
+    prompts: Mapping[str, PromptText] = Field(default_factory=dict[str, PromptText])
+    #: Records laid over the built-in table of capabilities.
+    models: tuple[Mapping[str, Any], ...] = ()
+    #: Prices that win over the public list; a key is `provider/model` or the model's name.
+    prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])
+    #: Said to people when a debate starts: what the settings ask for and cannot be had.
+    warnings: tuple[str, ...] = ()
     question_max_chars: int = 4000
     rounds_max: int = 15
 

@@ -70,13 +70,14 @@ class ScriptedProvider:
 
 
 def plausible_reply(request: ModelRequest) -> str:
-    """A reply of the right form for every act of the critique format."""
+    """A reply of the right form for every act."""
     if request.act is Act.BALLOT:
         labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
         reasons = [f"{label} is clear" for label in labels]
-        return json.dumps({"ranking": labels, "reasons": reasons, "confidence": 0.7})
-    if request.act is Act.SYNTHESIS:
-        return json.dumps(a_verdict_reply())
+        ballot = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
+        return json.dumps(ballot)
+    if request.act in _STRUCTURED:
+        return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
 
 
@@ -96,6 +97,14 @@ def a_verdict_reply(**changes: object) -> dict[str, object]:
         "confidence": 72,
     }
     return reply | changes
+
+
+#: Replies of the acts that are answered the same whatever was asked.
+_STRUCTURED: dict[Act, dict[str, object]] = {
+    Act.SYNTHESIS: a_verdict_reply(),
+    Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
+    Act.FACILITATION: {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""},
+}
 
 
 class RecordingSink:

@@ -2,12 +2,26 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from core import agents, judge, voting
+from core import agents, clarification, facilitator, judge, summarizer, voting
 from core.events import Event, VoteTallied
-from core.formats.registry import ballot_turns, format_of
+from core.formats.registry import format_of
 from core.model_call import ModelCalls
 from core.models import Act, Debate, Turn
+from core.schedule import ballot_turns
 
+#: Acts that end in text.
+SPOKEN = (
+    Act.PROPOSAL,
+    Act.CRITIQUE,
+    Act.REFINEMENT,
+    Act.GATHER,
+    Act.PLAN,
+    Act.FORMULATE,
+    Act.DEBATE,
+    Act.ADJUST,
+    Act.REBUTTAL,
+    Act.STATEMENT,
+)
 Performer = Callable[[ModelCalls, Debate, Turn], Awaitable[Event]]
 
 
@@ -22,9 +36,11 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
 
 #: One module per act. A new act: its prompt file, its performer here.
 PERFORMERS: Mapping[Act, Performer] = {
-    Act.PROPOSAL: agents.speak,
-    Act.CRITIQUE: agents.speak,
-    Act.REFINEMENT: agents.speak,
+    Act.QUESTIONS: clarification.ask,
+    Act.CLARIFICATION: clarification.put,
+    **dict.fromkeys(SPOKEN, agents.speak),
+    Act.FACILITATION: facilitator.guide,
+    Act.SUMMARY: summarizer.summarise,
     Act.BALLOT: agents.vote,
     Act.TALLY: tally,
     Act.SYNTHESIS: judge.synthesise,

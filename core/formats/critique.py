@@ -8,16 +8,29 @@ long as its longest chain of turns. In round ≥2 the proposal is the last refin
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.models import Act, Contribution, Debate, Turn
+from core.request import Part, PartKind, numbered
 
 NAME = "critique"
+MOST_ROUNDS = 15
 PHASES: tuple[Act, ...] = (Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT)
+_POSITIONS = frozenset({Act.PROPOSAL, Act.REFINEMENT})
 
 
-def ready(debate: Debate) -> Sequence[Turn]:
-    """Turns whose inputs exist and which have no outcome yet; none = the format is through."""
-    rounds = range(1, debate.setup.rounds + 1)
-    turns = (turn for number in rounds for turn in _round(debate, number))
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
+    turns = (turn for number in range(1, rounds + 1) for turn in _round(debate, number))
     return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def planned(debate: Debate, number: int) -> Sequence[Turn]:
+    """Every turn of a round, as far as can be foreseen."""
+    agents = alive(debate)
+    pairs = ((critic, target) for critic in agents for target in agents if critic != target)
+    return (
+        *(Turn(act=Act.PROPOSAL, round=number, agent=agent) for agent in agents),
+        *(Turn(act=Act.CRITIQUE, round=number, agent=c, target=t) for c, t in pairs),
+        *(Turn(act=Act.REFINEMENT, round=number, agent=agent) for agent in agents),
+    )
 
 
 def alive(debate: Debate) -> Sequence[str]:
@@ -26,13 +39,34 @@ def alive(debate: Debate) -> Sequence[str]:
     return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
 
 
-def positions(debate: Debate) -> Mapping[str, Contribution]:
-    """The newest position of every agent that has one, in roster order."""
+def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
+    """The newest position of every agent that has one, up to a round, in roster order."""
     newest: dict[str, Contribution] = {}
     for made in debate.contributions.values():
-        if made.turn.act in {Act.PROPOSAL, Act.REFINEMENT}:
+        if made.turn.act in _POSITIONS and made.turn.round <= (upto or made.turn.round):
             newest[made.turn.agent] = made
     return {agent.id: newest[agent.id] for agent in debate.setup.agents if agent.id in newest}
+
+
+def drafts(debate: Debate) -> Mapping[str, Contribution]:
+    """The positions taken in isolation; empty while one can still come."""
+    agents = [agent.id for agent in debate.setup.agents]
+    turns = [Turn(act=Act.PROPOSAL, round=1, agent=agent) for agent in agents]
+    if not all(debate.is_done(turn) for turn in turns):
+        return {}
+    made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
+    return {agent: draft for agent, draft in made.items() if draft}
+
+
+def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What this turn is about."""
+    match turn.act:
+        case Act.CRITIQUE:
+            return _under_review(debate, turn)
+        case Act.REFINEMENT:
+            return _with_critiques(debate, turn)
+        case _:
+            return ()
 
 
 def carried_over(debate: Debate, turn: Turn) -> Contribution | None:
@@ -51,13 +85,29 @@ def critiques_of(debate: Debate, number: int, agent: str) -> Sequence[Contributi
     return tuple(critique for critique in found if critique)
 
 
-def longest_chain(debate: Debate) -> int:
-    """Turns that must follow one another when every model call takes the same time.
+def longest_chain(rounds: int) -> int:
+    """The first round is three turns long, later ones two: the proposal is carried over."""
+    return 2 * rounds + 1
 
-    The first round is three turns long, later ones two (the proposal is carried over); then the
-    ballot and the synthesis.
-    """
-    return 2 * debate.setup.rounds + 1 + 2
+
+def _under_review(debate: Debate, turn: Turn) -> Sequence[Part]:
+    target = turn.target or ""
+    proposal = debate.text_of(Act.PROPOSAL, turn.round, target)
+    parts = [Part(kind=PartKind.POSITION, label="Proposal under review", text=proposal)]
+    earlier = debate.text_of(Act.CRITIQUE, turn.round - 1, turn.agent, target)
+    if earlier:
+        label = "Your critique of its earlier version"
+        parts.append(Part(kind=PartKind.OTHER, label=label, text=earlier, spare=2))
+    return parts
+
+
+def _with_critiques(debate: Debate, turn: Turn) -> Sequence[Part]:
+    own = debate.text_of(Act.PROPOSAL, turn.round, turn.agent)
+    received = critiques_of(debate, turn.round, turn.agent)
+    return (
+        Part(kind=PartKind.OWN, label="Your proposal", text=own),
+        *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
+    )
 
 
 def _round(debate: Debate, number: int) -> Iterator[Turn]:

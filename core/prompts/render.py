@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from core.models import Act
+from core.models import Act, Agent
 
 _FOLDER = Path(__file__).parent
 _environment = Environment(
@@ -13,6 +13,8 @@ _environment = Environment(
 )
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
+#: The key under which an agent overrides who it is.
+PERSONA = "persona"
 
 
 @cache
@@ -24,18 +26,28 @@ def system() -> str:
 @cache
 def persona(role: str) -> str:
     """Who the agent is; a role without a file of its own gets the generalist's."""
-    file = _FOLDER / "roles" / f"{role}.md"
-    known = {path.stem for path in (_FOLDER / "roles").glob("*.md")}
-    chosen = file if role in known else _FOLDER / "roles" / "generalist.md"
-    return chosen.read_text(encoding="utf-8").strip()
+    known = {path.stem: path for path in (_FOLDER / "roles").glob("*.md")}
+    return known.get(role, known["generalist"]).read_text(encoding="utf-8").strip()
 
 
-def task(act: Act, role: str, **values: object) -> str:
-    """What the agent is to do on this turn.
+def task(act: Act, agent: Agent, **values: object) -> str:
+    """What the agent is to do on this turn, with its own prompts in place of built-in ones.
 
     Raises:
-        jinja2.UndefinedError: The act's file needs a value that is not given.
+        jinja2.UndefinedError: The text needs a value that is not given.
         jinja2.TemplateNotFound: The act asks no model.
     """
-    template = _environment.get_template(f"acts/{act.value}.md.j2")
-    return template.render(persona=persona(role), **values).strip()
+    own = agent.prompts.get(act.value)
+    template = (
+        _environment.from_string(own.text)
+        if own
+        else _environment.get_template(f"acts/{act.value}.md.j2")
+    )
+    who = agent.prompts.get(PERSONA)
+    return template.render(persona=who.text if who else persona(agent.role), **values).strip()
+
+
+def source(act: Act, agent: Agent) -> str:
+    """Where the agent's prompt for this act comes from, for the record."""
+    own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
+    return ", ".join(own) or BUILT_IN

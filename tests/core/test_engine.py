@@ -2,64 +2,32 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import pytest
 
 from core.clock import SystemClock
-from core.engine import Engine
 from core.errors import KeyRefused, ProviderError, RunLost
 from core.events import (
     DebateConcluded,
     DebateFailed,
-    DebateStarted,
     NoteAdded,
     StopRequested,
     TurnFailed,
     fold,
 )
-from core.model_call import ModelCalls
 from core.models import (
     Act,
-    Debate,
     Note,
     Person,
-    Setup,
     Status,
     Stop,
     VerdictSource,
 )
 from core.request import ModelRequest, PartKind
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
-from core.turns import Turns
+from core.testing import ScriptedProvider, a_setup, plausible_reply
+from tests.core.bench import DEBATE, Bench
 
-DEBATE = "dabc2345"
 DANA = Person(id="U1", name="Dana")
-
-
-@dataclass
-class Bench:
-    """An engine over a log in memory and a scripted model."""
-
-    provider: ScriptedProvider = field(default_factory=ScriptedProvider)
-    store: InMemoryStore = field(default_factory=InMemoryStore)
-    sink: RecordingSink = field(default_factory=RecordingSink)
-
-    @property
-    def engine(self) -> Engine:
-        """A new engine, as after a restart."""
-        clock = SystemClock()
-        calls = ModelCalls({"scripted": self.provider}, clock)
-        return Engine(store=self.store, turns=Turns(calls), sink=self.sink, clock=clock)
-
-    async def start(self, setup: Setup | None = None) -> None:
-        event = DebateStarted(setup=setup or a_setup())
-        await self.store.create(DEBATE, event, origin="trigger-1", at=SystemClock().now())
-
-    async def run(self, setup: Setup | None = None) -> Debate:
-        await self.start(setup)
-        return await self.engine.run(DEBATE)
 
 
 async def test_a_debate_runs_from_question_to_verdict() -> None:
@@ -79,7 +47,7 @@ async def test_three_agents_and_three_rounds_take_exactly_the_turns_of_the_forma
     asked = {act: len(bench.provider.asked(act)) for act in Act}
 
     assert (asked[Act.PROPOSAL], asked[Act.CRITIQUE], asked[Act.REFINEMENT]) == (3, 18, 9)
-    assert (asked[Act.BALLOT], asked[Act.SYNTHESIS]) == (3, 1)
+    assert (asked[Act.BALLOT], asked[Act.SYNTHESIS]) == (6, 1)  # ballots: blind and final
     carried = debate.contributions["r2/proposal/architect"]
     assert (carried.carried_from, carried.call) == ("r1/refinement/architect", None)
 
@@ -240,7 +208,7 @@ async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> Non
         request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
     ]
 
-    assert len(ballots) == 2
+    assert len(ballots) == 4, "two for the blind ballot, two for the final one"
     assert debate.tally
     assert debate.tally.abstained == ("security",)
     assert debate.tally.voters == ("architect", "simplicity")
@@ -260,7 +228,7 @@ async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None
     assert debate.verdict
     assert debate.verdict.partial
     assert "Stopped by Dana" in debate.verdict.warnings[0]
-    assert not bench.provider.asked(Act.BALLOT)
+    assert debate.tally is None
 
 
 async def test_a_debate_out_of_time_goes_to_the_vote() -> None:

@@ -69,7 +69,8 @@ def test_a_long_first_line_is_cut_visibly() -> None:
 def test_a_ballot_is_a_permutation_with_a_reason_each(
     ranking: list[str], reasons: list[str], fault: str
 ) -> None:
-    found = ballot_fault(BallotReply(ranking=ranking, reasons=reasons, confidence=1), ["p1", "p2"])
+    ballot = BallotReply(ranking=ranking, reasons=reasons, confidence=1, moved_by="")
+    found = ballot_fault(ballot, ["p1", "p2"])
 
     assert fault in found
     assert bool(fault) == bool(found)

@@ -1,0 +1,110 @@
+"""The fact ledger: figures and requirements people gave, and which texts still hold them (pure).
+
+Agents agree more and more while critical facts get lost on the way (arXiv:2606.03032). So what the
+question, its context, answers and notes state is kept, and every position, summary and verdict is
+checked against it without asking a model.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.models import Debate
+
+#: Words that make a sentence a requirement; German ones too, for the teams that ask in German.
+_DEMANDS = re.compile(
+    r"\b(must|shall|should|need(?:s)? to|at (?:most|least)|no more than|never|only|without|"
+    r"muss|müssen|soll|sollen|höchstens|mindestens|nie|ohne|nur)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_UNIT = re.compile(r"\s*(%|[$€£]|[^\W\d_]+)")
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
+_WORD = re.compile(r"[^\W\d_]{4,}")
+#: Share of a requirement's words that a text must hold to hold the requirement.
+_ENOUGH = 0.5
+
+
+class FactKind(StrEnum):
+    """What a fact is."""
+
+    FIGURE = "figure"
+    REQUIREMENT = "requirement"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something people stated that must survive the debate."""
+
+    kind: FactKind
+    #: As it was written.
+    text: str
+    #: Where it came from: "question", "context", "answer 2", "note 1".
+    source: str
+
+
+def ledger(debate: Debate) -> Sequence[Fact]:
+    """All facts people gave so far, each once, in the order they gave them."""
+    found = (fact for source, text in _sources(debate) for fact in _facts(text, source))
+    return list({(fact.kind, fact.text.lower()): fact for fact in found}.values())
+
+
+def lost(facts: Sequence[Fact], text: str) -> Sequence[Fact]:
+    """Facts this text does not hold."""
+    return [fact for fact in facts if not holds(text, fact)]
+
+
+def survival(facts: Sequence[Fact], text: str) -> float:
+    """Share of the facts that the text holds, 0 to 1; 1 when there are none."""
+    return 1 - len(lost(facts, text)) / len(facts) if facts else 1.0
+
+
+def holds(text: str, fact: Fact) -> bool:
+    """Whether a text holds a fact: the same figure, or most words of the requirement."""
+    if fact.kind is FactKind.FIGURE:
+        number = _NUMBER.search(fact.text)
+        return bool(number) and _plain(number.group()) in _numbers(text)
+    words = {word.lower() for word in _WORD.findall(fact.text)}
+    there = {word.lower() for word in _WORD.findall(text)}
+    return not words or len(words & there) / len(words) >= _ENOUGH
+
+
+def _sources(debate: Debate) -> Sequence[tuple[str, str]]:
+    answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
+    notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
+    return [
+        ("question", debate.setup.question),
+        ("context", debate.setup.context),
+        *answers,
+        *notes,
+    ]
+
+
+def _facts(text: str, source: str) -> Sequence[Fact]:
+    figures = (Fact(FactKind.FIGURE, figure, source) for figure in _figures(text))
+    sentences = (match.group().strip() for match in _SENTENCE.finditer(text))
+    demands = (
+        Fact(FactKind.REQUIREMENT, sentence, source)
+        for sentence in sentences
+        if _DEMANDS.search(sentence)
+    )
+    return [*demands, *figures]
+
+
+def _figures(text: str) -> Sequence[str]:
+    """Numbers with the unit or word that follows them."""
+    found: list[str] = []
+    for match in _NUMBER.finditer(text):
+        unit = _UNIT.match(text, match.end())
+        found.append(match.group() + (unit.group() if unit else ""))
+    return found
+
+
+def _numbers(text: str) -> set[str]:
+    return {_plain(match.group()) for match in _NUMBER.finditer(text)}
+
+
+def _plain(number: str) -> str:
+    """The number without thousands separators: 2,000 and 2.000 are 2000, 2.5 stays."""
+    return re.sub(r"[.,](?=\d{3}(?:\D|$))", "", number)

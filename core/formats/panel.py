@@ -1,0 +1,133 @@
+"""Format `panel`: rounds of one statement per agent; a facilitator says what comes next.
+
+After each round the facilitator goes on (with a focus for the next round), asks people, or calls
+the vote. The first statements are made in isolation. Source of the format: Board of One.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, Guidance, NextStep, Turn
+from core.request import Part, PartKind, numbered
+
+NAME = "panel"
+PHASES: tuple[Act, ...] = (Act.STATEMENT, Act.FACILITATION)
+#: A panel never takes more rounds than this.
+MOST_ROUNDS = 7
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Turns whose inputs exist and which have no outcome yet."""
+    most = min(rounds, MOST_ROUNDS)
+    turns = (turn for number in range(1, most + 1) for turn in _round(debate, number, most))
+    return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def planned(debate: Debate, number: int) -> Sequence[Turn]:
+    """Every turn of a round, as far as can be foreseen."""
+    if number > MOST_ROUNDS or _is_over_before(debate, number):
+        return ()
+    statements = [_statement(number, agent) for agent in alive(debate)]
+    is_last = number == min(debate.setup.rounds, MOST_ROUNDS)
+    return statements if is_last else [*statements, facilitation(number)]
+
+
+def alive(debate: Debate) -> Sequence[str]:
+    """Ids of agents that can still speak: two statements missed in a row, and an agent is out."""
+    return tuple(agent.id for agent in debate.setup.agents if not _is_lost(debate, agent.id))
+
+
+def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
+    """The newest statement of every agent that made one, up to a round, in roster order."""
+    newest: dict[str, Contribution] = {}
+    for made in debate.contributions.values():
+        if made.turn.act is Act.STATEMENT and made.turn.round <= (upto or made.turn.round):
+            newest[made.turn.agent] = made
+    return {agent.id: newest[agent.id] for agent in debate.setup.agents if agent.id in newest}
+
+
+def drafts(debate: Debate) -> Mapping[str, Contribution]:
+    """The positions taken in isolation; empty while one can still come."""
+    turns = [_statement(1, agent.id) for agent in debate.setup.agents]
+    if not all(debate.is_done(turn) for turn in turns):
+        return {}
+    made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
+    return {agent: draft for agent, draft in made.items() if draft}
+
+
+def carried_over(debate: Debate, turn: Turn) -> Contribution | None:
+    """Nothing is carried over."""
+    del debate, turn
+
+
+def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The facilitator sees this round; an agent its own last statement and the focus."""
+    if turn.act is Act.FACILITATION:
+        said = [made.text for made in statements(debate, turn.round)]
+        return numbered(PartKind.POSITION, "Statement", said)
+    own = debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent)
+    parts = [Part(kind=PartKind.OWN, label="Your last statement", text=own)] if own else []
+    guidance = debate.guidance.get(facilitation(turn.round - 1).key)
+    if guidance and guidance.focus:
+        label = "What the facilitator wants looked at in this round"
+        parts.append(Part(kind=PartKind.OTHER, label=label, text=guidance.focus))
+    return parts
+
+
+def longest_chain(rounds: int) -> int:
+    """A statement and a facilitation per round; the last round needs no facilitator."""
+    return 2 * min(rounds, MOST_ROUNDS) - 1
+
+
+def statements(debate: Debate, number: int) -> Sequence[Contribution]:
+    """What was said in that round, in roster order."""
+    keys = (_statement(number, agent.id).key for agent in debate.setup.agents)
+    return [debate.contributions[key] for key in keys if key in debate.contributions]
+
+
+def facilitation(number: int) -> Turn:
+    """The facilitator's turn after that round."""
+    return Turn(act=Act.FACILITATION, round=number, agent=FACILITATOR)
+
+
+def _round(debate: Debate, number: int, most: int) -> Sequence[Turn]:
+    """Every turn of this round whose inputs exist, done or not."""
+    if number > 1 and not _goes_on_after(debate, number - 1):
+        return ()
+    said = [_statement(number, agent) for agent in alive(debate)]
+    if number < most and all(debate.is_done(turn) for turn in said):
+        return (*said, facilitation(number))
+    return said
+
+
+def _goes_on_after(debate: Debate, number: int) -> bool:
+    """Whether the facilitator lets another round follow; one that failed does not stand in it."""
+    turn = facilitation(number)
+    guidance = debate.guidance.get(turn.key)
+    if guidance is None:
+        return turn.key in debate.failures
+    return guidance.next_step is not NextStep.VOTE and _is_answered(debate, guidance)
+
+
+def _is_answered(debate: Debate, guidance: Guidance) -> bool:
+    """Whether people's answer, if one was asked for, is not waited for any more."""
+    if guidance.next_step is not NextStep.ASK or not guidance.question:
+        return True
+    opened = Turn(act=Act.CLARIFICATION, round=guidance.turn.round, agent=ENGINE)
+    return debate.is_done(opened) and not debate.open_clarifications
+
+
+def _is_over_before(debate: Debate, number: int) -> bool:
+    votes = (debate.guidance.get(facilitation(n).key) for n in range(1, number))
+    return any(found and found.next_step is NextStep.VOTE for found in votes)
+
+
+def _statement(number: int, agent: str) -> Turn:
+    return Turn(act=Act.STATEMENT, round=number, agent=agent)
+
+
+def _is_lost(debate: Debate, agent: str) -> bool:
+    """No first statement, or two missed in a row."""
+    missed = {
+        f.turn.round for f in debate.failures.values() if f.turn == _statement(f.turn.round, agent)
+    }
+    return 1 in missed or any(number + 1 in missed for number in missed)

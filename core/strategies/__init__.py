@@ -1,0 +1,1 @@
+"""Context strategies: what stands in for older turns in a prompt."""

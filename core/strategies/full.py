@@ -1,0 +1,30 @@
+"""Strategy `full`: nothing is summarised; an agent sees its whole own history."""
+
+from collections.abc import Sequence
+
+from core.models import ContextMethod, Debate, Turn
+from core.request import Part, PartKind
+from core.strategies.history import as_text, perspective
+
+METHOD = ContextMethod.FULL
+
+
+def ready(debate: Debate) -> Sequence[Turn]:
+    """There is nothing to summarise."""
+    del debate
+    return ()
+
+
+def lacks(debate: Debate, turn: Turn) -> bool:
+    """No turn waits for a summary."""
+    del debate, turn
+    return False
+
+
+def history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The agent's own earlier rounds, in full."""
+    said = perspective(debate, turn.agent, turn.round)
+    if not said:
+        return ()
+    text = as_text(debate, said, mine=turn.agent)
+    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, spare=3),)

@@ -1,0 +1,42 @@
+"""An engine over a log in memory and a scripted model, for tests of whole debates."""
+
+from dataclasses import dataclass, field
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import DebateStarted, Event
+from core.model_call import ModelCalls
+from core.models import Debate, Setup
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.turns import Turns
+
+DEBATE = "dabc2345"
+
+
+@dataclass
+class Bench:
+    """An engine over a log in memory and a scripted model."""
+
+    provider: ScriptedProvider = field(default_factory=ScriptedProvider)
+    store: InMemoryStore = field(default_factory=InMemoryStore)
+    sink: RecordingSink = field(default_factory=RecordingSink)
+
+    @property
+    def engine(self) -> Engine:
+        """A new engine, as after a restart."""
+        clock = SystemClock()
+        calls = ModelCalls({"scripted": self.provider}, clock)
+        return Engine(store=self.store, turns=Turns(calls), sink=self.sink, clock=clock)
+
+    async def start(self, setup: Setup | None = None) -> None:
+        event = DebateStarted(setup=setup or a_setup())
+        await self.store.create(DEBATE, event, origin="trigger-1", at=SystemClock().now())
+
+    async def run(self, setup: Setup | None = None) -> Debate:
+        await self.start(setup)
+        return await self.engine.run(DEBATE)
+
+    async def add(self, event: Event) -> None:
+        """What a person does."""
+        await self.store.append(DEBATE, event, at=SystemClock().now())
