@@ -1,4 +1,4 @@
-"""Acts people choose between, "move X to Y": their verb, their object, their names, their things."""
+"""Acts people choose between ("move X to Y"): their verb, object, names and things."""
 
 import re
 from collections.abc import Mapping, Sequence

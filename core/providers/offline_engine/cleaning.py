@@ -35,6 +35,7 @@ _LABEL = re.compile(
     r"|^\s*<{1,3}/?[\w-]+",
     re.IGNORECASE,
 )
+_OWN_TITLE = re.compile(r"^\W*(?:position|critique)\b", re.IGNORECASE)
 _PIECE = re.compile(r"(?<=[.!?。\uff01\uff1f])(\s*)")
 
 
@@ -43,6 +44,7 @@ def visible(text: str) -> str:
     return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
 
 
+@lru_cache(maxsize=8192)
 def is_order(sentence: str) -> bool:
     """Whether a sentence tells the reader what to do with the vote instead of arguing."""
     return bool(_ORDER.search(unicodedata.normalize("NFKC", sentence)))
@@ -66,9 +68,10 @@ def argument_of(text: str) -> str:
 
 
 def _until_label(lines: Iterable[str]) -> Iterable[str]:
+    """The lines before the first faked label; "Position 1" may stand over one's own text."""
     said = False
     for line in lines:
-        if said and is_label(line):
+        if is_label(line) and (said or not _OWN_TITLE.match(line)):
             return
         said = said or bool(line.strip())
         yield line

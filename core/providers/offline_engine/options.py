@@ -26,9 +26,11 @@ _LEAD = re.compile(
     r"^(?:(?:so|now|ok|hi|hello|please|and|debate)[,:]?\s+)*"
     r"(?:is it (?:better|wiser|time|worth it) (?:for us )?(?:to\s+)?|"
     r"(?:should|shall|do|can|could|would|must|may|ought)\s+"
-    r"(?:we|i|they|our (?:team|company|\w+)|the (?:team|company)|one)\s+(?:to\s+|really\s+|now\s+)?|"
+    r"(?:we|i|they|our (?:team|company|\w+)|the (?:team|company)|one)\s+"
+    r"(?:to\s+|really\s+|now\s+)?|"
     r"(?:sollen|sollten|wollen|müssen|können)\s+wir\s+|"
-    r"(?:what|which)\s+(?:is|are|would be|should we \w+)\s+(?:better|best|preferable|the better \w+)?"
+    r"(?:what|which)\s+(?:is|are|would be|should we \w+)\s+"
+    r"(?:better|best|preferable|the better \w+)?"
     r"[^:,?]*[:,]\s*|are we better off\s+)",
     re.IGNORECASE,
 )
@@ -103,7 +105,7 @@ class Option:
 
 
 def options_in(question: str, context: str = "") -> tuple[Option, ...]:
-    """The options of a question, in its own order; approaches from the topics when it names none."""
+    """The options of a question, in its own order; approaches from its topics if it names none."""
     asked = asking_sentence(question)
     for reader in _READERS:
         if len(found := reader(asked)) > 1:

@@ -39,8 +39,8 @@ _UNITS = {
     r"(?P<per>second|sec|s|minute|min|hour|day|sekunde|minute|stunde|tag)\b|(?P<rps>rps|qps|tps)\b)",
     "latency": r"\s*(?:ms|milliseconds?|millisekunden|μs|seconds?\s+(?:latency|response))\b",
     "money": r"\s*(?:€|\$|£|eur(?:os?)?|usd|dollars?|gbp|pounds?|chf|yen|円|万円)(?!\w)",
-    "people": r"\s*(?:\w{1,24}\s)?(?:people|persons?|engineers?|developers?|devs?|admins?|designers?|"
-    r"of us|colleagues|operators?|leute|personen|entwickler\w*|kolleg\w*|人|名)",
+    "people": r"\s*(?:\w{1,24}\s)?(?:people|persons?|engineers?|developers?|devs?|admins?|"
+    r"designers?|of us|colleagues|operators?|leute|personen|entwickler\w*|kolleg\w*|人|名)",
     "time": r"\s*(?:weeks?|months?|days?|quarters?|sprints?|wochen?|monaten?|tagen?|"
     r"週間|か月|ヶ月)\b",
     "availability": r"\s*%|\s*percent",
@@ -79,9 +79,10 @@ _CLAUSE = re.compile(
 _PER_SECOND = {"m": 60.0, "h": 3600.0, "d": 86400.0, "st": 3600.0, "t": 86400.0}
 _EMPTY = frozenset(
     normal(
-        "a an and are as at be been but by can for from has have he her his if in is it its my of on "
-        "or our shall should so that the their them then there they this to us was we were will with "
-        "would you your must need needs required und der die das wir muss müssen ist sind ein eine"
+        "a an and are as at be been but by can for from has have he her his if in is it its my of "
+        "on or our shall should so that the their them then there they this to us was we were will "
+        "with would you your must need needs required und der die das wir muss müssen ist sind ein "
+        "eine"
     ).split()
 )
 _MAX_LENGTH = 110

@@ -33,6 +33,7 @@ def is_heading(line: str) -> bool:
     return bool(_HEADING.match(line))
 
 
+@lru_cache(maxsize=1024)
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a Markdown text, plain, headings left out."""
     lines = [line for line in text.splitlines() if line.strip() and not is_heading(line)]
@@ -53,13 +54,19 @@ def mentions(normalised: str, word: str) -> bool:
     Words of up to three letters, and words that end in `$`, must be there whole (a plural s is
     allowed to the short ones); Chinese and Japanese words may stand anywhere.
     """
+    return any(needle in normalised for needle in _needles(word))
+
+
+@lru_cache(maxsize=8192)
+def _needles(word: str) -> tuple[str, ...]:
+    """What to look for in a normalised text to find a word."""
     if word[:1] > "\u3000":
-        return word in normalised
+        return (word,)
     if word.endswith("$"):
-        return f" {word[:-1]} " in normalised
+        return (f" {word[:-1]} ",)
     if len(word) <= _SHORT:
-        return f" {word} " in normalised or f" {word}s " in normalised
-    return f" {word}" in normalised
+        return (f" {word} ", f" {word}s ")
+    return (f" {word}",)
 
 
 def quote(text: str, limit: int = 80) -> str:
