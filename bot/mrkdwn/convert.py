@@ -9,6 +9,7 @@ Source: https://docs.slack.dev/messaging/formatting-message-text
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 
 from markdown_it import MarkdownIt
@@ -31,6 +32,10 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 #: Wider tables wrap on a laptop and are unreadable as code.
 _WIDEST_TABLE = 88
 _FENCE = "```"
+#: What is worth reading in one line.
+_PROSE = frozenset({"paragraph", "bullet_list", "ordered_list", "blockquote"})
+#: Characters of Markdown that are read for one character of a gist.
+_GIST_SOURCE = 12
 
 _Node = SyntaxTreeNode
 
@@ -41,21 +46,22 @@ def mrkdwn(text: str) -> str:
     return _blocks(tree.children).strip("\n")
 
 
+@lru_cache(maxsize=512)
 def gist(text: str, limit: int) -> str:
     """Return the beginning of a model's Markdown as one safe line without formatting.
 
-    Headings are left out where anything else is there.
+    Headings, code and tables are left out where anything else is there.
 
     Args:
         text: Markdown.
         limit: Characters at most, entities counted as they are spelled.
     """
-    tree = _Node(_PARSER.parse(clean(text)))
-    body = [node for node in tree.children if node.type != "heading"] or tree.children
-    line = literal(" ".join(" ".join(_flat(node) for node in body).split()))
+    tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
+    said = [node for node in tree.children if node.type in _PROSE] or tree.children
+    line = literal(" ".join(" ".join(_flat(node) for node in said).split()))
     if len(line) <= limit:
         return line
-    return split(line, limit - 1)[0] + "…"
+    return split(line, limit - 1)[0].rstrip(".,:!? ") + "…"
 
 
 def _flat(node: _Node) -> str:

@@ -53,6 +53,19 @@ def literal(text: str) -> str:
     return _GROUP_MENTION.sub(f"@{GAP}", text).replace("``", f"`{GAP}`")
 
 
+def bare(text: str, limit: int) -> str:
+    """Return text on one line for places where Slack shows signs as they are (names, cells).
+
+    Nothing is escaped there, so angle brackets are left out.
+
+    Args:
+        text: Any text.
+        limit: Characters at most.
+    """
+    line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
+    return _GROUP_MENTION.sub(f"@{GAP}", line[:limit])[:limit]
+
+
 def plain(text: str) -> str:
     """Return what a person typed as safe mrkdwn; addresses become links."""
     return linked(clean(text)).strip()

@@ -19,13 +19,17 @@ from bot.views.vote import vote
 from core.events import (
     ContributionMade,
     DebateFailed,
+    DebatePaused,
+    DebateResumed,
     DebateStarted,
+    FacilitatorDecided,
     NoteAdded,
     Recorded,
     StopRequested,
     TimeRanOut,
     TurnFailed,
     VerdictReached,
+    VoteCalled,
     VoteTallied,
 )
 from core.models import Contribution, Debate, Note, Verdict
@@ -71,12 +75,27 @@ def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
             return () if silent else [notices.turn_failed(debate, failure)]
         case VoteTallied(tally=tally):
             return [vote(debate, tally)]
-        case StopRequested(stop=stop):
-            return [notices.stopped(stop)]
-        case TimeRanOut():
-            return [notices.out_of_time()]
         case DebateFailed(reason=reason):
             return [notices.failed(reason)]
+        case FacilitatorDecided(guidance=guidance):
+            return [notices.guidance(guidance)]
+        case _:
+            return _interference(recorded)
+
+
+def _interference(recorded: Recorded) -> Sequence[Message]:
+    """What people did to the course of the debate, or its clock."""
+    match recorded.event:
+        case StopRequested(stop=stop):
+            return [notices.stopped(stop)]
+        case VoteCalled(by=by):
+            return [notices.vote_called(by)]
+        case DebatePaused(by=by):
+            return [notices.paused(by)]
+        case DebateResumed(by=by):
+            return [notices.resumed(by)]
+        case TimeRanOut():
+            return [notices.out_of_time()]
         case _:
             return ()
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from bot.views.progress import order
-from core.events import ContributionMade, Recorded, TurnFailed, apply
-from core.formats import registry
-from core.models import Act, Debate, Turn
+from bot.views.progress import is_read, order
+from core import schedule
+from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
+from core.models import Act, Debate, Status, Turn
 
-#: Acts that go on in the background: nobody reads them and nobody waits for them.
+#: Acts that go on in the background: nobody reads them.
 SILENT_ACTS = frozenset({Act.QUESTIONS, Act.SUMMARY})
 
 
@@ -70,6 +70,8 @@ def turn_of(recorded: Recorded) -> Turn | None:
             return made.turn
         case TurnFailed(failure=failure):
             return failure.turn
+        case FacilitatorDecided(guidance=guidance):
+            return guidance.turn
         case _:
             return None
 
@@ -77,11 +79,13 @@ def turn_of(recorded: Recorded) -> Turn | None:
 def _frontier(debate: Debate) -> tuple[float, float]:
     """The earliest phase that can still bring something to read; beyond all, if none can.
 
-    It is enough to look at the turns that are ready: one that is not yet ready waits for one of
-    its own or of an earlier phase that is.
+    It is enough to look at the turns that are ready or lack only a summary: any other waits for
+    one of its own or of an earlier phase that is. While people are waited for, nothing moves on.
     """
-    ready = (turn for turn in registry.ready(debate) if turn.act not in SILENT_ACTS)
-    return min((order(debate, turn) for turn in ready), default=(inf, inf))
+    turns = (*schedule.ready(debate), *schedule.blocked(debate))
+    places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
+    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
+    return (-1, -1) if waits else min(places, default=(inf, inf))
 
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:

@@ -25,15 +25,17 @@ from bot.views.words import (
     person,
     title,
 )
-from core.formats import registry
-from core.models import Act, Debate, Failure, Status, Turn, Verdict
+from core import schedule
+from core.formats.registry import format_of
+from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
 
 # Room for each part, so that the board stays within a message for any debate.
-_QUESTION_LIMIT = 1400
-_AGENTS_LIMIT = 800
+_QUESTION_LIMIT = 1200
+_AGENTS_LIMIT = 700
 _WORKING_LIMIT = 400
-_POSITIONS_LIMIT = 1600
-_POSITION_LIMIT = 220
+_POSITIONS_LIMIT = 1300
+_POSITION_LIMIT = 180
+_SUMMARY_LIMIT = 700
 _DECISION_LIMIT = 1200
 _TROUBLE_LIMIT = 600
 _REASON_LIMIT = 160
@@ -57,6 +59,7 @@ _ACTION_IDS: Mapping[BoardAction, ActionId] = {
     BoardAction.RESUME: ActionId.RESUME,
     BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
 }
+_WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 _NO_LINKS: Mapping[str, str] = {}
 
 
@@ -101,11 +104,13 @@ def _headline(debate: Debate) -> str:
         return "Debate ended without a decision"
     if debate.status is Status.CONCLUDED:
         return "Debate stopped: partial decision" if debate.stop else "Debate decided"
+    if debate.paused_by:
+        return "Debate paused"
     return "Debate stopping" if debate.stop else "Debate running"
 
 
 def _question(debate: Debate) -> str:
-    pieces = split(plain(debate.setup.question), _QUESTION_LIMIT)
+    pieces = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
     return f"*Question*\n{pieces[0]}{'…' if len(pieces) > 1 else ''}{more}"
 
@@ -119,7 +124,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
     lines = [gist(words, _REASON_LIMIT) for words in (*debate.setup.warnings, *remarks)]
     lines += [_failed(debate, failure) for failure in debate.failures.values()]
-    if debate.status is Status.RUNNING and not registry.has_quorum(debate):
+    if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
     if debate.verdict and (banner := shortcomings(debate.verdict)):
         yield banner
@@ -135,8 +140,20 @@ def _failed(debate: Debate, failure: Failure) -> str:
 
 def _now(debate: Debate) -> Iterator[str]:
     """Progress, who is at work, what was reached so far."""
-    yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, registry.ready(debate))}"
+    yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, schedule.ready(debate))}"
+    yield _summary(debate)
     yield _positions(debate)
+
+
+def _summary(debate: Debate) -> str:
+    """The newest summary of whole rounds; it is made in the background."""
+    found = [
+        s for s in debate.summaries.values() if s.kind in {SummaryKind.ROUND, SummaryKind.META}
+    ]
+    if not found:
+        return ""
+    newest = max(found, key=lambda summary: summary.turn.round)
+    return f"*Summary up to round {newest.turn.round}*\n{gist(newest.text, _SUMMARY_LIMIT)}"
 
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:
@@ -148,12 +165,12 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
 
 def _at_work(debate: Debate, agent: str, turns: Sequence[Turn]) -> str:
     own = [turn for turn in turns if turn.agent == agent]
-    what = deed(debate, own[0]) if len(own) == 1 else counted(len(own), "turn")
-    return f"{name_of(debate, agent)} ({what})"
+    more = f" and {len(own) - 1} more" if len(own) > 1 else ""
+    return f"{name_of(debate, agent)} ({deed(debate, own[0])}{more})"
 
 
 def _positions(debate: Debate) -> str:
-    found = registry.format_of(debate).positions(debate).values()
+    found = format_of(debate).positions(debate).values()
     lines = (
         f"• *{name_of(debate, made.turn.agent)}*: {gist(made.text, _POSITION_LIMIT)}"
         for made in found

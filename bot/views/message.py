@@ -20,7 +20,7 @@ from slack_sdk.models.blocks import (
 )
 
 from bot.mrkdwn.convert import mrkdwn
-from bot.mrkdwn.escape import clean
+from bot.mrkdwn.escape import bare
 from bot.mrkdwn.split import split
 
 #: One block as JSON.
@@ -98,7 +98,7 @@ def pages(text: str) -> list[str]:
 
 def named(name: str) -> str:
     """A name as Slack's `username`: plain text on one line."""
-    return " ".join(clean(name).split())[:_USERNAME_LIMIT]
+    return bare(name, _USERNAME_LIMIT)
 
 
 def listed(items: Iterable[str], limit: int, joint: str = "\n") -> str:

@@ -7,9 +7,14 @@ from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
 from bot.views.words import deed, name_of, person
-from core.models import Debate, Failure, Stop
+from core.models import Debate, Failure, Guidance, NextStep, Person, Stop
 
 _REASON_LIMIT = 600
+_STEPS: Mapping[NextStep, str] = {
+    NextStep.GO_ON: "the facilitator lets the debate go on",
+    NextStep.ASK: "the facilitator asks people first",
+    NextStep.VOTE: "the facilitator calls the vote",
+}
 
 
 def notice(text: str) -> Message:
@@ -66,6 +71,35 @@ def stopped(stop: Stop) -> Message:
         f":octagonal_sign: {person(stop.by)} stopped the debate. "
         "The judge writes a partial decision from what is there."
     )
+
+
+def vote_called(by: Person) -> Message:
+    """Return the line that says who asked for the vote at once."""
+    return notice(
+        f":ballot_box_with_ballot: {person(by)} asked for the vote. "
+        "The agents rank the positions as they are now."
+    )
+
+
+def paused(by: Person) -> Message:
+    """Return the line that says who paused the debate."""
+    return notice(
+        f":double_vertical_bar: {person(by)} paused the debate. "
+        "Turns in hand are dropped and taken again when it goes on."
+    )
+
+
+def resumed(by: Person) -> Message:
+    """Return the line that says who let the debate go on."""
+    return notice(f":arrow_forward: {person(by)} let the debate go on.")
+
+
+def guidance(decided: Guidance) -> Message:
+    """Return what the facilitator decided after a round."""
+    text = f":compass: *After round {decided.turn.round}*: {_STEPS[decided.next_step]}."
+    if decided.focus.strip():
+        text += f"\nFocus: {gist(decided.focus, _REASON_LIMIT)}"
+    return notice(text)
 
 
 def out_of_time() -> Message:

@@ -1,14 +1,14 @@
 """How far a debate has come: phase, round, turns done and to come (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.views.words import counted, phase
-from core.formats import registry
-from core.models import Act, Debate, Status, Turn
+from core import schedule
+from core.formats.registry import format_of
+from core.models import JUDGE, Act, Debate, Status, Turn
 
 _BAR_WIDTH = 20
-_LAST_ACTS = (Act.BALLOT, Act.TALLY, Act.SYNTHESIS)
 
 
 @dataclass(frozen=True)
@@ -42,53 +42,49 @@ def progress(debate: Debate) -> Progress:
 
 def stage(debate: Debate) -> str:
     """Round and phase in words: "Round 1 of 3 · critiques"."""
-    turns = registry.ready(debate)
-    if not turns:
-        return "Nothing is being worked on"
-    first = min(turns, key=lambda turn: order(debate, turn))
-    if first.act in _LAST_ACTS:
-        return phase(first.act).capitalize()
-    if first.round == 0:
-        return f"Before the first round · {phase(first.act)}"
-    return f"Round {first.round} of {debate.setup.rounds} · {phase(first.act)}"
+    if debate.paused_by:
+        return "Paused"
+    turns = schedule.ready(debate)
+    spoken = [turn for turn in turns if is_read(debate, turn)]
+    if spoken:
+        first = min(spoken, key=lambda turn: order(debate, turn))
+        return f"Round {first.round} of {schedule.rounds_open(debate)} · {phase(first.act)}"
+    if turns:
+        return phase(turns[0].act).capitalize()
+    return "Waiting for answers" if debate.open_clarifications else "Finishing"
+
+
+def is_read(debate: Debate, turn: Turn) -> bool:
+    """Whether people read what comes of the turn, in the place of its phase."""
+    return turn.act in format_of(debate).PHASES
 
 
 def order(debate: Debate, turn: Turn) -> tuple[int, int]:
-    """Where a turn's phase stands among all phases of the debate, for reading and for counting."""
-    if turn.act in _LAST_ACTS:
-        return debate.setup.rounds + 1, _LAST_ACTS.index(turn.act)
-    acts = registry.format_of(debate).PHASES
+    """Where a turn's phase stands among all phases of the debate; what has none ends its round."""
+    acts = format_of(debate).PHASES
     return turn.round, acts.index(turn.act) if turn.act in acts else len(acts)
 
 
 def _to_come(debate: Debate) -> Iterator[Turn]:
     """Turns without an outcome, as far as can be foreseen."""
-    turns = () if registry.is_cut_short(debate) else _rounds(debate)
+    turns = () if schedule.is_cut_short(debate) else _rounds(debate)
     yield from (turn for turn in (*turns, *_ballots(debate)) if not debate.is_done(turn))
     if not debate.verdict:
-        yield Turn(act=Act.SYNTHESIS, round=debate.setup.rounds, agent="judge")
+        yield Turn(act=Act.SYNTHESIS, round=debate.setup.rounds, agent=JUDGE)
 
 
 def _rounds(debate: Debate) -> Iterator[Turn]:
-    form = registry.format_of(debate)
-    for number in range(1, debate.setup.rounds + 1):
-        for act in form.PHASES:
-            for agent in form.alive(debate):
-                yield from _turns_of(debate, Turn(act=act, round=number, agent=agent))
+    for number in range(1, schedule.rounds_open(debate) + 1):
+        yield from format_of(debate).planned(debate, number)
 
 
-def _turns_of(debate: Debate, turn: Turn) -> Iterator[Turn]:
-    """The turn; a critique once per target."""
-    if turn.act is not Act.CRITIQUE:
-        yield turn
-        return
-    for target in registry.format_of(debate).alive(debate):
-        if target != turn.agent:
-            yield turn.model_copy(update={"target": target})
-
-
-def _ballots(debate: Debate) -> Iterator[Turn]:
+def _ballots(debate: Debate) -> Sequence[Turn]:
     if debate.stop or debate.tally:
-        return
-    for voter in registry.format_of(debate).alive(debate):
-        yield Turn(act=Act.BALLOT, round=debate.setup.rounds, agent=voter)
+        return ()
+    cut = schedule.is_cut_short(debate)
+    first = [0] if debate.setup.blind_ballot and not cut else []
+    numbers = (*first, schedule.rounds_open(debate))
+    voters = format_of(debate).alive(debate)
+    return [
+        Turn(act=Act.BALLOT, round=number, agent=voter) for number in numbers for voter in voters
+    ]

@@ -14,7 +14,11 @@ _BAR_WIDTH = 16
 _NAME_WIDTH = 24
 _MOST_ROWS = 40
 _BALLOTS_LIMIT = 1400
-_HEADS = ("Position", "Points", "First places", "Mean confidence")
+_RULES = (
+    "A position gets one point for each position a ballot ranks below it. "
+    "Confidence: mean of the agents who ranked it first."
+)
+_HEADS = ("Position", "Points", "First places", "Confidence")
 
 
 def vote(debate: Debate, tally: Tally) -> Message:
@@ -81,13 +85,14 @@ def _row(debate: Debate, score: Score) -> tuple[str, ...]:
         plain_name(debate, score.position),
         number(score.points),
         str(score.first_places),
-        f"{score.mean_confidence:.0%}",
+        f"{score.mean_confidence:.0%}" if score.first_places else "–",
     )
 
 
 def _ballots(debate: Debate) -> str:
-    lines = (_ballot(debate, ballot) for ballot in debate.ballots.values())
-    return listed(lines, _BALLOTS_LIMIT)
+    last = max((ballot.turn.round for ballot in debate.ballots.values()), default=0)
+    cast = (ballot for ballot in debate.ballots.values() if ballot.turn.round == last)
+    return listed((_ballot(debate, ballot) for ballot in cast), _BALLOTS_LIMIT)
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import clean, literal
+from bot.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.models import ENGINE, Act, Agent, Debate, Person, Turn, Usage
 
@@ -18,6 +18,7 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 
 _DEEDS: Mapping[Act, str] = {
     Act.QUESTIONS: "questions",
+    Act.CLARIFICATION: "list of questions",
     Act.PROPOSAL: "proposal",
     Act.CRITIQUE: "critique",
     Act.REFINEMENT: "refined proposal",
@@ -33,9 +34,11 @@ _DEEDS: Mapping[Act, str] = {
     Act.BALLOT: "ballot",
     Act.TALLY: "count of the votes",
     Act.SYNTHESIS: "decision",
+    Act.EVALUATION: "evaluation",
 }
 _PHASES: Mapping[Act, str] = {
     Act.QUESTIONS: "clarifying questions",
+    Act.CLARIFICATION: "questions to people",
     Act.PROPOSAL: "proposals",
     Act.CRITIQUE: "critiques",
     Act.REFINEMENT: "refinements",
@@ -51,6 +54,7 @@ _PHASES: Mapping[Act, str] = {
     Act.BALLOT: "vote",
     Act.TALLY: "counting the votes",
     Act.SYNTHESIS: "the judge writes the decision",
+    Act.EVALUATION: "evaluation",
 }
 _CONFIDENCE = ((85, "very high"), (65, "high"), (45, "moderate"), (25, "low"), (0, "very low"))
 
@@ -74,12 +78,12 @@ def name_of(debate: Debate, agent_id: str) -> str:
 
 
 def plain_name(debate: Debate, agent_id: str) -> str:
-    """An agent's name as clean text on one line, not escaped."""
+    """An agent's name on one line, not escaped."""
     try:
         name = debate.setup.agent(agent_id).name
     except (KeyError, StopIteration, MootError):
         name = agent_id
-    return " ".join(clean(name).split())[:_NAME_LIMIT] or agent_id
+    return bare(name, _NAME_LIMIT) or agent_id
 
 
 def icon(agent: Agent) -> str:
@@ -88,8 +92,8 @@ def icon(agent: Agent) -> str:
 
 
 def title(agent: Agent) -> str:
-    """Name and role as clean text: "Ann (architect)"; the role once, where both are the same."""
-    name, role = (" ".join(clean(word).split()) for word in (agent.name, agent.role))
+    """Name and role, not escaped: "Ann (architect)"; the role once, where both are the same."""
+    name, role = (bare(word, _NAME_LIMIT) for word in (agent.name or agent.id, agent.role))
     return name if role.casefold() in name.casefold() else f"{name} ({role})"
 
 

@@ -7,22 +7,30 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+from core import schedule
 from core.events import (
     BallotAbstained,
     BallotCast,
+    ClarificationsClosed,
+    ClarificationsOpened,
     ContributionMade,
+    DebatePaused,
+    DebateResumed,
     DebateStarted,
     Event,
+    FacilitatorDecided,
     NoteAdded,
     Recorded,
     StopRequested,
     TurnFailed,
     VerdictReached,
+    VoteCalled,
     VoteTallied,
     apply,
     fold,
 )
-from core.formats import registry
+from core.formats import clarifying
+from core.formats.registry import format_of
 from core.models import (
     Abstention,
     Act,
@@ -31,11 +39,15 @@ from core.models import (
     Contribution,
     Debate,
     Failure,
+    Guidance,
+    NextStep,
     Note,
     NoteOutcome,
     Person,
+    Question,
     Setup,
     Stop,
+    Tally,
     Turn,
     Usage,
     Verdict,
@@ -44,6 +56,7 @@ from core.testing import a_setup
 from core.voting import count
 
 DEBATE_ID = "dabc2345"
+DANA, SAM = Person(id="U1", name="Dana"), Person(id="U2", name="Sam")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 CALL = Call(
     provider="scripted",
@@ -98,31 +111,46 @@ def a_verdict(**changes: object) -> Verdict:
 def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
     """What comes of a turn; the choice 1 is a failure."""
     if turn.act is Act.TALLY:
-        voters = tuple(debate.ballots.values())
-        positions = tuple(registry.format_of(debate).positions(debate))
-        lost = [a.turn.agent for a in debate.abstentions.values()]
-        return VoteTallied(tally=count(positions, voters, debate.setup.vote, lost))
+        return VoteTallied(tally=_tally(debate, turn.round))
     if turn.act is Act.SYNTHESIS:
         notes = tuple(NoteOutcome(note=n.id, used=True, explanation="Ok.") for n in debate.notes)
         return VerdictReached(verdict=a_verdict(notes=notes))
+    if turn.act is Act.CLARIFICATION:
+        return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
     if turn.act is Act.BALLOT:
         return _ballot(debate, turn, choice)
     if choice == 1:
         return TurnFailed(failure=Failure(turn=turn, reason="The provider does not answer."))
+    if turn.act is Act.FACILITATION:
+        return FacilitatorDecided(guidance=_guidance(turn, choice))
     return ContributionMade(contribution=_contribution(debate, turn))
 
 
+def _guidance(turn: Turn, choice: int) -> Guidance:
+    steps = {2: NextStep.VOTE, 3: NextStep.ASK}
+    asked = Question(text="How many jobs a second?", assumption="100") if choice == 3 else None
+    next_step = steps.get(choice, NextStep.GO_ON)
+    return Guidance(turn=turn, next_step=next_step, focus="Retries.", question=asked)
+
+
+def _tally(debate: Debate, number: int) -> Tally:
+    ballots = schedule.ballots_of(debate, number)
+    lost = [a.turn.agent for a in debate.abstentions.values() if a.turn.round == number]
+    positions = tuple(format_of(debate).positions(debate))
+    return count(positions, ballots, debate.setup.vote, lost)
+
+
 def _contribution(debate: Debate, turn: Turn) -> Contribution:
-    over = registry.format_of(debate).carried_over(debate, turn)
+    over = format_of(debate).carried_over(debate, turn)
     if over:
         return Contribution(turn=turn, text=over.text, carried_from=over.turn.key)
-    return Contribution(turn=turn, text=TEXTS[turn.act], call=CALL)
+    return Contribution(turn=turn, text=TEXTS.get(turn.act, TEXTS[Act.CRITIQUE]), call=CALL)
 
 
 def _ballot(debate: Debate, turn: Turn, choice: int) -> Event:
     if choice == 1:
         return BallotAbstained(abstention=Abstention(turn=turn, reason="No ranking.", call=CALL))
-    ranking = tuple(registry.format_of(debate).positions(debate))
+    ranking = tuple(format_of(debate).positions(debate))
     return BallotCast(ballot=Ballot(turn=turn, ranking=ranking, confidence=0.8, call=CALL))
 
 
@@ -136,19 +164,36 @@ def play(setup: Setup, choose: Choose = first, most_failures: int = 0) -> list[R
     """
     log = [a_record(1, DebateStarted(setup=setup))]
     debate = apply(None, log[0])
-    while (ending := registry.conclusion(debate)) is None:
+    while (ending := schedule.conclusion(debate)) is None:
         log.append(a_record(len(log) + 1, _next(debate, choose, most_failures)))
         debate = apply(debate, log[-1])
     return [*log, a_record(len(log) + 1, ending)]
 
 
 def _next(debate: Debate, choose: Choose, most_failures: int) -> Event:
+    fact = _interference(debate, choose)
+    if fact:
+        return fact
+    ready = schedule.ready(debate)
+    if not ready:
+        which = next(key for key in debate.clarifications if key not in debate.closed)
+        return ClarificationsClosed(which=which)
+    turn = ready[choose(len(ready))]
+    may_fail = len(debate.failures) < most_failures or turn.act is Act.FACILITATION
+    return outcome(debate, turn, choose(6) if may_fail else 0)
+
+
+def _interference(debate: Debate, choose: Choose) -> Event | None:
+    """What a person does, now and then; a paused debate goes on at once."""
+    if debate.paused_by:
+        return DebateResumed(by=DANA, origin=str(debate.seq))
     if choose(12) == 1:
         said = f"C1:17000000{len(debate.notes):02}.000100"
-        note = Note(id=said, author=Person(id="U2", name="Sam"), text="We have no Kafka people.")
-        return NoteAdded(note=note)
-    if choose(40) == 1 and not debate.stop:
-        return StopRequested(stop=Stop(by=Person(id="U1", name="Dana")))
-    ready = registry.ready(debate)
-    may_fail = len(debate.failures) < most_failures
-    return outcome(debate, ready[choose(len(ready))], choose(6) if may_fail else 0)
+        return NoteAdded(note=Note(id=said, author=SAM, text="We have no Kafka people."))
+    if choose(25) == 1:
+        return DebatePaused(by=DANA, origin=str(debate.seq))
+    if choose(60) == 1 and not debate.stop:
+        return StopRequested(stop=Stop(by=DANA))
+    if choose(60) == 1 and not debate.vote_called_by:
+        return VoteCalled(by=DANA)
+    return None

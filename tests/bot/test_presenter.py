@@ -18,11 +18,15 @@ from core.events import (
     ContributionMade,
     DebateConcluded,
     DebateFailed,
+    DebatePaused,
+    DebateResumed,
     NoteAdded,
     Recorded,
     StopRequested,
+    TimeRanOut,
     TurnFailed,
     VerdictReached,
+    VoteCalled,
     VoteTallied,
     apply,
     fold,
@@ -39,7 +43,9 @@ def logs(draw: st.DrawFn) -> list[Recorded]:
     """Whole debates: turns end in any order, some fail, people interfere."""
     choose: Choose = lambda most: draw(st.integers(0, most - 1))  # noqa: E731 - binds `draw`
     agents = draw(st.sampled_from([("architect", "security"), ("architect", "data", "security")]))
+    form = draw(st.sampled_from(["critique", "critique", "council", "panel"]))
     setup = a_setup(agents=agents, rounds=draw(st.integers(1, 3)))
+    setup = setup.model_copy(update={"format": form})
     return play(setup, choose, most_failures=draw(st.integers(0, 3)))
 
 
@@ -137,6 +143,15 @@ def test_a_critique_waits_for_the_last_proposal_and_a_note_does_not():
     assert [event.seq for event in read(log).released] == [1, 2, 3, 5]
     log = a_log([SETUP_EVENT, *begun, said(Act.PROPOSAL, "simplicity")])
     assert [event.seq for event in read(log).released] == [1, 2, 3, 5, 6, 4]
+
+
+def test_a_pause_lets_nothing_jump_the_queue():
+    begun = play(SETUP)
+    critique = next(e.event for e in begun if "r1/critique" in e.event.key)
+    early = [begun[1].event, begun[2].event, critique]
+    paused = DebatePaused(by=Person(id="U1"), origin="t1")
+    log = a_log([SETUP_EVENT, *early, paused])
+    assert [event.seq for event in read(log).released] == [1, 2, 3, 5]
 
 
 SETUP_EVENT = play(SETUP)[0].event
@@ -285,10 +300,14 @@ def test_the_verdict_ends_with_a_short_form_for_the_channel():
     ("event", "words"),
     [
         (StopRequested(stop=Stop(by=Person(id="U7"))), "<@U7> stopped the debate"),
+        (VoteCalled(by=Person(id="U7")), "<@U7> asked for the vote"),
+        (DebatePaused(by=Person(id="U7"), origin="t1"), "<@U7> paused the debate"),
+        (DebateResumed(by=Person(id="U7"), origin="t2"), "<@U7> let the debate go on"),
+        (TimeRanOut(), "The time for this debate is up"),
         (DebateFailed(reason="No agent could take a position."), "No agent could take a position."),
     ],
 )
-def test_how_a_debate_was_cut_short_is_said_in_the_thread(event: object, words: str):
+def test_what_people_do_to_a_debate_is_said_in_the_thread(event: object, words: str):
     (post,) = posts_after(event)
     assert words in post.payload["text"]
 

@@ -1,0 +1,319 @@
+"""What people see, whole and as it was looked at: a changed view shows as a changed file.
+
+Look at the difference before you accept it with `pytest --inline-snapshot=fix`.
+"""
+
+import json
+
+import pytest
+from inline_snapshot import external_file
+
+from bot.presenter.posts import board_edit, posts_of
+from bot.presenter.reading_order import read
+from bot.views import notices
+from bot.views.board import BoardAction, board
+from bot.views.message import Message
+from bot.views.turn import turn
+from bot.views.verdict import headline, verdict
+from bot.views.vote import vote
+from bot.views.words import deed, phase
+from core.events import (
+    BallotAbstained,
+    BallotCast,
+    ContributionMade,
+    DebatePaused,
+    Event,
+    NoteAdded,
+    SummaryMade,
+    TurnFailed,
+    VerdictReached,
+    VoteTallied,
+    fold,
+)
+from core.models import (
+    FACILITATOR,
+    SUMMARIZER,
+    Abstention,
+    Act,
+    Ballot,
+    Contribution,
+    Debate,
+    Failure,
+    Guidance,
+    NextStep,
+    Note,
+    NoteOutcome,
+    Person,
+    Score,
+    Stop,
+    Summary,
+    SummaryKind,
+    Tally,
+    Turn,
+    Usage,
+    VerdictSource,
+)
+from core.testing import a_setup
+from tests.bot.plays import CALL, TEXTS, a_debate, a_verdict, play
+
+FOLDER = "../../golden/views"
+NOTE = Note(id="C1:1700000000.000100", author=Person(id="U2", name="Sam"), text="No Kafka people.")
+
+
+def said(act: Act, agent: str, target: str | None = None) -> ContributionMade:
+    spoken = Turn(act=act, round=1, agent=agent, target=target)
+    return ContributionMade(contribution=Contribution(turn=spoken, text=TEXTS[act], call=CALL))
+
+
+def failed(act: Act, agent: str, target: str | None = None) -> TurnFailed:
+    lost = Turn(act=act, round=1, agent=agent, target=target)
+    return TurnFailed(failure=Failure(turn=lost, reason="The provider does not answer."))
+
+
+def ranked(voter: str, *ranking: str) -> BallotCast:
+    cast = Turn(act=Act.BALLOT, round=2, agent=voter)
+    return BallotCast(ballot=Ballot(turn=cast, ranking=ranking, confidence=0.8))
+
+
+def tallied(first: float, second: float, *winners: str) -> VoteTallied:
+    scores = (
+        Score(position="architect", points=first, first_places=2, mean_confidence=0.8),
+        Score(position="simplicity", points=second, first_places=1, mean_confidence=0.65),
+        Score(position="security", points=0, first_places=0, mean_confidence=0),
+    )
+    close = first - second <= 1
+    voters = ("architect", "security")
+    lost = ("simplicity",)
+    tally = Tally(
+        scores=scores, winners=winners, controversial=close, voters=voters, abstained=lost
+    )
+    return VoteTallied(tally=tally)
+
+
+GUIDANCE = Guidance(
+    turn=Turn(act=Act.FACILITATION, round=1, agent=FACILITATOR),
+    next_step=NextStep.GO_ON,
+    focus="What happens when a worker dies?",
+)
+DRAFTS: list[Event] = [said(Act.PROPOSAL, "architect"), said(Act.PROPOSAL, "security")]
+MIDDLE: list[Event] = [
+    *DRAFTS,
+    failed(Act.PROPOSAL, "simplicity"),
+    said(Act.CRITIQUE, "architect", "security"),
+    NoteAdded(note=NOTE),
+]
+VOTED: list[Event] = [
+    *MIDDLE,
+    ranked("architect", "architect", "simplicity", "security"),
+    ranked("security", "architect", "simplicity", "security"),
+    BallotAbstained(
+        abstention=Abstention(turn=Turn(act=Act.BALLOT, round=2, agent="simplicity"), reason="No.")
+    ),
+    tallied(4, 2, "architect"),
+]
+DEGRADED = a_verdict(
+    partial=True,
+    source=VerdictSource.FALLBACK_JUDGE,
+    warnings=("Stopped by Dana before all turns were taken.",),
+    notes=(NoteOutcome(note=NOTE.id, used=True, explanation="It tipped the scales."),),
+)
+
+
+def tally_of(debate: Debate) -> Tally:
+    assert debate.tally
+    return debate.tally
+
+
+def payloads(*messages: Message) -> list[object]:
+    """As they travel: JSON."""
+    return json.loads(shown(*messages))
+
+
+def shown(*messages: Message) -> str:
+    return json.dumps([message.payload for message in messages], ensure_ascii=False)
+
+
+def test_the_board_at_the_start():
+    actions = {BoardAction.STOP, BoardAction.ADD_CONTEXT}
+    assert payloads(board(a_debate(), enabled=actions)) == external_file(
+        f"{FOLDER}/board_start.json"
+    )
+
+
+def test_the_board_in_the_middle():
+    remarks = ["It is not pinned."]
+    message = board(a_debate(*MIDDLE), enabled=set(BoardAction), remarks=remarks)
+    assert payloads(message) == external_file(f"{FOLDER}/board_middle.json")
+
+
+def test_the_board_at_the_end():
+    debate = fold(play(a_setup(rounds=1)))
+    message = board(debate, enabled=set(BoardAction), links={"Report": "https://f.example/r"})
+    assert payloads(message) == external_file(f"{FOLDER}/board_end.json")
+
+
+def test_a_critique():
+    debate, made = a_debate(*MIDDLE), said(Act.CRITIQUE, "architect", "security")
+    shot = payloads(*turn(debate, made.contribution))
+    assert shot == external_file(f"{FOLDER}/critique.json")
+
+
+def test_the_vote():
+    debate = a_debate(*VOTED)
+    assert payloads(vote(debate, tally_of(debate))) == external_file(f"{FOLDER}/vote.json")
+
+
+def test_a_verdict_on_a_stopped_debate():
+    debate = a_debate(*VOTED, VerdictReached(verdict=DEGRADED))
+    messages = verdict(debate, DEGRADED, ["10,000 jobs a second"])
+    shot = payloads(*messages, headline(debate, DEGRADED))
+    assert shot == external_file(f"{FOLDER}/verdict_degraded.json")
+
+
+def test_notices():
+    debate, failure = a_debate(*MIDDLE), failed(Act.CRITIQUE, "security", "architect").failure
+    messages = [
+        notices.problem("There is no debate `dxyz`.", "/debate list"),
+        notices.usage({"/debate <question>": "start a debate", "/debate help": "show this"}),
+        notices.turn_failed(debate, failure),
+        notices.stopped(Stop(by=Person(id="U1"))),
+        notices.vote_called(Person(id="U1")),
+        notices.paused(Person(id="U1")),
+        notices.resumed(Person(id="U1")),
+        notices.guidance(GUIDANCE),
+        notices.out_of_time(),
+        notices.failed("No agent could take a position."),
+    ]
+    assert payloads(*messages) == external_file(f"{FOLDER}/notices.json")
+
+
+# --- what must hold whatever the wording ----------------------------------------------------------
+
+
+def test_what_a_verdict_lacks_stands_above_its_answer():
+    debate = a_debate(*VOTED, VerdictReached(verdict=DEGRADED))
+    for message in (verdict(debate, DEGRADED)[0], headline(debate, DEGRADED)):
+        warned, answer = (
+            message.text.index("Stopped by Dana"),
+            message.text.index("as the job queue"),
+        )
+        assert message.text.index("*Partial result*") < warned < answer
+
+
+def test_a_whole_verdict_carries_no_warning():
+    assert ":warning:" not in shown(*verdict(a_debate(), a_verdict()))
+
+
+@pytest.mark.parametrize(
+    ("percent", "words"),
+    [(0, "very low"), (30, "low"), (50, "moderate"), (72, "high"), (100, "very high")],
+)
+def test_confidence_is_said_in_words_too(percent: int, words: str):
+    text = verdict(a_debate(), a_verdict(confidence=percent))[-1]
+    assert f"Confidence: {percent} of 100 ({words})" in shown(text)
+
+
+def test_a_tie_is_called_one():
+    debate = a_debate(*DRAFTS, tallied(3, 3, "architect", "simplicity"))
+    text = vote(debate, tally_of(debate)).text
+    assert "*A tie* between *Architect*, *Simplicity*, with 3 points each" in text
+    assert "Controversial" not in text
+
+
+def test_a_close_vote_is_called_controversial():
+    debate = a_debate(*DRAFTS, tallied(3.5, 2.5, "architect"))
+    assert "*Controversial:*" in vote(debate, tally_of(debate)).text
+
+
+def test_a_vote_without_ballots_has_no_winner():
+    tally = Tally(scores=(), winners=(), controversial=False, voters=(), abstained=("security",))
+    debate = a_debate(*DRAFTS, VoteTallied(tally=tally))
+    assert "*Nobody won:* no ballot could be counted." in vote(debate, tally).text
+
+
+def test_an_unknown_price_is_called_so():
+    unknown = CALL.model_copy(update={"usage": Usage(cost=None)})
+    made = Contribution(
+        turn=Turn(act=Act.PROPOSAL, round=1, agent="architect"), text="x", call=unknown
+    )
+    debate = a_debate(ContributionMade(contribution=made))
+    assert "n/a (a price is unknown)" in shown(board(debate))
+    assert "n/a (a price is unknown)" in shown(*turn(debate, made))
+
+
+def test_what_follows_rules_says_so_everywhere():
+    debate = fold(play(a_setup(provider="offline", rounds=1)))
+    made = next(iter(debate.contributions.values()))
+    for messages in ([board(debate)], turn(debate, made), verdict(debate, a_verdict())):
+        assert "No AI model was asked." in shown(*messages)
+        assert "Written by AI" not in shown(*messages)
+
+
+def test_progress_counts_what_is_done_and_ends_at_all():
+    log = play(a_setup(rounds=1))
+    assert "0 of 19 turns (0 %)" in board(fold(log[:1])).text
+    assert "3 of 19 turns (15 %)" in board(fold(log[:4])).text
+    before_the_verdict = next(n for n, e in enumerate(log) if isinstance(e.event, VerdictReached))
+    text = board(fold(log[:before_the_verdict])).text
+    assert "The judge writes the decision" in text
+
+
+def test_work_of_agents_that_are_out_is_not_waited_for():
+    text = board(a_debate(*MIDDLE)).text
+    assert "4 of 18 turns" in text
+    assert "At work: Security (critique of Architect's proposal and 2 more)" in text
+
+
+def test_buttons_are_those_that_work_and_none_at_the_end():
+    def buttons(message: Message) -> list[str]:
+        blocks = message.payload["blocks"]
+        return [e["text"]["text"] for b in blocks if b["type"] == "actions" for e in b["elements"]]
+
+    assert buttons(board(a_debate(), enabled={BoardAction.STOP})) == ["Stop"]
+    assert buttons(board(a_debate())) == []
+    assert buttons(board(fold(play(a_setup())), enabled=set(BoardAction))) == []
+
+
+def test_the_newest_summary_of_whole_rounds_is_on_the_board():
+    def made(number: int, kind: SummaryKind, text: str) -> SummaryMade:
+        spoken = Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target=kind)
+        summary = Summary(
+            turn=spoken, kind=kind, text=text, before_chars=900, after_chars=90, method="rounds"
+        )
+        return SummaryMade(summary=summary)
+
+    text = board(
+        a_debate(
+            *DRAFTS,
+            made(2, SummaryKind.ROUND, "Both want leases."),
+            made(1, SummaryKind.ROUND, "Both want PostgreSQL."),
+            made(3, SummaryKind.PERSPECTIVE, "I want Kafka."),
+        )
+    ).text
+    assert "*Summary up to round 2*\nBoth want leases." in text
+    assert "Kafka." not in text.replace("use Kafka", "")
+
+
+def test_a_paused_debate_says_so():
+    text = board(a_debate(*DRAFTS, DebatePaused(by=Person(id="U1"), origin="t1"))).text
+    assert text.startswith("Debate paused")
+    assert "*Paused*" in text
+
+
+def test_an_edit_of_the_board_shows_what_the_board_shows():
+    debate = a_debate(*MIDDLE)
+    edit = dict(board_edit(debate).payload)
+    assert edit.pop("target_key") == "dabc2345/board"
+    assert edit == board(debate).payload
+
+
+def test_every_message_has_words_for_screen_readers():
+    log = play(a_setup())
+    posts = [p for e in read(log).released for p in posts_of(fold(log), e) if p.method == "post"]
+    assert all(post.payload["text"].strip() for post in posts)
+
+
+@pytest.mark.parametrize("act", list(Act))
+def test_every_act_has_words(act: Act):
+    assert phase(act)
+    assert deed(a_debate(), Turn(act=act, round=1, agent="architect"))

@@ -1,0 +1,197 @@
+"""Every message is one Slack accepts, whatever agents and people write, and pings nobody."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
+
+from bot.presenter.posts import posts_of
+from bot.presenter.reading_order import read
+from bot.views import notices
+from bot.views.board import BoardAction, board
+from bot.views.message import Message
+from bot.views.turn import turn
+from bot.views.verdict import headline, verdict
+from bot.views.vote import vote
+from bot.workspace.rules import check_message_blocks
+from core.events import ContributionMade, TurnFailed, VoteTallied, fold
+from core.models import (
+    Act,
+    Agent,
+    Ballot,
+    Contribution,
+    Debate,
+    Failure,
+    Note,
+    NoteOutcome,
+    Person,
+    Setup,
+    Stop,
+    Turn,
+    Verdict,
+)
+from core.testing import a_setup
+from core.voting import count
+from tests.bot.plays import CALL, a_debate, a_verdict, play
+
+#: What chat.update takes; the board is edited with it.
+UPDATE_TEXT = 4000
+OURS = re.compile(r"<@U1>|<@U2>")
+MENTION = re.compile(r"<[!@#][^>]*>|@(?:channel|here|everyone|group)(?![a-z0-9])", re.IGNORECASE)
+NASTY = (
+    '<!channel> <@U9> @here "\\" & ```x``` [https://a.example](https://b.example) *_~`|\n\n- a\n'
+)
+
+short = st.sampled_from(
+    ["", "x", NASTY, '"' * 300, "\\" * 300, "&" * 300, "名" * 200, "Word. " * 50]
+)
+
+
+def repeated(text: str, size: int) -> str:
+    return text * (size // len(text))
+
+
+long = st.builds(
+    repeated,
+    st.sampled_from(["Word. ", NASTY, '"', "\\", "& ", "\n", "| a | b |\n|---|---|\n", "```\nx\n"]),
+    st.integers(0, 9000),
+)
+lists = st.lists(short, max_size=12).map(tuple)
+
+
+def check(message: Message) -> None:
+    """Slack takes it: by the SDK's limits, by the workspace's rules, by size, by mentions."""
+    blocks: list[dict[str, Any]] = message.payload["blocks"]
+    parsed = Block.parse_all(blocks)
+    assert len(parsed) == len(blocks)
+    for block in parsed:
+        block.validate_json()
+    check_message_blocks(json.loads(json.dumps(blocks)))
+    assert 0 < len(message.text) <= UPDATE_TEXT
+    assert not MENTION.findall(OURS.sub("", json.dumps(message.payload, ensure_ascii=False)))
+
+
+def agents(count: int, name: str) -> tuple[Agent, ...]:
+    return tuple(
+        Agent(id=f"a{n}", name=f"{name}{n}", role=name, icon=name, provider="x", model=name)
+        for n in range(count)
+    )
+
+
+@st.composite
+def setups(draw: st.DrawFn) -> Setup:
+    roster = agents(draw(st.sampled_from([1, 2, 3, 25])), draw(short))
+    changed: dict[str, Any] = {
+        "question": draw(long) or "?",
+        "context": draw(long),
+        "agents": roster,
+        "judge": roster[0].model_copy(update={"id": "judge"}),
+        "warnings": draw(lists),
+    }
+    return a_setup().model_copy(update=changed)
+
+
+@st.composite
+def debates(draw: st.DrawFn) -> Debate:
+    """The middle of a debate with everything as long as it comes."""
+    setup = draw(setups())
+    text, reason = draw(long), draw(short)
+    events: list[Any] = []
+    for agent in setup.agents:
+        made = Turn(act=Act.PROPOSAL, round=1, agent=agent.id)
+        failed = Turn(act=Act.CRITIQUE, round=1, agent=agent.id, target=setup.agents[0].id)
+        said = Contribution(turn=made, text=text, call=CALL, warnings=(reason,) * 3)
+        events.append(ContributionMade(contribution=said))
+        events.append(TurnFailed(failure=Failure(turn=failed, reason=reason)))
+    return a_debate(*events, setup=setup)
+
+
+@st.composite
+def verdicts(draw: st.DrawFn) -> Verdict:
+    notes = (NoteOutcome(note="n1", used=False, explanation=draw(short)),)
+    texts: dict[str, Any] = {
+        name: draw(long) for name in ("decision", "solution", "implementation", "dissent")
+    }
+    points = ("tradeoffs", "recommendations", "unmet_requirements", "open_questions", "warnings")
+    listed: dict[str, Any] = {name: draw(lists) for name in (*points, "overturned_by")}
+    return a_verdict(**texts, **listed, notes=notes, partial=draw(st.booleans()))
+
+
+@settings(max_examples=40, deadline=None)
+@given(debates(), lists)
+def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequence[str]):
+    links = {"Report": "https://files.example/r"}
+    check(board(debate, enabled=set(BoardAction), remarks=remarks, links=links))
+
+
+@settings(max_examples=40, deadline=None)
+@given(debates(), long)
+@example(a_debate(), "")
+def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
+    speaker = debate.setup.agents[0].id
+    made = Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=text, call=CALL)
+    messages = turn(debate, made)
+    for message in messages:
+        check(message)
+    shown = "".join(message.text for message in messages)
+    assert shown.count("Word.") == text.count("Word.")
+
+
+@settings(max_examples=40, deadline=None)
+@given(debates(), verdicts(), lists)
+def test_a_verdict_fits_and_is_there_whole(
+    debate: Debate, reached: Verdict, assumptions: Sequence[str]
+):
+    messages = verdict(debate, reached, assumptions)
+    for message in (*messages, headline(debate, reached)):
+        check(message)
+    shown = "".join(message.text for message in messages)
+    assert shown.count("Word.") >= reached.solution.count("Word.")
+
+
+@settings(max_examples=40, deadline=None)
+@given(setups(), st.data())
+def test_a_vote_fits_for_any_roster(setup: Setup, data: st.DataObject):
+    ids = tuple(agent.id for agent in setup.agents)
+    rankings = st.permutations(ids)
+    ballots = [
+        Ballot(turn=Turn(act=Act.BALLOT, round=1, agent=voter), ranking=tuple(data.draw(rankings)))
+        for voter in ids[: data.draw(st.integers(0, len(ids)))]
+    ]
+    tally = count(ids, ballots, abstained=ids)
+    check(vote(a_debate(VoteTallied(tally=tally), setup=setup), tally))
+
+
+@settings(max_examples=40, deadline=None)
+@given(debates(), short, short)
+def test_notices_fit(debate: Debate, said: str, typed: str):
+    failure = next(iter(debate.failures.values()))
+    check(notices.turn_failed(debate, failure))
+    check(notices.problem(said or "Wrong.", typed))
+    check(notices.failed(said))
+    check(notices.usage({f"/debate {n} {typed}": said for n in range(30)}))
+    check(notices.stopped(Stop(by=Person(id="x", name=said))))
+    check(notices.out_of_time())
+    for message in notices.question(debate):
+        check(message)
+
+
+def test_every_post_of_a_whole_debate_is_accepted():
+    log = play(a_setup())
+    debate = fold(log)
+    payloads = [p.payload for e in read(log).released for p in posts_of(debate, e)]
+    shown = [payload["blocks"] for payload in payloads if "blocks" in payload]
+    assert len(shown) > 10
+    for blocks in shown:
+        check_message_blocks(blocks)
+
+
+def test_people_are_named_by_mention_and_only_if_their_id_is_one():
+    for author, words in (("U2", "<@U2>"), ("<!channel>", "&lt;!channel&gt;")):
+        note = Note(id="n", author=Person(id=author), text="Hm.")
+        setup = a_setup().model_copy(update={"asked_by": note.author})
+        assert words in json.dumps(board(a_debate(setup=setup)).payload)
