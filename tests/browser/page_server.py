@@ -36,6 +36,7 @@ class PageServer:
     Attributes:
         asked: every POST of the page, as (action, body).
         answers: what to answer to an action instead of plain success.
+        is_away: refuse live connections, as a server that is restarting does.
     """
 
     messages: dict[str, list[Json]] = field(default_factory=sample.messages)
@@ -45,6 +46,7 @@ class PageServer:
     asked: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
     answers: dict[str, Json] = field(default_factory=dict[str, Json])
     url: str = ""
+    is_away: bool = False
     _sockets: list[tuple[str, web.WebSocketResponse]] = field(
         default_factory=list[tuple[str, web.WebSocketResponse]]
     )
@@ -144,7 +146,9 @@ class PageServer:
         seen = [one for one in self.messages[name] if ts in {one["ts"], one.get("thread_ts")}]
         return _reply(messages=seen)
 
-    async def _live(self, request: web.Request) -> web.WebSocketResponse:
+    async def _live(self, request: web.Request) -> web.StreamResponse:
+        if self.is_away:
+            return web.Response(status=503)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         entry = (request.query.get("user", ""), socket)

@@ -447,13 +447,12 @@ async def test_a_lost_connection_is_shown_and_healed(open_page: Open, server: Pa
     page = await open_page()
     await page.locator("#main .row").first.wait_for()
     bar = page.locator("#connection-bar")
-    await page.context.set_offline(offline=True)
+    server.is_away = True
     await server.hang_up()
     await expect(bar).to_contain_text("Connection lost")
     await shoot(page, "connection-lost")
     await server.post("C1", user="U2", text="said in the gap")
-    await page.context.set_offline(offline=False)
-    await page.get_by_role("button", name="Try now").click()
+    server.is_away = False
     await expect(bar).to_be_hidden()
     await expect(page.locator("#main .row").last).to_contain_text("said in the gap")
 
@@ -479,6 +478,27 @@ async def test_a_failed_command_and_a_private_note_are_shown(
     row = page.locator("#main .row").last
     await expect(row).to_contain_text("Only visible to you")
     await expect(row).to_contain_text("psst")
+
+
+async def test_what_only_you_see_can_only_be_copied(open_page: Open) -> None:
+    page = await open_page()
+    row = page.locator("#main .row").last
+    await row.focus()
+    await expect(row.get_by_label("Reply in thread")).to_be_hidden()
+    await page.keyboard.press("m")
+    await expect(page.get_by_role("menuitem")).to_have_text(["Copy text"])
+
+
+async def test_a_direct_message_bears_the_name_of_the_other(
+    open_page: Open, server: PageServer
+) -> None:
+    direct = {"id": "D1", "name": "ann-moot", "is_im": True, "members": ["U1", "UB"]}
+    server.channels.append({**server.channels[0], **direct, "is_private": True})
+    server.messages["D1"] = []
+    page = await open_page()
+    await page.get_by_role("listitem").get_by_role("link", name="Moot", exact=True).click()
+    await expect(page.get_by_label("Message Moot")).to_be_focused()
+    await expect(page.get_by_label("Channel menu")).to_have_count(0)
 
 
 async def test_reactions_are_added_and_taken_back(open_page: Open, server: PageServer) -> None:

@@ -18,7 +18,14 @@ export function createContext(store, api) {
 
 async function act({ surface, form, element, blockId, payload, button }, ctx) {
   if (element.confirm && !(await confirmed(element.confirm, ctx))) return;
-  const body = { ...surface, block_id: blockId, action_id: element.action_id, type: element.type, ...payload, values: form.values() };
+  const body = {
+    ...surface,
+    block_id: blockId,
+    action_id: element.action_id,
+    type: element.type,
+    ...payload,
+    values: form.values(),
+  };
   button?.setAttribute("aria-busy", "true");
   await attempt(() => ctx.api.post("click", body));
   button?.removeAttribute("aria-busy");

@@ -29,7 +29,9 @@ export class Api {
   }
 
   thread(channel, ts) {
-    return this.#get(`/page/api/channels/${encodeURIComponent(channel)}/threads/${encodeURIComponent(ts)}`);
+    return this.#get(
+      `/page/api/channels/${encodeURIComponent(channel)}/threads/${encodeURIComponent(ts)}`,
+    );
   }
 
   /**
@@ -38,7 +40,11 @@ export class Api {
    * @param {object} body
    */
   post(action, body) {
-    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ user: this.user, ...body }) };
+    const init = {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ user: this.user, ...body }),
+    };
     return call(`/page/api/${action}`, init);
   }
 
@@ -61,6 +67,10 @@ async function call(path, init) {
   const answer = await response.json().catch(() => {
     throw new Refusal("unreadable", `${WORDS.unreadable} (${response.status})`);
   });
-  if (!answer.ok) throw new Refusal(answer.error ?? "error", answer.message || answer.error || "That did not work.");
+  if (!answer.ok)
+    throw new Refusal(
+      answer.error ?? "error",
+      answer.message || answer.error || "That did not work.",
+    );
   return answer;
 }

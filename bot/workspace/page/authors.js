@@ -37,7 +37,10 @@ export function avatar(author, size = "") {
 
 function initials(name) {
   const words = name.split(/[\s._-]+/).filter(Boolean);
-  return words.slice(0, 2).map((word) => [...word][0].toUpperCase()).join("");
+  return words
+    .slice(0, 2)
+    .map((word) => [...word][0].toUpperCase())
+    .join("");
 }
 
 function hueOf(name) {

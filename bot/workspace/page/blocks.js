@@ -1,7 +1,15 @@
 // Draws Block Kit: one function per block type; an unknown type is a visible grey box.
 
 import { fragment, h, outlink } from "./dom.js";
-import { drawAlert, drawAuthProvider, drawCard, drawCarousel, drawContainer, drawPlan, drawTaskCard } from "./cards.js";
+import {
+  drawAlert,
+  drawAuthProvider,
+  drawCard,
+  drawCarousel,
+  drawContainer,
+  drawPlan,
+  drawTaskCard,
+} from "./cards.js";
 import { drawElement } from "./elements.js";
 import { drawField } from "./field.js";
 import { drawFile } from "./files.js";
@@ -18,7 +26,8 @@ const BLOCKS = {
   divider: () => h("hr"),
   context: drawContext,
   actions: (block, scope) => h("div", { class: "actions" }, drawElements(block, scope)),
-  context_actions: (block, scope) => h("div", { class: "actions context-actions" }, drawElements(block, scope)),
+  context_actions: (block, scope) =>
+    h("div", { class: "actions context-actions" }, drawElements(block, scope)),
   image: (block, scope) => drawImage(block, scope.ctx),
   markdown: (block, scope) => h("div", { class: "markdown" }, drawMarkdown(block.text, scope.ctx)),
   rich_text: (block, scope) => drawRichText(block, scope.ctx),
@@ -42,13 +51,22 @@ const BLOCKS = {
  * @returns {DocumentFragment}
  */
 export function drawBlocks(blocks, scope) {
-  return fragment((blocks ?? []).map((block) => h("div", { class: `block block-${block.type}` }, drawBlock(block, scope))));
+  return fragment(
+    (blocks ?? []).map((block) =>
+      h("div", { class: `block block-${block.type}` }, drawBlock(block, scope)),
+    ),
+  );
 }
 
 function drawBlock(block, scope) {
   const draw = BLOCKS[block.type];
-  if (draw) return draw(block, scope);
-  return h("div", { class: "not-drawn" }, `block “${block.type}” is not drawn here`);
+  if (!draw) return h("div", { class: "not-drawn" }, `block “${block.type}” is not drawn here`);
+  try {
+    return draw(block, scope);
+  } catch (error) {
+    console.error("A block is broken", block, error);
+    return h("div", { class: "not-drawn" }, `block “${block.type}” is broken and cannot be drawn`);
+  }
 }
 
 function drawElements(block, scope) {
@@ -57,9 +75,22 @@ function drawElements(block, scope) {
 
 function drawSection(block, scope) {
   const text = block.text && h("div", { class: "section-text" }, drawText(block.text, scope.ctx));
-  const fields = block.fields && h("div", { class: "fields" }, block.fields.map((field) => h("div", {}, drawText(field, scope.ctx))));
-  const accessory = block.accessory && h("div", { class: "accessory" }, drawElement(block.accessory, block.block_id, scope));
-  return h("div", { class: "section" }, h("div", { class: "section-main" }, text, fields), accessory);
+  const fields =
+    block.fields &&
+    h(
+      "div",
+      { class: "fields" },
+      block.fields.map((field) => h("div", {}, drawText(field, scope.ctx))),
+    );
+  const accessory =
+    block.accessory &&
+    h("div", { class: "accessory" }, drawElement(block.accessory, block.block_id, scope));
+  return h(
+    "div",
+    { class: "section" },
+    h("div", { class: "section-main" }, text, fields),
+    accessory,
+  );
 }
 
 function drawContext(block, scope) {
@@ -67,14 +98,31 @@ function drawContext(block, scope) {
 }
 
 function drawFileBlock(block, scope) {
-  const known = scope.files?.find((file) => file.id === block.file_id || (block.external_id && file.external_id === block.external_id));
+  const known = scope.files?.find(
+    (file) =>
+      file.id === block.file_id || (block.external_id && file.external_id === block.external_id),
+  );
   if (known) return drawFile(known, scope.ctx);
-  return h("div", { class: "not-drawn" }, `file ${block.external_id ?? block.file_id ?? ""} is kept outside this workspace`);
+  return h(
+    "div",
+    { class: "not-drawn" },
+    `file ${block.external_id ?? block.file_id ?? ""} is kept outside this workspace`,
+  );
 }
 
 function drawVideo(block, scope) {
-  const title = outlink(block.title_url ?? block.video_url, [icon("play"), drawText(block.title, scope.ctx)], { class: "video-title" });
+  const title = outlink(
+    block.title_url ?? block.video_url,
+    [icon("play"), drawText(block.title, scope.ctx)],
+    { class: "video-title" },
+  );
   const source = [block.provider_name, block.author_name].filter(Boolean).join(" · ");
   const description = block.description && h("p", {}, drawText(block.description, scope.ctx));
-  return h("div", { class: "video", title: wordsOf(block.alt_text) }, source && h("small", {}, source), title, description);
+  return h(
+    "div",
+    { class: "video", title: wordsOf(block.alt_text) },
+    source && h("small", {}, source),
+    title,
+    description,
+  );
 }

@@ -1,7 +1,9 @@
 // The channel pane: head, pinned strip, messages, composer.
 
 import { joinChannel, openChannelMenu, showMembers } from "./channel_dialogs.js";
+import { addressOf, symbolOf, titleOf } from "./channel_names.js";
 import { Composer } from "./composer.js";
+import { button, iconButton, iconLink } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { drawMrkdwn } from "./mrkdwn.js";
@@ -17,12 +19,27 @@ export class ChannelPane {
   constructor(ctx, id) {
     this.ctx = ctx;
     this.id = id;
-    this.list = new MessageList(ctx, { inThread: false, label: `Messages in ${this.#channel().name}` });
+    this.list = new MessageList(ctx, {
+      inThread: false,
+      label: `Messages in ${titleOf(this.#channel(), ctx)}`,
+    });
     this.pinned = new PinnedStrip(ctx, id, (ts) => this.list.reveal(ts));
     this.head = h("header", { class: "pane-head" });
     this.foot = h("div", { class: "pane-foot" });
-    this.empty = h("div", { class: "empty-slot", hidden: true }, drawEmpty("Nothing here yet", "Write a message, or type / for what the apps can do."));
-    this.node = h("div", { class: "pane" }, this.head, this.pinned.node, this.empty, this.list.node, this.foot);
+    this.empty = h(
+      "div",
+      { class: "empty-slot", hidden: true },
+      drawEmpty("Nothing here yet", "Write a message, or type / for what the apps can do."),
+    );
+    this.node = h(
+      "div",
+      { class: "pane" },
+      this.head,
+      this.pinned.node,
+      this.empty,
+      this.list.node,
+      this.foot,
+    );
     this.stops = [
       ctx.store.on("row", (change) => change.key === id && this.#rowChanged(change)),
       ctx.store.on("list", (key) => key === id && this.#loaded()),
@@ -68,28 +85,53 @@ export class ChannelPane {
   #drawFrame() {
     const channel = this.#channel();
     fill(this.head, this.#drawHead(channel));
-    const state = channel.is_archived ? "archived" : channel.is_member === false ? "outside" : "writing";
+    const state = channel.is_archived
+      ? "archived"
+      : channel.is_member === false
+        ? "outside"
+        : "writing";
     if (state === this.state) return;
     this.state = state;
     this.#drawFoot(channel);
   }
 
   #drawHead(channel) {
-    const symbol = channel.is_archived ? "archive" : channel.is_private ? "lock" : "hash";
-    const members = channel.members?.length ?? 0;
+    const title = h(
+      "h1",
+      {},
+      icon(symbolOf(channel)),
+      h("span", {}, titleOf(channel, this.ctx)),
+      channel.is_archived && h("span", { class: "app-tag" }, "ARCHIVED"),
+    );
+    const topic = channel.topic && h("p", { class: "topic" }, drawMrkdwn(channel.topic, this.ctx));
     return [
-      h("a", { class: "icon-button only-phone", href: "#/", "aria-label": "Back to channels" }, icon("back")),
-      h("div", { class: "pane-title" }, h("h1", {}, icon(symbol), h("span", {}, channel.name), channel.is_archived && h("span", { class: "app-tag" }, "ARCHIVED")), channel.topic && h("p", { class: "topic" }, drawMrkdwn(channel.topic, this.ctx))),
-      h("button", { class: "button small members-button", type: "button", "aria-label": `${members} members`, title: "Members", on: { click: () => showMembers(this.ctx, this.id) } }, icon("people"), String(members)),
-      h("button", { class: "icon-button", type: "button", "aria-haspopup": "menu", "aria-label": "Channel menu", on: { click: (event) => openChannelMenu(event.currentTarget, this.#channel(), this.ctx) } }, icon("more")),
+      iconLink("back", "Back to channels", "#/", "only-phone"),
+      h("div", { class: "pane-title" }, title, topic),
+      channel.is_im ? null : this.#drawTools(channel.members?.length ?? 0),
     ];
   }
 
+  #drawTools(members) {
+    const people = button(
+      [icon("people"), String(members)],
+      () => showMembers(this.ctx, this.id),
+      "small",
+    );
+    people.setAttribute("aria-label", `${members} members`);
+    const open = (event) => openChannelMenu(event.currentTarget, this.#channel(), this.ctx);
+    return [people, iconButton("more", "Channel menu", open, { "aria-haspopup": "menu" })];
+  }
+
   #drawFoot(channel) {
-    if (this.state === "archived") fill(this.foot, h("p", { class: "foot-note" }, icon("archive"), "This channel is archived. It can be read, not written in."));
-    else if (this.state === "outside") fill(this.foot, h("p", { class: "foot-note" }, `You are looking at #${channel.name}.`, h("button", { class: "button primary", type: "button", on: { click: () => joinChannel(this.ctx, channel) } }, "Join channel")));
-    else {
-      this.composer = new Composer(this.ctx, { key: this.id, label: `Message #${channel.name}`, channel: this.id });
+    const note = (...content) => fill(this.foot, h("p", { class: "foot-note" }, content));
+    if (this.state === "archived")
+      note(icon("archive"), "This channel is archived. It can be read, not written in.");
+    else if (this.state === "outside") {
+      const join = button("Join channel", () => joinChannel(this.ctx, channel), "primary");
+      note(`You are looking at #${channel.name}.`, join);
+    } else {
+      const label = `Message ${addressOf(channel, this.ctx)}`;
+      this.composer = new Composer(this.ctx, { key: this.id, label, channel: this.id });
       fill(this.foot, this.composer.node);
     }
   }

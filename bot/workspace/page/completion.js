@@ -10,26 +10,50 @@ const WORD = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]*)$/u;
 /** @typedef {{insert: string, label: string, hint?: string, note?: string, symbol?: string}} Suggestion */
 
 function commands(query, ctx) {
-  const all = [...ctx.store.apps.values()].flatMap((app) => app.commands.map((command) => ({ ...command, app: app.name })));
-  return all.filter((command) => command.command.startsWith(`/${query}`)).map((command) => ({
-    insert: `${command.command} `, label: command.command, hint: command.usage_hint, note: command.description,
-  }));
+  const all = [...ctx.store.apps.values()].flatMap((app) =>
+    app.commands.map((command) => ({ ...command, app: app.name })),
+  );
+  return all
+    .filter((command) => command.command.startsWith(`/${query}`))
+    .map((command) => ({
+      insert: `${command.command} `,
+      label: command.command,
+      hint: command.usage_hint,
+      note: command.description,
+    }));
 }
 
 function people(query, ctx) {
-  const groups = ["here", "channel", "everyone"].map((name) => ({ insert: `@${name} `, label: `@${name}`, note: "Notifies the channel" }));
-  const users = [...ctx.store.users.values()].map((user) => ({ insert: `@${nameOf(user)} `, label: nameOf(user), note: user.is_bot ? "App" : `@${user.name}` }));
-  return [...users, ...groups].filter((item) => item.label.toLowerCase().includes(query.toLowerCase()));
+  const groups = ["here", "channel", "everyone"].map((name) => ({
+    insert: `@${name} `,
+    label: `@${name}`,
+    note: "Notifies the channel",
+  }));
+  const users = [...ctx.store.users.values()].map((user) => ({
+    insert: `@${nameOf(user)} `,
+    label: nameOf(user),
+    note: user.is_bot ? "App" : `@${user.name}`,
+  }));
+  return [...users, ...groups].filter((item) =>
+    item.label.toLowerCase().includes(query.toLowerCase()),
+  );
 }
 
 function channels(query, ctx) {
-  return [...ctx.store.channels.values()].filter((channel) => channel.name.includes(query.toLowerCase()))
-    .map((channel) => ({ insert: `#${channel.name} `, label: `#${channel.name}`, note: channel.topic }));
+  return [...ctx.store.channels.values()]
+    .filter((channel) => !channel.is_im && channel.name.includes(query.toLowerCase()))
+    .map((channel) => ({
+      insert: `#${channel.name} `,
+      label: `#${channel.name}`,
+      note: channel.topic,
+    }));
 }
 
 function emojis(query, ctx) {
   if (query.length < 2) return [];
-  return Object.keys(ctx.store.emoji).filter((name) => name.includes(query)).map((name) => ({ insert: `:${name}: `, label: `:${name}:`, symbol: ctx.store.emoji[name] }));
+  return Object.keys(ctx.store.emoji)
+    .filter((name) => name.includes(query))
+    .map((name) => ({ insert: `:${name}: `, label: `:${name}:`, symbol: ctx.store.emoji[name] }));
 }
 
 const BY_SIGN = { "@": people, "#": channels, ":": emojis };
@@ -40,7 +64,10 @@ function suggest(before, ctx, withCommands) {
   const word = before.match(WORD);
   if (!word) return { start: 0, found: [] };
   const [, sign, query] = word;
-  return { start: before.length - query.length - 1, found: BY_SIGN[sign](query, ctx).slice(0, MOST) };
+  return {
+    start: before.length - query.length - 1,
+    found: BY_SIGN[sign](query, ctx).slice(0, MOST),
+  };
 }
 
 /** The list of suggestions of one textarea. */
@@ -59,8 +86,19 @@ export class Completion {
     this.ctx = ctx;
     this.options = options;
     this.id = freshId("suggestions");
-    this.node = h("div", { class: "suggestions", role: "listbox", id: this.id, "aria-label": "Suggestions", hidden: true });
-    for (const [name, value] of Object.entries({ "aria-autocomplete": "list", "aria-controls": this.id, "aria-haspopup": "listbox" })) area.setAttribute(name, value);
+    this.node = h("div", {
+      class: "suggestions",
+      role: "listbox",
+      id: this.id,
+      "aria-label": "Suggestions",
+      hidden: true,
+    });
+    for (const [name, value] of Object.entries({
+      "aria-autocomplete": "list",
+      "aria-controls": this.id,
+      "aria-haspopup": "listbox",
+    }))
+      area.setAttribute(name, value);
     area.addEventListener("input", () => this.#update());
     area.addEventListener("blur", () => this.close());
   }
@@ -76,7 +114,10 @@ export class Completion {
 
   #draw() {
     this.node.hidden = this.#found.length === 0;
-    fill(this.node, this.#found.map((item, index) => this.#row(item, index)));
+    fill(
+      this.node,
+      this.#found.map((item, index) => this.#row(item, index)),
+    );
     if (this.node.hidden) this.area.removeAttribute("aria-activedescendant");
     else this.area.setAttribute("aria-activedescendant", `${this.id}-${this.#at}`);
     this.node.children[this.#at]?.scrollIntoView({ block: "nearest" });
@@ -84,8 +125,21 @@ export class Completion {
 
   #row(item, index) {
     const on = { mousedown: (event) => event.preventDefault(), click: () => this.#choose(item) };
-    const props = { on, id: `${this.id}-${index}`, role: "option", class: `suggestion${index === this.#at ? " active" : ""}`, "aria-selected": String(index === this.#at) };
-    return h("div", props, item.symbol && h("span", { class: "emoji" }, item.symbol), h("strong", {}, item.label), item.hint && h("code", {}, item.hint), item.note && h("small", {}, item.note));
+    const props = {
+      on,
+      id: `${this.id}-${index}`,
+      role: "option",
+      class: `suggestion${index === this.#at ? " active" : ""}`,
+      "aria-selected": String(index === this.#at),
+    };
+    return h(
+      "div",
+      props,
+      item.symbol && h("span", { class: "emoji" }, item.symbol),
+      h("strong", {}, item.label),
+      item.hint && h("code", {}, item.hint),
+      item.note && h("small", {}, item.note),
+    );
   }
 
   close() {
@@ -97,9 +151,11 @@ export class Completion {
   key(event) {
     if (!this.#found.length) return false;
     const moves = { ArrowDown: 1, ArrowUp: -1 };
-    if (event.key in moves) this.#at = (this.#at + moves[event.key] + this.#found.length) % this.#found.length;
+    if (event.key in moves)
+      this.#at = (this.#at + moves[event.key] + this.#found.length) % this.#found.length;
     else if (event.key === "Escape") this.#found = [];
-    else if ((event.key === "Enter" && !event.shiftKey && !this.#isTyped()) || event.key === "Tab") return this.#take(event);
+    else if ((event.key === "Enter" && !event.shiftKey && !this.#isTyped()) || event.key === "Tab")
+      return this.#take(event);
     else return false;
     event.preventDefault();
     this.#draw();

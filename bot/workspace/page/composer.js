@@ -22,14 +22,21 @@ export function withTokens(text, store) {
 }
 
 function tokens(store) {
-  const people = [...store.users.values()].flatMap((user) => [nameOf(user), user.name].filter(Boolean).map((name) => [`@${name}`, `<@${user.id}>`]));
-  const channels = [...store.channels.values()].map((channel) => [`#${channel.name}`, `<#${channel.id}>`]);
+  const people = [...store.users.values()].flatMap((user) =>
+    [nameOf(user), user.name].filter(Boolean).map((name) => [`@${name}`, `<@${user.id}>`]),
+  );
+  const channels = [...store.channels.values()]
+    .filter((channel) => !channel.is_im)
+    .map((channel) => [`#${channel.name}`, `<#${channel.id}>`]);
   return [...people, ...channels].sort((a, b) => b[0].length - a[0].length);
 }
 
 function replaceName(text, name, token) {
   const literal = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return text.replace(new RegExp(`(^|[\\s(])${literal}(?![\\p{L}\\p{N}_-])`, "giu"), (_, before) => before + token);
+  return text.replace(
+    new RegExp(`(^|[\\s(])${literal}(?![\\p{L}\\p{N}_-])`, "giu"),
+    (_, before) => before + token,
+  );
 }
 
 /** One composer, of a channel or a thread. */
@@ -41,36 +48,89 @@ export class Composer {
   constructor(ctx, place) {
     this.ctx = ctx;
     this.place = place;
-    this.area = h("textarea", { class: "composer-text", rows: 1, "aria-label": place.label, placeholder: place.label, value: drafts.get(place.key) ?? "" });
+    this.area = h("textarea", {
+      class: "composer-text",
+      rows: 1,
+      "aria-label": place.label,
+      placeholder: place.label,
+      value: drafts.get(place.key) ?? "",
+    });
     this.completion = new Completion(this.area, ctx, { withCommands: !place.threadTs });
     this.error = h("p", { class: "composer-error", role: "alert", hidden: true });
     this.area.addEventListener("input", () => this.#typed());
     this.area.addEventListener("keydown", (event) => this.#key(event));
-    this.node = h("form", { class: "composer", on: { submit: (event) => this.#submit(event) } }, this.completion.node, this.error, this.#drawBox());
+    this.node = h(
+      "form",
+      { class: "composer", on: { submit: (event) => this.#submit(event) } },
+      this.completion.node,
+      this.error,
+      this.#drawBox(),
+    );
     requestAnimationFrame(() => this.#grow());
   }
 
   #drawBox() {
-    const smile = h("button", { class: "tool", type: "button", "aria-label": "Insert emoji", title: "Insert emoji", on: { click: (event) => this.#emoji(event.currentTarget) } }, icon("smile"));
-    const send = h("button", { class: "send", type: "submit", "aria-label": "Send", title: "Send" }, icon("send"));
+    const smile = h(
+      "button",
+      {
+        class: "tool",
+        type: "button",
+        "aria-label": "Insert emoji",
+        title: "Insert emoji",
+        on: { click: (event) => this.#emoji(event.currentTarget) },
+      },
+      icon("smile"),
+    );
+    const send = h(
+      "button",
+      { class: "send", type: "submit", "aria-label": "Send", title: "Send" },
+      icon("send"),
+    );
     return h("div", { class: "composer-box" }, this.#shortcuts(), this.area, smile, send);
   }
 
   #shortcuts() {
     const open = (event) => {
       const entries = [...this.ctx.store.apps.values()].flatMap((app) => this.#shortcutsOf(app));
-      openMenu(event.currentTarget, entries.length ? [{ heading: "Shortcuts" }, ...entries] : [{ heading: "No app has a shortcut here" }]);
+      openMenu(
+        event.currentTarget,
+        entries.length
+          ? [{ heading: "Shortcuts" }, ...entries]
+          : [{ heading: "No app has a shortcut here" }],
+      );
     };
-    return h("button", { class: "tool", type: "button", "aria-haspopup": "menu", "aria-label": "Shortcuts", title: "Shortcuts", on: { click: open } }, icon("bolt"));
+    return h(
+      "button",
+      {
+        class: "tool",
+        type: "button",
+        "aria-haspopup": "menu",
+        "aria-label": "Shortcuts",
+        title: "Shortcuts",
+        on: { click: open },
+      },
+      icon("bolt"),
+    );
   }
 
   #shortcutsOf(app) {
-    const run = (shortcut) => attempt(() => this.ctx.api.post("shortcut", { callback_id: shortcut.callback_id }));
+    const run = (shortcut) =>
+      attempt(() => this.ctx.api.post("shortcut", { callback_id: shortcut.callback_id }));
     const global = (app.shortcuts ?? []).filter((shortcut) => shortcut.type === "global");
     const commands = this.place.threadTs ? [] : app.commands;
     return [
-      ...global.map((shortcut) => ({ label: shortcut.name, hint: shortcut.description, icon: "bolt", run: () => run(shortcut) })),
-      ...commands.map((command) => ({ label: command.command, hint: command.description, icon: "hash", run: () => this.insert(`${command.command} `) })),
+      ...global.map((shortcut) => ({
+        label: shortcut.name,
+        hint: shortcut.description,
+        icon: "bolt",
+        run: () => run(shortcut),
+      })),
+      ...commands.map((command) => ({
+        label: command.command,
+        hint: command.description,
+        icon: "hash",
+        run: () => this.insert(`${command.command} `),
+      })),
     ];
   }
 
@@ -117,7 +177,11 @@ export class Composer {
   async #send(typed) {
     const { channel, threadTs } = this.place;
     try {
-      await this.ctx.api.post("say", { channel, text: withTokens(typed, this.ctx.store), ...(threadTs ? { thread_ts: threadTs } : {}) });
+      await this.ctx.api.post("say", {
+        channel,
+        text: withTokens(typed, this.ctx.store),
+        ...(threadTs ? { thread_ts: threadTs } : {}),
+      });
       return null;
     } catch (refusal) {
       if (refusal instanceof Refusal) return refusal.message;

@@ -1,7 +1,7 @@
 // Dialogs on the native <dialog>: focus stays inside, Esc closes, focus returns afterwards.
 
+import { button, iconButton } from "./controls.js";
 import { fill, freshId, h } from "./dom.js";
-import { icon } from "./icons.js";
 
 /**
  * Opens a modal dialog.
@@ -37,8 +37,8 @@ export function openDialog(parts) {
 function drawFrame(node, parts) {
   const titleId = freshId("dialog-title");
   node.setAttribute("aria-labelledby", titleId);
-  const back = parts.back && h("button", { class: "icon-button", type: "button", "aria-label": "Back", on: { click: parts.back } }, icon("back"));
-  const cross = h("button", { class: "icon-button", type: "button", "aria-label": "Close", on: { click: () => (parts.closeAll ?? parts.close)() } }, icon("close"));
+  const back = parts.back && iconButton("back", "Back", parts.back);
+  const cross = iconButton("close", "Close", () => (parts.closeAll ?? parts.close)());
   fill(
     node,
     h("header", { class: "dialog-head" }, back, h("h2", { id: titleId }, parts.title), cross),
@@ -58,9 +58,15 @@ export function ask(question) {
       dialog.remove();
       resolve(answer);
     };
-    const yes = h("button", { class: `button ${question.danger ? "danger" : "primary"}`, type: "button", on: { click: () => done(true) } }, question.confirm);
-    const no = h("button", { class: "button", type: "button", on: { click: () => done(false) } }, question.deny);
-    const dialog = openDialog({ title: question.title, body: question.text, footer: [no, yes], className: "small", close: () => done(false) });
+    const yes = button(question.confirm, () => done(true), question.danger ? "danger" : "primary");
+    const no = button(question.deny, () => done(false));
+    const dialog = openDialog({
+      title: question.title,
+      body: question.text,
+      footer: [no, yes],
+      className: "small",
+      close: () => done(false),
+    });
     yes.focus();
   });
 }
@@ -72,23 +78,32 @@ export function ask(question) {
  */
 export function askText(question) {
   return new Promise((resolve) => {
-    const id = freshId("ask");
-    const multiline = question.multiline ? "textarea" : "input";
-    const input = h(multiline, { id, class: "text-input", value: question.value ?? "", required: true, maxlength: question.max ?? "80" });
     const done = (answer) => {
       dialog.remove();
       resolve(answer);
     };
-    const submit = (event) => {
-      event.preventDefault();
-      done(input.value.trim());
-    };
-    const formId = freshId("form");
-    const form = h("form", { id: formId, on: { submit } }, h("label", { class: "field-label", for: id }, question.label), input, question.extra);
-    const yes = h("button", { class: "button primary", type: "submit", form: formId }, question.confirm);
-    const no = h("button", { class: "button", type: "button", on: { click: () => done(null) } }, "Cancel");
-    const dialog = openDialog({ title: question.title, body: form, footer: [no, yes], className: "small", close: () => done(null) });
+    const { form, input } = textForm(question, done);
+    const confirm = { class: "button primary", type: "submit", form: form.id };
+    const dialog = openDialog({
+      title: question.title,
+      body: form,
+      footer: [button("Cancel", () => done(null)), h("button", confirm, question.confirm)],
+      className: "small",
+      close: () => done(null),
+    });
     input.focus();
     input.select();
   });
+}
+
+function textForm({ label, value = "", multiline, max = 80, extra }, done) {
+  const id = freshId("ask");
+  const props = { id, class: "text-input", value, required: true, maxlength: max };
+  const input = h(multiline ? "textarea" : "input", props);
+  const submit = (event) => {
+    event.preventDefault();
+    done(input.value.trim());
+  };
+  const name = h("label", { class: "field-label", for: id }, label);
+  return { input, form: h("form", { id: freshId("form"), on: { submit } }, name, input, extra) };
 }

@@ -1,7 +1,15 @@
 // Builds DOM nodes. Text always becomes a text node: no string is ever parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
-const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "open", "selected", "indeterminate"]);
+const PROPERTIES = new Set([
+  "value",
+  "checked",
+  "disabled",
+  "hidden",
+  "open",
+  "selected",
+  "indeterminate",
+]);
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:"]);
 
 /**
@@ -19,7 +27,8 @@ export function h(tag, props = {}, ...children) {
 
 function setProp(node, name, value) {
   if (value === undefined || value === null) return;
-  if (name === "on") for (const [type, fn] of Object.entries(value)) node.addEventListener(type, fn);
+  if (name === "on")
+    for (const [type, fn] of Object.entries(value)) node.addEventListener(type, fn);
   else if (name === "data") Object.assign(node.dataset, value);
   else if (PROPERTIES.has(name)) node[name] = value;
   else if (value !== false) node.setAttribute(name, value === true ? "" : String(value));
@@ -79,11 +88,4 @@ let counter = 0;
 export function freshId(prefix) {
   counter += 1;
   return `${prefix}-${counter}`;
-}
-
-const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), textarea, select, [tabindex="0"]';
-
-/** Everything inside a node that Tab can reach and that is on screen. */
-export function focusables(node) {
-  return [...node.querySelectorAll(FOCUSABLE)].filter((item) => item.offsetParent !== null);
 }

@@ -15,45 +15,77 @@ import { drawText, wordsOf } from "./text.js";
 
 const DRAW = {
   button: drawButton,
-  workflow_button: (element, blockId, scope) => drawButton({ ...element, value: undefined }, blockId, scope),
+  workflow_button: (element, blockId, scope) =>
+    drawButton({ ...element, value: undefined }, blockId, scope),
   overflow: drawOverflow,
   feedback_buttons: drawFeedback,
   icon_button: drawIconButton,
   image: (element, _, scope) => drawImage(element, scope.ctx, { small: true }),
   mrkdwn: (element, _, scope) => h("span", { class: "context-text" }, drawText(element, scope.ctx)),
-  plain_text: (element, _, scope) => h("span", { class: "context-text" }, drawText(element, scope.ctx)),
+  plain_text: (element, _, scope) =>
+    h("span", { class: "context-text" }, drawText(element, scope.ctx)),
 };
 
 /** Draws one element of a block. */
 export function drawElement(element, blockId, scope) {
   const draw = DRAW[element.type];
   if (draw) return draw(element, blockId, scope);
-  return drawActingInput(element, blockId, scope) ?? h("span", { class: "not-drawn" }, `element “${element.type}” is not drawn here`);
+  return (
+    drawActingInput(element, blockId, scope) ??
+    h("span", { class: "not-drawn" }, `element “${element.type}” is not drawn here`)
+  );
 }
 
 function act(element, blockId, scope, payload, button) {
-  return scope.ctx.act({ surface: scope.surface, form: scope.form, element, blockId, payload, button });
+  return scope.ctx.act({
+    surface: scope.surface,
+    form: scope.form,
+    element,
+    blockId,
+    payload,
+    button,
+  });
 }
 
 function drawButton(element, blockId, scope) {
   const style = { primary: " primary", danger: " danger" }[element.style] ?? "";
-  const props = { class: `button${style}`, "aria-label": element.accessibility_label, data: { focus: `${blockId}/${element.action_id}` } };
+  const props = {
+    class: `button${style}`,
+    "aria-label": element.accessibility_label,
+    data: { focus: `${blockId}/${element.action_id}` },
+  };
   const label = drawText(element.text, scope.ctx);
-  const click = (event) => act(element, blockId, scope, { value: element.value }, event.currentTarget);
-  if (element.url && safeUrl(element.url)) return outlink(element.url, label, { ...props, on: { click } });
+  const click = (event) =>
+    act(element, blockId, scope, { value: element.value }, event.currentTarget);
+  if (element.url && safeUrl(element.url))
+    return outlink(element.url, label, { ...props, on: { click } });
   return h("button", { type: "button", ...props, on: { click } }, label);
 }
 
 function drawOverflow(element, blockId, scope) {
   const open = (event) => {
     const anchor = event.currentTarget;
-    openMenu(anchor, element.options.map((option) => ({
-      label: wordsOf(option.text),
-      hint: wordsOf(option.description),
-      run: () => act(element, blockId, scope, { selected_option: option }, anchor),
-    })));
+    openMenu(
+      anchor,
+      element.options.map((option) => ({
+        label: wordsOf(option.text),
+        hint: wordsOf(option.description),
+        run: () => act(element, blockId, scope, { selected_option: option }, anchor),
+      })),
+    );
   };
-  return h("button", { class: "button square", type: "button", "aria-haspopup": "menu", "aria-label": "More", data: { focus: `${blockId}/${element.action_id}` }, on: { click: open } }, icon("more"));
+  return h(
+    "button",
+    {
+      class: "button square",
+      type: "button",
+      "aria-haspopup": "menu",
+      "aria-label": "More",
+      data: { focus: `${blockId}/${element.action_id}` },
+      on: { click: open },
+    },
+    icon("more"),
+  );
 }
 
 function drawFeedback(element, blockId, scope) {
@@ -61,29 +93,62 @@ function drawFeedback(element, blockId, scope) {
     const button = element[`${side}_button`];
     if (!button) return null;
     const click = (event) => {
-      for (const other of group.children) other.setAttribute("aria-pressed", String(other === event.currentTarget));
+      for (const other of group.children)
+        other.setAttribute("aria-pressed", String(other === event.currentTarget));
       act(element, blockId, scope, { value: button.value }, event.currentTarget);
     };
     const label = button.accessibility_label ?? wordsOf(button.text);
-    return h("button", { class: "button quiet", type: "button", "aria-label": label, title: wordsOf(button.text), "aria-pressed": "false", on: { click } }, icon(name));
+    return h(
+      "button",
+      {
+        class: "button quiet",
+        type: "button",
+        "aria-label": label,
+        title: wordsOf(button.text),
+        "aria-pressed": "false",
+        on: { click },
+      },
+      icon(name),
+    );
   };
-  const group = h("span", { class: "feedback", role: "group", "aria-label": "Feedback" }, one("positive", "up"), one("negative", "down"));
+  const group = h(
+    "span",
+    { class: "feedback", role: "group", "aria-label": "Feedback" },
+    one("positive", "up"),
+    one("negative", "down"),
+  );
   return group;
 }
 
 function drawIconButton(element, blockId, scope) {
   const allowed = element.visible_to_user_ids;
   if (allowed && !allowed.includes(scope.ctx.store.me)) return null;
-  const click = (event) => act(element, blockId, scope, { value: element.value }, event.currentTarget);
+  const click = (event) =>
+    act(element, blockId, scope, { value: element.value }, event.currentTarget);
   const label = element.accessibility_label ?? wordsOf(element.text);
-  return h("button", { class: "button quiet", type: "button", "aria-label": label, title: wordsOf(element.text), on: { click } }, icon(element.icon));
+  return h(
+    "button",
+    {
+      class: "button quiet",
+      type: "button",
+      "aria-label": label,
+      title: wordsOf(element.text),
+      on: { click },
+    },
+    icon(element.icon),
+  );
 }
 
 function drawActingInput(element, blockId, scope) {
   const label = wordsOf(element.placeholder) || element.type.replaceAll("_", " ");
   const started = withState(element, scope.state?.[blockId]?.[element.action_id]);
   const io = {
-    ctx: scope.ctx, surface: scope.surface, blockId, id: freshId("element"), label, dispatches: true,
+    ctx: scope.ctx,
+    surface: scope.surface,
+    blockId,
+    id: freshId("element"),
+    label,
+    dispatches: true,
     changed: () => act(element, blockId, scope, control.read()),
   };
   const control = createInput(started, io);

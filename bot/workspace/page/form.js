@@ -20,7 +20,9 @@ export class Form {
   values() {
     const values = {};
     for (const [blockId, block] of this.#controls) {
-      values[blockId] = Object.fromEntries([...block].map(([actionId, control]) => [actionId, control.read()]));
+      values[blockId] = Object.fromEntries(
+        [...block].map(([actionId, control]) => [actionId, control.read()]),
+      );
     }
     return values;
   }
@@ -67,8 +69,12 @@ export class Form {
  */
 export function withState(element, state) {
   if (!state || state.type !== element.type) return element;
-  const names = Object.keys(state).filter((name) => name === "value" || name.startsWith("selected_") || name === "rich_text_value");
-  const start = Object.fromEntries(names.map((name) => [initialName(name), state[name] ?? undefined]));
+  const names = Object.keys(state).filter(
+    (name) => name === "value" || name.startsWith("selected_") || name === "rich_text_value",
+  );
+  const start = Object.fromEntries(
+    names.map((name) => [initialName(name), state[name] ?? undefined]),
+  );
   return { ...element, ...start };
 }
 

@@ -18,7 +18,10 @@ export function drawImage(image, ctx, { small = false } = {}) {
 }
 
 function isHere(url) {
-  return url.startsWith("data:image/") || new URL(url || "about:blank", location.href).origin === location.origin;
+  return (
+    url.startsWith("data:image/") ||
+    new URL(url || "about:blank", location.href).origin === location.origin
+  );
 }
 
 function img(url, image) {
@@ -29,6 +32,22 @@ function placeholder(url, image, small) {
   const host = safeUrl(url) ? new URL(url).host : "unknown host";
   const load = (event) => event.currentTarget.replaceWith(img(safeUrl(url) ?? "", image));
   const label = `Load image from ${host}: ${image.alt_text ?? "no description"}`;
-  if (small) return h("button", { class: "image-ask", type: "button", title: label, "aria-label": label, on: { click: load } }, icon("eye"));
-  return h("button", { class: "image-ask", type: "button", on: { click: load } }, icon("eye"), h("span", {}, image.alt_text || "Image", h("small", {}, `Load image from ${host}`)));
+  if (small)
+    return h(
+      "button",
+      {
+        class: "image-ask",
+        type: "button",
+        title: label,
+        "aria-label": label,
+        on: { click: load },
+      },
+      icon("eye"),
+    );
+  return h(
+    "button",
+    { class: "image-ask", type: "button", on: { click: load } },
+    icon("eye"),
+    h("span", {}, image.alt_text || "Image", h("small", {}, `Load image from ${host}`)),
+  );
 }

@@ -1,6 +1,7 @@
 // Which function draws which input element.
 
-import { checkboxInput, dateInput, dateTimeInput, fileInput, radioInput, timeInput } from "./inputs_choice.js";
+import { checkboxInput, dateInput, dateTimeInput, radioInput, timeInput } from "./inputs_choice.js";
+import { fileInput } from "./inputs_file.js";
 import { selectInput } from "./inputs_select.js";
 import { emailInput, numberInput, richTextInput, textInput, urlInput } from "./inputs_text.js";
 

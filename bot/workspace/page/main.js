@@ -95,11 +95,17 @@ class Page {
     this.store.setActive(route.channel ?? "");
     this.#showMain(route);
     this.#showThread(route);
-    document.body.dataset.pane = route.thread ? "thread" : route.channel || route.home ? "main" : "sidebar";
+    document.body.dataset.pane = route.thread
+      ? "thread"
+      : route.channel || route.home
+        ? "main"
+        : "sidebar";
   }
 
   #goToFirst() {
-    const open = [...this.store.channels.values()].filter((channel) => channel.is_member && !channel.is_archived);
+    const open = [...this.store.channels.values()].filter(
+      (channel) => channel.is_member && !channel.is_archived && !channel.is_im,
+    );
     if (!open.length) return false;
     location.replace(`#/${open[0].id}`);
     return true;
@@ -135,13 +141,17 @@ class Page {
     const closing = this.#thread;
     closing?.close();
     const slot = document.getElementById("thread");
-    const pane = key && this.store.channels.has(route.channel) ? new ThreadPane(this.ctx, route.channel, route.thread) : null;
+    const pane =
+      key && this.store.channels.has(route.channel)
+        ? new ThreadPane(this.ctx, route.channel, route.thread)
+        : null;
     this.#thread = pane;
     slot.hidden = !pane;
     document.body.classList.toggle("with-thread", Boolean(pane));
     fill(slot, pane?.node);
     if (pane) this.#openThread(pane);
-    else if (closing) document.querySelector(`#main .row[data-ts="${CSS.escape(closing.ts)}"]`)?.focus();
+    else if (closing)
+      document.querySelector(`#main .row[data-ts="${CSS.escape(closing.ts)}"]`)?.focus();
   }
 
   #openThread(pane) {
@@ -157,9 +167,25 @@ async function boot() {
   try {
     await new Page(user).start();
   } catch (error) {
-    const text = error instanceof Refusal ? error.message : "This page failed to start. Reload it; the browser's console says why.";
-    const again = h("button", { class: "button primary", type: "button", on: { click: () => location.reload() } }, "Try again");
-    fill(document.getElementById("main"), h("div", { class: "empty" }, h("h2", {}, "The workspace cannot be shown"), h("p", { role: "alert" }, text), again));
+    const text =
+      error instanceof Refusal
+        ? error.message
+        : "This page failed to start. Reload it; the browser's console says why.";
+    const again = h(
+      "button",
+      { class: "button primary", type: "button", on: { click: () => location.reload() } },
+      "Try again",
+    );
+    fill(
+      document.getElementById("main"),
+      h(
+        "div",
+        { class: "empty" },
+        h("h2", {}, "The workspace cannot be shown"),
+        h("p", { role: "alert" }, text),
+        again,
+      ),
+    );
     if (!(error instanceof Refusal)) throw error;
   }
 }

@@ -20,12 +20,14 @@ const READERS = [readFence, readHeading, readRule, readQuote, readTable, readLis
  * @returns {DocumentFragment}
  */
 export function drawMarkdown(text, ctx) {
-  return fragment(drawLines((text ?? "").replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n"), ctx, 0));
+  return fragment(
+    drawLines((text ?? "").replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n"), ctx, 0),
+  );
 }
 
 function drawLines(lines, ctx, depth) {
   const nodes = [];
-  for (let i = 0; i < lines.length; ) {
+  for (let i = 0; i < lines.length;) {
     if (!lines[i].trim()) {
       i += 1;
       continue;
@@ -53,14 +55,24 @@ function readFence(lines, i) {
   const length = lines.slice(i + 1).findIndex(isEnd);
   const end = length < 0 ? lines.length : i + 1 + length;
   const code = h("code", {}, lines.slice(i + 1, end).join("\n"));
-  return { node: h("pre", { tabindex: "0", data: language ? { language } : {} }, code), next: end + 1 };
+  return {
+    node: h("pre", { tabindex: "0", data: language ? { language } : {} }, code),
+    next: end + 1,
+  };
 }
 
 function readHeading(lines, i, ctx) {
   const match = lines[i].match(HEADING);
   if (!match) return null;
   const level = Math.min(match[1].length + 2, 6);
-  return { node: h(`h${level}`, { class: `md-h${match[1].length}` }, drawInlineMarkdown(match[2] ?? "", ctx)), next: i + 1 };
+  return {
+    node: h(
+      `h${level}`,
+      { class: `md-h${match[1].length}` },
+      drawInlineMarkdown(match[2] ?? "", ctx),
+    ),
+    next: i + 1,
+  };
 }
 
 function readRule(lines, i) {
@@ -70,23 +82,38 @@ function readRule(lines, i) {
 function readQuote(lines, i, ctx, depth) {
   if (!QUOTE.test(lines[i])) return null;
   let end = i;
-  while (end < lines.length && (QUOTE.test(lines[end]) || (lines[end].trim() && !startsBlock(lines, end)))) end += 1;
+  while (
+    end < lines.length &&
+    (QUOTE.test(lines[end]) || (lines[end].trim() && !startsBlock(lines, end)))
+  )
+    end += 1;
   const inner = lines.slice(i, end).map((line) => line.replace(QUOTE, ""));
   return { node: h("blockquote", {}, drawLines(inner, ctx, depth)), next: end };
 }
 
 function startsBlock(lines, i) {
-  return [FENCE, HEADING, RULE, QUOTE, ITEM].some((pattern) => pattern.test(lines[i])) || isTable(lines, i);
+  return (
+    [FENCE, HEADING, RULE, QUOTE, ITEM].some((pattern) => pattern.test(lines[i])) ||
+    isTable(lines, i)
+  );
 }
 
 function isTable(lines, i) {
-  return lines[i].includes("|") && i + 1 < lines.length && lines[i + 1].includes("-")
-    && DELIMITER.test(lines[i + 1]) && cells(lines[i]).length === cells(lines[i + 1]).length;
+  return (
+    lines[i].includes("|") &&
+    i + 1 < lines.length &&
+    lines[i + 1].includes("-") &&
+    DELIMITER.test(lines[i + 1]) &&
+    cells(lines[i]).length === cells(lines[i + 1]).length
+  );
 }
 
 /** Splits a table row at its bars; bars in code or behind a backslash do not count. */
 function cells(line) {
-  const row = line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  const row = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
   const parts = row.match(/(?:`[^`]*`|\\\||[^|])+|(?<=\||^)(?=\||$)/g) ?? [];
   return parts.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
@@ -103,11 +130,24 @@ function readTable(lines, i, ctx) {
   while (end < lines.length && lines[end].includes("|")) end += 1;
   const row = (line, tag) => {
     const found = cells(line);
-    return h("tr", {}, aligns.map((align, n) => h(tag, { class: `align-${align}` }, drawInlineMarkdown(found[n] ?? "", ctx))));
+    return h(
+      "tr",
+      {},
+      aligns.map((align, n) =>
+        h(tag, { class: `align-${align}` }, drawInlineMarkdown(found[n] ?? "", ctx)),
+      ),
+    );
   };
   const body = lines.slice(i + 2, end).map((line) => row(line, "td"));
   const table = h("table", {}, h("thead", {}, row(lines[i], "th")), h("tbody", {}, body));
-  return { node: h("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" }, table), next: end };
+  return {
+    node: h(
+      "div",
+      { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" },
+      table,
+    ),
+    next: end,
+  };
 }
 
 function readList(lines, i, ctx, depth) {
@@ -123,7 +163,14 @@ function readList(lines, i, ctx, depth) {
   }
   const loose = items.some((item) => item.loose);
   const props = ordered && first[2] !== "1." ? { start: Number.parseInt(first[2], 10) } : {};
-  return { node: h(ordered ? "ol" : "ul", props, items.map((item) => drawItem(item.lines, loose, ctx, depth))), next };
+  return {
+    node: h(
+      ordered ? "ol" : "ul",
+      props,
+      items.map((item) => drawItem(item.lines, loose, ctx, depth)),
+    ),
+    next,
+  };
 }
 
 function sameList(line, ordered) {
@@ -136,16 +183,23 @@ function readItem(lines, start) {
   const width = match[3].length > 4 ? match[1].length + match[2].length + 1 : match[0].length;
   const taken = [lines[start].slice(Math.min(width, lines[start].length))];
   let next = start + 1;
-  for (; next < lines.length && continues(lines, next, width, taken); next += 1) taken.push(dedent(lines[next], width));
+  for (; next < lines.length && continues(lines, next, width, taken); next += 1)
+    taken.push(dedent(lines[next], width));
   const trimmed = dropTrailingBlank(taken);
-  const blankBefore = trimmed.length < taken.length && next < lines.length && ITEM.test(lines[next]);
-  return { lines: trimmed, next, loose: blankBefore || trimmed.some((line, n) => !line.trim() && n > 0) };
+  const blankBefore =
+    trimmed.length < taken.length && next < lines.length && ITEM.test(lines[next]);
+  return {
+    lines: trimmed,
+    next,
+    loose: blankBefore || trimmed.some((line, n) => !line.trim() && n > 0),
+  };
 }
 
 function continues(lines, i, width, taken) {
   const line = lines[i];
   const indent = line.search(/\S/);
-  if (indent < 0) return lines.slice(i).some((later) => later.trim()) && followsIndented(lines, i, width);
+  if (indent < 0)
+    return lines.slice(i).some((later) => later.trim()) && followsIndented(lines, i, width);
   if (indent >= Math.min(width, 2)) return true;
   return taken.at(-1).trim() !== "" && !startsBlock(lines, i);
 }
@@ -169,9 +223,16 @@ function drawItem(lines, loose, ctx, depth) {
   const task = lines[0].match(/^\[([ xX])\]\s+/);
   if (task) lines[0] = lines[0].slice(task[0].length);
   const nodes = drawLines(lines, ctx, depth);
-  const content = loose ? nodes : nodes.flatMap((node) => (node.tagName === "P" ? [...node.childNodes] : [node]));
+  const content = loose
+    ? nodes
+    : nodes.flatMap((node) => (node.tagName === "P" ? [...node.childNodes] : [node]));
   if (!task) return h("li", {}, content);
-  const box = h("input", { type: "checkbox", checked: task[1] !== " ", disabled: true, "aria-label": "Task" });
+  const box = h("input", {
+    type: "checkbox",
+    checked: task[1] !== " ",
+    disabled: true,
+    "aria-label": "Task",
+  });
   return h("li", { class: "task" }, box, " ", content);
 }
 
@@ -187,7 +248,14 @@ function readParagraph(lines, i, ctx) {
 
 function setext(lines, mark, next, ctx) {
   const level = mark === "=" ? 1 : 2;
-  return { node: h(`h${level + 2}`, { class: `md-h${level}` }, drawInlineMarkdown(lines.join(" ").trim(), ctx)), next };
+  return {
+    node: h(
+      `h${level + 2}`,
+      { class: `md-h${level}` },
+      drawInlineMarkdown(lines.join(" ").trim(), ctx),
+    ),
+    next,
+  };
 }
 
 // A line end inside a paragraph is a line break, as in Slack's own markdown block.

@@ -8,13 +8,21 @@ const MARKS = ["***", "___", "**", "__", "~~", "*", "_"];
 const TAGS = { "**": "strong", __: "strong", "*": "em", _: "em", "~~": "s" };
 const WORD = /[\p{L}\p{N}]/u;
 const ESCAPE = /\\([!-/:-@[-`{-~])/y;
-const LINK = /(!?)\[((?:\\.|`[^`]*`|\[[^\]]*\]|[^[\]\\`])*)\]\(\s*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+["'][^"']*["'])?\s*\)/y;
+const LINK =
+  /(!?)\[((?:\\.|`[^`]*`|\[[^\]]*\]|[^[\]\\`])*)\]\(\s*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+["'][^"']*["'])?\s*\)/y;
 const ANGLE = /<((?:https?:\/\/|mailto:)[^\s<>|]+)(?:\|([^<>]*))?>/y;
 const MENTION = /<([@#!])([^<>|\s]+)(?:\|([^<>]*))?>/y;
 const BARE_URL = /https?:\/\/[^\s<>]+/y;
 const EMOJI = /:([a-z0-9_+'-]+):/y;
 const TICKS = /`+/y;
-const ENTITY = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&nbsp;": "\u00a0" };
+const ENTITY = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&nbsp;": "\u00a0",
+};
 const TRAILING = /[.,;:!?)\]'"*_~]+$/;
 
 function at(pattern, text, i) {
@@ -34,7 +42,7 @@ export function drawInlineMarkdown(text, ctx, depth = 0) {
   const out = [];
   const dead = new Set(); // marks without a closing one: no need to look again
   let plain = "";
-  for (let i = 0; i < text.length; ) {
+  for (let i = 0; i < text.length;) {
     const found = readAt(text, i, ctx, { dead, depth: depth + 1 });
     if (found) {
       out.push(plain, found.node);
@@ -75,7 +83,8 @@ function readEscape(text, i) {
 function readCode(text, i) {
   const fence = at(TICKS, text, i)[0];
   let end = text.indexOf(fence, i + fence.length);
-  while (end >= 0 && text[end + fence.length] === "`") end = text.indexOf(fence, end + fence.length + 1);
+  while (end >= 0 && text[end + fence.length] === "`")
+    end = text.indexOf(fence, end + fence.length + 1);
   if (end < 0) return { node: fence, end: i + fence.length };
   const inner = text.slice(i + fence.length, end).replaceAll("\n", " ");
   return { node: h("code", {}, inner.replace(/^ (.*[^ ].*) $/, "$1")), end: end + fence.length };
@@ -86,13 +95,18 @@ function readLink(text, i, ctx, { depth }) {
   if (!match) return null;
   const [whole, bang, label, url] = match;
   const shown = bang ? `🖼 ${label || url}` : drawInlineMarkdown(label, ctx, depth);
-  const node = safeUrl(url) && /^(https?:|mailto:)/i.test(url) ? outlink(url, shown) : h("span", {}, shown);
+  const node =
+    safeUrl(url) && /^(https?:|mailto:)/i.test(url) ? outlink(url, shown) : h("span", {}, shown);
   return { node, end: i + whole.length };
 }
 
 function readAngle(text, i, ctx) {
   const link = at(ANGLE, text, i);
-  if (link) return { node: outlink(link[1], link[2] || link[1].replace(/^mailto:/, "")), end: i + link[0].length };
+  if (link)
+    return {
+      node: outlink(link[1], link[2] || link[1].replace(/^mailto:/, "")),
+      end: i + link[0].length,
+    };
   const match = at(MENTION, text, i);
   return match && { node: drawMention(match, ctx), end: i + match[0].length };
 }

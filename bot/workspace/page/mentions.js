@@ -12,7 +12,11 @@ export function nameOf(user) {
 export function userMention(id, ctx, label) {
   const user = ctx.store.users.get(id);
   const mine = id === ctx.store.me ? " mention-me" : "";
-  return h("span", { class: `mention${mine}`, title: user?.name }, `@${user ? nameOf(user) : label || id}`);
+  return h(
+    "span",
+    { class: `mention${mine}`, title: user?.name },
+    `@${user ? nameOf(user) : label || id}`,
+  );
 }
 
 /** `<#C…>` as a link inside the page; a channel the reader cannot see stays text. */
@@ -30,9 +34,13 @@ export function groupMention(name) {
 /** An emoji by shortcode, or the shortcode as text when it is not known. */
 export function emoji(name, ctx, unicode) {
   const base = name.split("::")[0];
-  const symbol = unicode ? fromHex(unicode) : ctx.store.emoji[name] ?? ctx.store.emoji[base];
+  const symbol = unicode ? fromHex(unicode) : (ctx.store.emoji[name] ?? ctx.store.emoji[base]);
   if (!symbol) return `:${name}:`;
-  return h("span", { class: "emoji", role: "img", "aria-label": base.replaceAll("_", " "), title: `:${name}:` }, symbol);
+  return h(
+    "span",
+    { class: "emoji", role: "img", "aria-label": base.replaceAll("_", " "), title: `:${name}:` },
+    symbol,
+  );
 }
 
 function fromHex(unicode) {
@@ -45,7 +53,11 @@ export function dateNode(seconds, template, fallback, url) {
   const text = slackDate(seconds, template, fallback);
   const date = dateOf(seconds);
   const known = !Number.isNaN(date.getTime());
-  const time = h("time", known ? { datetime: date.toISOString(), title: fullDate(date) } : {}, text);
+  const time = h(
+    "time",
+    known ? { datetime: date.toISOString(), title: fullDate(date) } : {},
+    text,
+  );
   return url ? outlink(url, time) : time;
 }
 

@@ -12,7 +12,19 @@ import { drawReactions } from "./reactions.js";
 import { isReply } from "./store.js";
 import { ago, clock, dateOf, fullDate } from "./time.js";
 
-const QUIET = new Set(["channel_join", "channel_leave", "group_join", "group_leave", "channel_topic", "channel_purpose", "channel_name", "channel_archive", "channel_unarchive", "pinned_item", "tombstone"]);
+const QUIET = new Set([
+  "channel_join",
+  "channel_leave",
+  "group_join",
+  "group_leave",
+  "channel_topic",
+  "channel_purpose",
+  "channel_name",
+  "channel_archive",
+  "channel_unarchive",
+  "pinned_item",
+  "tombstone",
+]);
 
 /** Messages that only say what happened to the channel. */
 export function isQuiet(message) {
@@ -21,13 +33,14 @@ export function isQuiet(message) {
 
 /** One line of a message, for lists and for screen readers. */
 export function excerpt(message, ctx, length = 120) {
-  const text = plainMrkdwn(message.text || headText(message), ctx) || message.files?.[0]?.name || "(no text)";
+  const text =
+    plainMrkdwn(message.text || headText(message), ctx) || message.files?.[0]?.name || "(no text)";
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
 function headText(message) {
   const block = message.blocks?.find((candidate) => candidate.text);
-  return typeof block?.text === "string" ? block.text : block?.text?.text ?? "";
+  return typeof block?.text === "string" ? block.text : (block?.text?.text ?? "");
 }
 
 /**
@@ -40,9 +53,27 @@ export function drawMessage(message, ctx, { inThread }) {
   const author = authorOf(message, ctx);
   const date = dateOf(message.ts);
   const time = h("time", { datetime: date.toISOString(), title: fullDate(date) }, clock(date));
-  const gutter = h("div", { class: "gutter" }, avatar(author), h("span", { class: "gutter-time", "aria-hidden": "true" }, clock(date)));
-  const head = h("div", { class: "message-head" }, h("span", { class: "author" }, author.name), author.isApp && h("span", { class: "app-tag" }, "APP"), time);
-  const body = h("div", { class: "message" }, drawMarks(message, ctx, inThread), head, drawBody(message, ctx), !inThread && drawThreadLink(message, ctx));
+  const gutter = h(
+    "div",
+    { class: "gutter" },
+    avatar(author),
+    h("span", { class: "gutter-time", "aria-hidden": "true" }, clock(date)),
+  );
+  const head = h(
+    "div",
+    { class: "message-head" },
+    h("span", { class: "author" }, author.name),
+    author.isApp && h("span", { class: "app-tag" }, "APP"),
+    time,
+  );
+  const body = h(
+    "div",
+    { class: "message" },
+    drawMarks(message, ctx, inThread),
+    head,
+    drawBody(message, ctx),
+    !inThread && drawThreadLink(message, ctx),
+  );
   return [gutter, body];
 }
 
@@ -57,35 +88,63 @@ function drawMarks(message, ctx, inThread) {
 function drawBroadcastMark(message, ctx, inThread) {
   if (inThread) return h("div", { class: "mark" }, icon("hash"), "Also sent to the channel");
   const root = message.root ?? ctx.store.find(message.channel, message.thread_ts);
-  const link = h("a", { href: `#/${message.channel}/${message.thread_ts}` }, root ? excerpt(root, ctx, 70) : "open it");
+  const link = h(
+    "a",
+    { href: `#/${message.channel}/${message.thread_ts}` },
+    root ? excerpt(root, ctx, 70) : "open it",
+  );
   return h("div", { class: "mark" }, icon("thread"), h("span", {}, "replied to a thread: ", link));
 }
 
 function drawBody(message, ctx) {
   const scope = scopeOf(message, ctx);
   const edited = message.edited && h("span", { class: "edited" }, " (edited)");
-  const content = message.blocks?.length ? drawBlocks(message.blocks, scope) : h("div", { class: "text" }, drawMrkdwn(message.text, ctx), edited);
-  return h("div", { class: isQuiet(message) ? "content quiet" : "content" },
+  const content = message.blocks?.length
+    ? drawBlocks(message.blocks, scope)
+    : h("div", { class: "text" }, drawMrkdwn(message.text, ctx), edited);
+  return h(
+    "div",
+    { class: isQuiet(message) ? "content quiet" : "content" },
     content,
     message.blocks?.length ? edited : null,
     (message.attachments ?? []).map((attachment) => drawAttachment(attachment, scope)),
     (message.files ?? []).map((file) => drawFile(file, ctx)),
-    drawReactions(message, ctx));
+    drawReactions(message, ctx),
+  );
 }
 
 function scopeOf(message, ctx) {
   const surface = { channel: message.channel, message_ts: message.ts };
-  return { ctx, surface, form: new Form(), state: message.state?.values, key: message.ts, files: message.files };
+  return {
+    ctx,
+    surface,
+    form: new Form(),
+    state: message.state?.values,
+    key: message.ts,
+    files: message.files,
+  };
 }
 
 function drawThreadLink(message, ctx) {
   const count = message.reply_count ?? 0;
   if (!count || isReply(message)) return null;
-  const faces = (message.reply_users ?? []).slice(0, 3).map((id) => ctx.store.users.get(id)).filter(Boolean);
-  const last = message.latest_reply && h("span", { class: "last-reply" }, `Last reply ${ago(dateOf(message.latest_reply))}`);
-  return h("a", { class: "thread-link", href: `#/${message.channel}/${message.ts}`, data: { focus: "thread" } },
-    h("span", { class: "faces" }, faces.map((user) => avatar(authorOfUser(user, ctx), "tiny"))),
+  const faces = (message.reply_users ?? [])
+    .slice(0, 3)
+    .map((id) => ctx.store.users.get(id))
+    .filter(Boolean);
+  const last =
+    message.latest_reply &&
+    h("span", { class: "last-reply" }, `Last reply ${ago(dateOf(message.latest_reply))}`);
+  return h(
+    "a",
+    { class: "thread-link", href: `#/${message.channel}/${message.ts}`, data: { focus: "thread" } },
+    h(
+      "span",
+      { class: "faces" },
+      faces.map((user) => avatar(authorOfUser(user, ctx), "tiny")),
+    ),
     h("strong", {}, count === 1 ? "1 reply" : `${count} replies`),
     last,
-    icon("chevron"));
+    icon("chevron"),
+  );
 }

@@ -123,7 +123,10 @@ export class MessageList {
     fill(row.content, drawMessage(message, this.ctx, this.place));
     Object.assign(row, { message, drawn });
     row.node.classList.toggle("ephemeral", Boolean(message.is_ephemeral));
-    row.node.classList.toggle("pinned", (this.ctx.store.pins.get(message.channel) ?? []).includes(message.ts));
+    row.node.classList.toggle(
+      "pinned",
+      (this.ctx.store.pins.get(message.channel) ?? []).includes(message.ts),
+    );
     if (this.#current === message.ts) row.content.append(this.toolbar);
     focus();
   }
@@ -136,20 +139,29 @@ export class MessageList {
     const date = dateOf(row.message.ts);
     const newDay = !before || dayKey(dateOf(before.message.ts)) !== dayKey(date);
     row.node.querySelector(":scope > .day")?.remove();
-    if (newDay) row.node.prepend(h("div", { class: "day", role: "separator" }, h("span", {}, dayLabel(date))));
+    if (newDay)
+      row.node.prepend(
+        h("div", { class: "day", role: "separator" }, h("span", {}, dayLabel(date))),
+      );
     row.node.classList.toggle("grouped", !newDay && this.#groups(before.message, row.message));
   }
 
   #groups(before, message) {
     const near = Number(message.ts) - Number(before.ts) < GROUP_SECONDS;
-    const plain = !isQuiet(before) && message.subtype !== "thread_broadcast" && Boolean(before.is_ephemeral) === Boolean(message.is_ephemeral);
+    const plain =
+      !isQuiet(before) &&
+      message.subtype !== "thread_broadcast" &&
+      Boolean(before.is_ephemeral) === Boolean(message.is_ephemeral);
     const isRoot = this.place.inThread && before.ts === this.#order[0];
-    return near && plain && !isRoot && authorOf(before, this.ctx).key === authorOf(message, this.ctx).key;
+    return (
+      near && plain && !isRoot && authorOf(before, this.ctx).key === authorOf(message, this.ctx).key
+    );
   }
 
   #point(event) {
     const node = event.target.closest(".row");
-    if (!node || (event.type === "pointerover" && this.toolbar.contains(document.activeElement))) return;
+    if (!node || (event.type === "pointerover" && this.toolbar.contains(document.activeElement)))
+      return;
     if (event.type === "focusin") this.#setTabStop(node);
     if (this.#current === node.dataset.ts && node.contains(this.toolbar)) return;
     this.#current = node.dataset.ts;
@@ -176,10 +188,17 @@ export class MessageList {
 
   #keyOnRow(event, node) {
     const { message } = this.#rows.get(node.dataset.ts);
-    const moves = { ArrowDown: node.nextElementSibling, ArrowUp: node.previousElementSibling, Home: this.list.firstElementChild, End: this.list.lastElementChild };
+    const moves = {
+      ArrowDown: node.nextElementSibling,
+      ArrowUp: node.previousElementSibling,
+      Home: this.list.firstElementChild,
+      End: this.list.lastElementChild,
+    };
     if (event.key in moves) moves[event.key]?.focus();
-    else if (event.key === "Enter" && !this.place.inThread) openThread(message);
-    else if (event.key === "m" || event.key === "ContextMenu") openMore(this.toolbar.lastElementChild, message, this.ctx);
+    else if (event.key === "Enter" && !this.place.inThread && !message.is_ephemeral)
+      openThread(message);
+    else if (event.key === "m" || event.key === "ContextMenu")
+      openMore(this.toolbar.lastElementChild, message, this.ctx);
     else return;
     event.preventDefault();
   }
@@ -190,7 +209,11 @@ function focusIn(content) {
   const active = document.activeElement;
   if (!content.contains(active)) return () => {};
   const name = active.dataset.focus;
-  return () => (active.isConnected ? active : name && content.querySelector(`[data-focus="${CSS.escape(name)}"]`))?.focus();
+  return () =>
+    (active.isConnected
+      ? active
+      : name && content.querySelector(`[data-focus="${CSS.escape(name)}"]`)
+    )?.focus();
 }
 
 /** What stands where a channel has no messages yet. */

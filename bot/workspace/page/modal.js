@@ -19,7 +19,12 @@ export class Modals {
 
   /** Handles view events; true if the event was one. */
   apply(event) {
-    const handlers = { view_opened: () => this.#open(event.view), view_pushed: () => this.#push(event.view), view_updated: () => this.#update(event.view), view_closed: () => this.#drop(event.view_id) };
+    const handlers = {
+      view_opened: () => this.#open(event.view),
+      view_pushed: () => this.#push(event.view),
+      view_updated: () => this.#update(event.view),
+      view_closed: () => this.#drop(event.view_id),
+    };
     handlers[event.type]?.();
     return event.type in handlers;
   }
@@ -90,17 +95,36 @@ export class Modals {
   #parts(entry) {
     const { view } = entry;
     const close = () => this.#close(entry);
-    const cancel = h("button", { class: "button", type: "button", on: { click: close } }, drawText(view.close, this.ctx) ?? "Cancel");
-    const submit = view.submit && h("button", { class: "button primary", type: "submit", form: entry.body.id }, drawText(view.submit, this.ctx));
+    const cancel = h(
+      "button",
+      { class: "button", type: "button", on: { click: close } },
+      drawText(view.close, this.ctx) ?? "Cancel",
+    );
+    const submit =
+      view.submit &&
+      h(
+        "button",
+        { class: "button primary", type: "submit", form: entry.body.id },
+        drawText(view.submit, this.ctx),
+      );
     const back = this.#stack.length > 1 ? close : null;
-    return { title: drawText(view.title, this.ctx), body: entry.body, footer: [cancel, submit], close, closeAll: () => this.#closeAll(), back };
+    return {
+      title: drawText(view.title, this.ctx),
+      body: entry.body,
+      footer: [cancel, submit],
+      close,
+      closeAll: () => this.#closeAll(),
+      back,
+    };
   }
 
   async #submit(entry) {
     if (!entry.form.check()) return;
     const button = this.#dialog.node.querySelector("[type=submit]");
     button?.setAttribute("aria-busy", "true");
-    const answer = await attempt(() => this.ctx.api.post("view/submit", { view_id: entry.view.id, values: entry.form.values() }));
+    const answer = await attempt(() =>
+      this.ctx.api.post("view/submit", { view_id: entry.view.id, values: entry.form.values() }),
+    );
     button?.removeAttribute("aria-busy");
     if (answer) this.#answered(entry, answer.response ?? {});
   }
@@ -108,7 +132,8 @@ export class Modals {
   #answered(entry, response) {
     const act = {
       errors: () => this.#showErrors(entry, response.errors ?? {}),
-      update: () => response.view && this.#update({ ...response.view, id: response.view.id ?? entry.view.id }),
+      update: () =>
+        response.view && this.#update({ ...response.view, id: response.view.id ?? entry.view.id }),
       push: () => response.view?.id && this.#push(response.view),
       clear: () => this.#clear(),
     }[response.response_action];
@@ -137,6 +162,8 @@ export class Modals {
 
 function focusFirst(body, keptId) {
   const kept = keptId && document.getElementById(keptId);
-  const first = body.querySelector("[autofocus]") ?? body.querySelector("input:not([type=hidden]), textarea, select, button");
+  const first =
+    body.querySelector("[autofocus]") ??
+    body.querySelector("input:not([type=hidden]), textarea, select, button");
   (kept || first)?.focus();
 }

@@ -2,7 +2,14 @@
 // Rules: https://docs.slack.dev/messaging/formatting-message-text
 
 import { fragment, h, outlink } from "./dom.js";
-import { channelMention, dateNode, emoji, groupMention, unescape, userMention } from "./mentions.js";
+import {
+  channelMention,
+  dateNode,
+  emoji,
+  groupMention,
+  unescape,
+  userMention,
+} from "./mentions.js";
 
 const DEEPEST = 16; // deeper nesting stays plain: text from anywhere must not overflow the stack
 const STYLES = { "*": "strong", _: "em", "~": "s" };
@@ -16,7 +23,7 @@ const TRAILING = /[.,;:!?)\]}'"*_~]+$/;
  * Parses mrkdwn into blocks: `{kind: "pre"|"quote"|"text", …}`.
  * @param {string} text
  */
-export function parseMrkdwn(text) {
+function parseMrkdwn(text) {
   return text.split(/```/).flatMap((part, index, all) => {
     if (index % 2 === 0) return parseLines(part, index > 0);
     if (index === all.length - 1) return parseLines("```" + part, false);
@@ -60,7 +67,7 @@ function parseInline(text, depth = 0) {
     if (plain) nodes.push({ kind: "plain", text: unescape(plain) });
     plain = "";
   };
-  for (let i = 0; i < text.length; ) {
+  for (let i = 0; i < text.length;) {
     if (text[i] === "\n") dead.clear();
     const found = readAt(text, i, { dead, depth });
     if (found) {
@@ -81,7 +88,8 @@ function readAt(text, i, run) {
   if (char === "`") return readCode(text, i);
   if (char === "<") return readAngle(text, i);
   if (char === ":") return readEmoji(text, i);
-  if (char in STYLES) return run.dead.has(char) || run.depth > DEEPEST ? null : readStyle(text, i, run);
+  if (char in STYLES)
+    return run.dead.has(char) || run.depth > DEEPEST ? null : readStyle(text, i, run);
   if (char === "h" && !WORD.test(text[i - 1] ?? "")) return readUrl(text, i);
   return null;
 }
@@ -95,7 +103,9 @@ function readCode(text, i) {
 
 // Slack keeps links alive in code as their plain label.
 function plainAngles(text) {
-  return text.replace(/<(?:https?:|mailto:)[^<>|]*\|([^<>]*)>/g, "$1").replace(/<((?:https?:|mailto:)[^<>|]*)>/g, "$1");
+  return text
+    .replace(/<(?:https?:|mailto:)[^<>|]*\|([^<>]*)>/g, "$1")
+    .replace(/<((?:https?:|mailto:)[^<>|]*)>/g, "$1");
 }
 
 function readAngle(text, i) {
@@ -112,8 +122,13 @@ function angleNode(inner) {
   if (/^@[UWB]/.test(target)) return { kind: "user", id: target.slice(1), label };
   if (/^#[CG]/.test(target)) return { kind: "channel", id: target.slice(1), label };
   if (target.startsWith("!date^")) return dateToken(inner);
-  if (target.startsWith("!")) return { kind: "group", name: label.replace(/^@/, "") || target.slice(1).replace(/^subteam\^/, "") };
-  if (/^(https?:\/\/|mailto:)/i.test(target)) return { kind: "link", url: unescape(target), label: unescape(label) };
+  if (target.startsWith("!"))
+    return {
+      kind: "group",
+      name: label.replace(/^@/, "") || target.slice(1).replace(/^subteam\^/, ""),
+    };
+  if (/^(https?:\/\/|mailto:)/i.test(target))
+    return { kind: "link", url: unescape(target), label: unescape(label) };
   return null;
 }
 
@@ -148,7 +163,10 @@ function readStyle(text, i, { dead, depth }) {
     dead.add(mark);
     return null;
   }
-  return { node: { kind: STYLES[mark], children: parseInline(text.slice(i + 1, end), depth + 1) }, end: end + 1 };
+  return {
+    node: { kind: STYLES[mark], children: parseInline(text.slice(i + 1, end), depth + 1) },
+    end: end + 1,
+  };
 }
 
 function closingMark(text, start, mark) {
@@ -186,7 +204,7 @@ function drawInline(nodes, ctx) {
 /**
  * Draws mrkdwn.
  * @param {string} text
- * @param {object} ctx drawing context (see context.js)
+ * @param {object} ctx drawing context (see actions.js)
  * @returns {DocumentFragment}
  */
 export function drawMrkdwn(text, ctx) {

@@ -1,17 +1,26 @@
 // Short notices: toasts, the bars about the connection and the apps, and the live region.
 
 import { Refusal } from "./api.js";
+import { button, iconButton } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 
 const TOAST_MS = 8000;
+const MOST_TOASTS = 4;
 
 /** Says something in the corner; errors stay until closed. */
 export function toast(text, { error = false } = {}) {
   const box = document.getElementById("toasts");
-  const close = h("button", { class: "icon-button", type: "button", "aria-label": "Dismiss", on: { click: () => item.remove() } }, icon("close"));
-  const item = h("div", { class: `toast${error ? " error" : ""}`, role: error ? "alert" : "status" }, icon(error ? "alert" : "info"), h("span", {}, text), close);
+  const close = iconButton("close", "Dismiss", () => item.remove());
+  const item = h(
+    "div",
+    { class: `toast${error ? " error" : ""}`, role: error ? "alert" : "status" },
+    icon(error ? "alert" : "info"),
+    h("span", {}, text),
+    close,
+  );
   box.append(item);
+  while (box.children.length > MOST_TOASTS) box.firstElementChild.remove();
   if (!error) setTimeout(() => item.remove(), TOAST_MS);
 }
 
@@ -37,8 +46,13 @@ export function showConnection(lost, retry) {
   const bar = document.getElementById("connection-bar");
   bar.hidden = !lost;
   if (!lost) return;
-  const button = h("button", { class: "button small", type: "button", on: { click: retry } }, "Try now");
-  fill(bar, icon("alert"), h("span", {}, "Connection lost. New messages do not arrive; trying again…"), button);
+  const again = button("Try now", retry, "small");
+  fill(
+    bar,
+    icon("alert"),
+    h("span", {}, "Connection lost. New messages do not arrive; trying again…"),
+    again,
+  );
 }
 
 /** Shows or hides the bar about apps that are not connected. */
@@ -48,5 +62,14 @@ export function showApps(apps) {
   bar.hidden = away.length === 0;
   if (away.length === 0) return;
   const verb = away.length === 1 ? "is" : "are";
-  fill(bar, icon("bolt"), h("span", {}, h("strong", {}, away.join(", ")), ` ${verb} not connected: commands and buttons get no answer.`));
+  fill(
+    bar,
+    icon("bolt"),
+    h(
+      "span",
+      {},
+      h("strong", {}, away.join(", ")),
+      ` ${verb} not connected: commands and buttons get no answer.`,
+    ),
+  );
 }

@@ -29,8 +29,21 @@ export class Picker {
     this.listId = freshId("choices");
     this.input = this.#drawInput();
     this.chips = h("span", { class: "chips" });
-    this.list = h("div", { class: "popup picker-list", id: this.listId, role: "listbox", popover: "manual", "aria-multiselectable": String(Boolean(options.multiple)) });
-    this.node = h("div", { class: "picker", on: { click: () => this.input.focus() } }, this.chips, this.input, icon("chevron"), this.list);
+    this.list = h("div", {
+      class: "popup picker-list",
+      id: this.listId,
+      role: "listbox",
+      popover: "manual",
+      "aria-multiselectable": String(Boolean(options.multiple)),
+    });
+    this.node = h(
+      "div",
+      { class: "picker", on: { click: () => this.input.focus() } },
+      this.chips,
+      this.input,
+      icon("chevron"),
+      this.list,
+    );
     this.#drawChosen();
   }
 
@@ -44,8 +57,18 @@ export class Picker {
       blur: () => this.#hide(),
     };
     return h("input", {
-      id, on, type: "text", role: "combobox", class: "picker-input", autocomplete: "off", spellcheck: "false",
-      "aria-label": label, "aria-describedby": describedBy, "aria-expanded": "false", "aria-controls": this.listId, "aria-autocomplete": "list",
+      id,
+      on,
+      type: "text",
+      role: "combobox",
+      class: "picker-input",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-label": label,
+      "aria-describedby": describedBy,
+      "aria-expanded": "false",
+      "aria-controls": this.listId,
+      "aria-autocomplete": "list",
     });
   }
 
@@ -55,9 +78,13 @@ export class Picker {
 
   #drawChosen() {
     const { multiple, placeholder } = this.options;
-    this.input.value = multiple ? "" : this.chosen[0]?.label ?? "";
-    this.input.placeholder = multiple && this.chosen.length ? "" : placeholder ?? "";
-    if (multiple) fill(this.chips, this.chosen.map((choice) => this.#chip(choice)));
+    this.input.value = multiple ? "" : (this.chosen[0]?.label ?? "");
+    this.input.placeholder = multiple && this.chosen.length ? "" : (placeholder ?? "");
+    if (multiple)
+      fill(
+        this.chips,
+        this.chosen.map((choice) => this.#chip(choice)),
+      );
   }
 
   #chip(choice) {
@@ -66,7 +93,15 @@ export class Picker {
       this.#set(this.chosen.filter((other) => other.id !== choice.id));
       this.input.focus();
     };
-    const cross = h("button", { type: "button", "aria-label": `Remove ${choice.label}`, on: { click: drop, mousedown: (event) => event.preventDefault() } }, icon("close"));
+    const cross = h(
+      "button",
+      {
+        type: "button",
+        "aria-label": `Remove ${choice.label}`,
+        on: { click: drop, mousedown: (event) => event.preventDefault() },
+      },
+      icon("close"),
+    );
     return h("span", { class: "chip" }, choice.label, cross);
   }
 
@@ -93,10 +128,16 @@ export class Picker {
 
   #drawList(found, emptyText) {
     this.#found = found;
-    this.#at = Math.max(found.findIndex((choice) => this.#has(choice)), found.length ? 0 : -1);
+    this.#at = Math.max(
+      found.findIndex((choice) => this.#has(choice)),
+      found.length ? 0 : -1,
+    );
     let group;
     const rows = found.flatMap((choice, index) => {
-      const heading = choice.group && choice.group !== group ? h("div", { class: "menu-heading" }, choice.group) : null;
+      const heading =
+        choice.group && choice.group !== group
+          ? h("div", { class: "menu-heading" }, choice.group)
+          : null;
       group = choice.group;
       return [heading, this.#row(choice, index)];
     });
@@ -105,10 +146,24 @@ export class Picker {
   }
 
   #row(choice, index) {
-    const on = { mousedown: (event) => event.preventDefault(), click: (event) => this.#pick(event, choice) };
-    const props = { on, class: "menu-item", role: "option", id: `${this.listId}-${index}`, "aria-selected": String(this.#has(choice)) };
+    const on = {
+      mousedown: (event) => event.preventDefault(),
+      click: (event) => this.#pick(event, choice),
+    };
+    const props = {
+      on,
+      class: "menu-item",
+      role: "option",
+      id: `${this.listId}-${index}`,
+      "aria-selected": String(this.#has(choice)),
+    };
     const mark = this.#has(choice) ? icon("check") : null;
-    return h("div", props, h("span", { class: "menu-label" }, choice.label, choice.hint && h("small", {}, choice.hint)), mark);
+    return h(
+      "div",
+      props,
+      h("span", { class: "menu-label" }, choice.label, choice.hint && h("small", {}, choice.hint)),
+      mark,
+    );
   }
 
   #has(choice) {
@@ -149,7 +204,8 @@ export class Picker {
       return;
     }
     if (this.#has(choice)) this.#set(this.chosen.filter((other) => other.id !== choice.id));
-    else if (this.chosen.length < (this.options.max ?? Infinity)) this.#set([...this.chosen, choice]);
+    else if (this.chosen.length < (this.options.max ?? Infinity))
+      this.#set([...this.chosen, choice]);
     this.#show("");
   }
 
@@ -162,7 +218,13 @@ export class Picker {
     else if (event.key === "Escape" && this.#open) {
       event.preventDefault();
       this.#hide();
-    } else if (event.key === "Backspace" && this.options.multiple && !this.input.value && this.chosen.length) this.#set(this.chosen.slice(0, -1));
+    } else if (
+      event.key === "Backspace" &&
+      this.options.multiple &&
+      !this.input.value &&
+      this.chosen.length
+    )
+      this.#set(this.chosen.slice(0, -1));
   }
 
   #move(step) {

@@ -32,9 +32,25 @@ export class PinnedStrip {
       this.node.querySelector("button").focus();
     };
     const newest = this.#open ? "" : this.#words(pins[0] ?? "");
-    const head = h("button", { class: "pinned-head", type: "button", "aria-expanded": String(this.#open), "aria-controls": this.listId, on: { click: toggle } },
-      icon("pin"), h("strong", {}, `${pins.length} pinned`), h("span", { class: "pinned-words" }, newest), icon("chevron"));
-    const list = h("ul", { id: this.listId, hidden: !this.#open }, this.#open && pins.map((ts) => this.#row(ts)));
+    const head = h(
+      "button",
+      {
+        class: "pinned-head",
+        type: "button",
+        "aria-expanded": String(this.#open),
+        "aria-controls": this.listId,
+        on: { click: toggle },
+      },
+      icon("pin"),
+      h("strong", {}, `${pins.length} pinned`),
+      h("span", { class: "pinned-words" }, newest),
+      icon("chevron"),
+    );
+    const list = h(
+      "ul",
+      { id: this.listId, hidden: !this.#open },
+      this.#open && pins.map((ts) => this.#row(ts)),
+    );
     fill(this.node, head, list);
   }
 
@@ -46,7 +62,21 @@ export class PinnedStrip {
   #row(ts) {
     const message = this.ctx.store.find(this.channel, ts);
     const author = message && authorOf(message, this.ctx);
-    const content = message ? [avatar(author, "tiny"), h("strong", {}, author.name), h("span", { class: "pinned-words" }, excerpt(message, this.ctx))] : "A message in a thread";
-    return h("li", {}, h("button", { class: "pinned-row", type: "button", on: { click: () => this.reveal(ts) } }, content));
+    const content = message
+      ? [
+          avatar(author, "tiny"),
+          h("strong", {}, author.name),
+          h("span", { class: "pinned-words" }, excerpt(message, this.ctx)),
+        ]
+      : "A message in a thread";
+    return h(
+      "li",
+      {},
+      h(
+        "button",
+        { class: "pinned-row", type: "button", on: { click: () => this.reveal(ts) } },
+        content,
+      ),
+    );
   }
 }

@@ -9,7 +9,7 @@ const EDGE = 8;
  * Opens a layer.
  * @param {HTMLElement} anchor what it belongs to; focus returns there
  * @param {Node} content
- * @param {{className?: string, closed?: Function, label?: string}} [options]
+ * @param {{className?: string, closed?: Function}} [options]
  * @returns {{node: HTMLElement, close: Function}}
  */
 export function openPopup(anchor, content, options = {}) {
@@ -17,7 +17,8 @@ export function openPopup(anchor, content, options = {}) {
   (anchor.closest("dialog") ?? document.body).append(node);
   node.addEventListener("toggle", (event) => event.newState === "closed" && finish());
   const finish = () => {
-    const hadFocus = node.contains(document.activeElement) || document.activeElement === document.body;
+    const hadFocus =
+      node.contains(document.activeElement) || document.activeElement === document.body;
     node.remove();
     options.closed?.();
     if (hadFocus && anchor.isConnected) anchor.focus();
@@ -37,5 +38,7 @@ export function place(node, anchor, { stretch = false } = {}) {
   node.style.maxHeight = `${Math.max(up ? above : below, 120)}px`;
   const left = Math.min(box.left, innerWidth - node.offsetWidth - EDGE);
   node.style.left = `${Math.max(left, EDGE)}px`;
-  node.style.top = up ? `${Math.max(EDGE, box.top - node.offsetHeight - GAP)}px` : `${box.bottom + GAP}px`;
+  node.style.top = up
+    ? `${Math.max(EDGE, box.top - node.offsetHeight - GAP)}px`
+    : `${box.bottom + GAP}px`;
 }

@@ -22,7 +22,15 @@ function colorNode(value) {
   return h("span", { class: "color" }, swatch, value);
 }
 
-const STYLE_TAGS = { bold: "strong", italic: "em", strike: "s", underline: "u", code: "code", highlight: "mark", client_highlight: "mark" };
+const STYLE_TAGS = {
+  bold: "strong",
+  italic: "em",
+  strike: "s",
+  underline: "u",
+  code: "code",
+  highlight: "mark",
+  client_highlight: "mark",
+};
 
 function drawInline(part, ctx) {
   const draw = INLINE[part.type];
@@ -38,9 +46,11 @@ function drawInlines(parts, ctx) {
 }
 
 const ELEMENTS = {
-  rich_text_section: (element, ctx) => h("div", { class: "rt-section" }, drawInlines(element.elements, ctx)),
+  rich_text_section: (element, ctx) =>
+    h("div", { class: "rt-section" }, drawInlines(element.elements, ctx)),
   rich_text_quote: (element, ctx) => h("blockquote", {}, drawInlines(element.elements, ctx)),
-  rich_text_preformatted: (element, ctx) => h("pre", { tabindex: "0" }, drawInlines(element.elements, ctx)),
+  rich_text_preformatted: (element, ctx) =>
+    h("pre", { tabindex: "0" }, drawInlines(element.elements, ctx)),
   rich_text_list: drawList,
 };
 
@@ -49,7 +59,9 @@ function drawList(element, ctx) {
   const indent = Math.min(element.indent ?? 0, 8);
   const props = { class: `rt-list indent-${indent}${element.border ? " bordered" : ""}` };
   if (ordered && element.offset) props.start = element.offset + 1;
-  const items = (element.elements ?? []).map((item) => h("li", {}, ELEMENTS[item.type]?.(item, ctx) ?? drawInline(item, ctx)));
+  const items = (element.elements ?? []).map((item) =>
+    h("li", {}, ELEMENTS[item.type]?.(item, ctx) ?? drawInline(item, ctx)),
+  );
   return h(ordered ? "ol" : "ul", props, items);
 }
 
@@ -59,6 +71,8 @@ function drawList(element, ctx) {
  * @param {object} ctx drawing context
  */
 export function drawRichText(block, ctx) {
-  const parts = (block.elements ?? []).map((element) => ELEMENTS[element.type]?.(element, ctx) ?? drawInline(element, ctx));
+  const parts = (block.elements ?? []).map(
+    (element) => ELEMENTS[element.type]?.(element, ctx) ?? drawInline(element, ctx),
+  );
   return h("div", { class: "rich-text" }, parts);
 }

@@ -7,19 +7,23 @@
  * @param {string} hash
  * @returns {Route}
  */
-export function readRoute(hash) {
+function readRoute(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [first, second] = path.split("/").map(decodeURIComponent);
   if (first === "home") return { home: second };
   if (!first) return {};
-  return { channel: first, thread: second, message: new URLSearchParams(query).get("m") ?? undefined };
+  return {
+    channel: first,
+    thread: second,
+    message: new URLSearchParams(query).get("m") ?? undefined,
+  };
 }
 
 /**
  * The address inside the page for one of Slack's permalinks, or null.
  * @param {string} href "/archives/C1/p1700000000000100?thread_ts=…"
  */
-export function routeOfPermalink(href) {
+function routeOfPermalink(href) {
   const url = new URL(href, location.href);
   const match = url.pathname.match(/\/archives\/(\w+)\/p(\d{6,})$/);
   if (!match) return null;

@@ -14,7 +14,12 @@ export class Scroller {
   /** @param {HTMLElement} content */
   constructor(content) {
     this.box = h("div", { class: "scroll-box" }, content);
-    this.pill = h("button", { class: "new-pill", type: "button", hidden: true, on: { click: () => this.toEnd() } });
+    this.pill = h("button", {
+      class: "new-pill",
+      type: "button",
+      hidden: true,
+      on: { click: () => this.toEnd() },
+    });
     this.node = h("div", { class: "scroll-frame" }, this.box, this.pill);
     this.box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const observer = new ResizeObserver(() => this.#atEnd && this.#jump());
@@ -34,7 +39,11 @@ export class Scroller {
       return;
     }
     this.#missed += 1;
-    fill(this.pill, icon("chevron"), this.#missed === 1 ? "1 new message" : `${this.#missed} new messages`);
+    fill(
+      this.pill,
+      icon("chevron"),
+      this.#missed === 1 ? "1 new message" : `${this.#missed} new messages`,
+    );
     this.pill.hidden = false;
   }
 

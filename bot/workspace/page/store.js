@@ -151,5 +151,9 @@ function byId(items) {
 
 /** Orders Slack ts strings. */
 export function compareTs(a, b) {
-  return a.length === b.length ? (a < b ? -1 : Number(a > b)) : Number.parseFloat(a) - Number.parseFloat(b);
+  return a.length === b.length
+    ? a < b
+      ? -1
+      : Number(a > b)
+    : Number.parseFloat(a) - Number.parseFloat(b);
 }

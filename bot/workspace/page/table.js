@@ -16,7 +16,17 @@ function classOf(cell, setting) {
 }
 
 function drawRow(row, tag, settings, ctx) {
-  return h("tr", {}, row.map((cell, n) => h(tag, { class: classOf(cell, settings[n]), scope: tag === "th" ? "col" : null }, drawCell(cell, ctx))));
+  return h(
+    "tr",
+    {},
+    row.map((cell, n) =>
+      h(
+        tag,
+        { class: classOf(cell, settings[n]), scope: tag === "th" ? "col" : null },
+        drawCell(cell, ctx),
+      ),
+    ),
+  );
 }
 
 /**
@@ -27,8 +37,19 @@ function drawRow(row, tag, settings, ctx) {
 export function drawTable(block, ctx) {
   const settings = block.column_settings ?? [];
   const [head, ...rows] = block.rows;
-  const table = h("table", {},
+  const table = h(
+    "table",
+    {},
     h("thead", {}, drawRow(head, "th", settings, ctx)),
-    h("tbody", {}, rows.map((row) => drawRow(row, "td", settings, ctx))));
-  return h("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" }, table);
+    h(
+      "tbody",
+      {},
+      rows.map((row) => drawRow(row, "td", settings, ctx)),
+    ),
+  );
+  return h(
+    "div",
+    { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" },
+    table,
+  );
 }

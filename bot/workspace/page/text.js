@@ -17,5 +17,5 @@ export function drawText(text, ctx) {
 
 /** The characters of a text object, for labels and searching. */
 export function wordsOf(text) {
-  return unescape(typeof text === "string" ? text : text?.text ?? "");
+  return unescape(typeof text === "string" ? text : (text?.text ?? ""));
 }

@@ -29,5 +29,9 @@ export function applyTheme(name = current()) {
 /** The menu entries of the switch. */
 export function themeEntries() {
   const chosen = current();
-  return Object.entries(NAMES).map(([name, label]) => ({ label, checked: name === chosen, run: () => applyTheme(name) }));
+  return Object.entries(NAMES).map(([name, label]) => ({
+    label,
+    checked: name === chosen,
+    run: () => applyTheme(name),
+  }));
 }

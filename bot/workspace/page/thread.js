@@ -1,8 +1,9 @@
 // The thread pane: the root, its replies, and a composer for the thread.
 
+import { addressOf } from "./channel_names.js";
 import { Composer } from "./composer.js";
+import { iconLink } from "./controls.js";
 import { h } from "./dom.js";
-import { icon } from "./icons.js";
 import { MessageList } from "./message_list.js";
 import { listKey } from "./store.js";
 
@@ -19,23 +20,45 @@ export class ThreadPane {
     this.ts = ts;
     this.key = listKey(channel, ts);
     this.list = new MessageList(ctx, { inThread: true, label: "Thread" });
-    this.composer = new Composer(ctx, { key: this.key, label: "Reply in thread", channel, threadTs: ts });
+    this.composer = new Composer(ctx, {
+      key: this.key,
+      label: "Reply in thread",
+      channel,
+      threadTs: ts,
+    });
     const archived = ctx.store.channels.get(channel)?.is_archived;
-    this.node = h("div", { class: "pane thread-pane" }, this.#drawHead(), this.list.node, h("div", { class: "pane-foot" }, archived ? null : this.composer.node));
+    this.node = h(
+      "div",
+      { class: "pane thread-pane" },
+      this.#drawHead(),
+      this.list.node,
+      h("div", { class: "pane-foot" }, archived ? null : this.composer.node),
+    );
     this.node.addEventListener("keydown", (event) => this.#key(event));
     this.stops = [
       ctx.store.on("row", (change) => change.key === this.key && this.#rowChanged(change)),
-      ctx.store.on("list", (key) => key === this.key && this.list.load([...ctx.store.lists.get(key).values()])),
+      ctx.store.on(
+        "list",
+        (key) => key === this.key && this.list.load([...ctx.store.lists.get(key).values()]),
+      ),
       ctx.store.on("pins", (id) => id === channel && this.list.setPins(ctx.store.pins.get(id))),
     ];
   }
 
   #drawHead() {
-    const name = this.ctx.store.channels.get(this.channel)?.name ?? "";
-    return h("header", { class: "pane-head" },
-      h("a", { class: "icon-button only-phone", href: `#/${this.channel}`, "aria-label": "Back to the channel" }, icon("back")),
-      h("div", { class: "pane-title" }, h("h1", {}, "Thread"), h("p", { class: "topic" }, `#${name}`)),
-      h("a", { class: "icon-button not-phone", href: `#/${this.channel}`, "aria-label": "Close thread" }, icon("close")));
+    const channel = this.ctx.store.channels.get(this.channel);
+    return h(
+      "header",
+      { class: "pane-head" },
+      iconLink("back", "Back to the channel", `#/${this.channel}`, "only-phone"),
+      h(
+        "div",
+        { class: "pane-title" },
+        h("h2", {}, "Thread"),
+        h("p", { class: "topic" }, channel && addressOf(channel, this.ctx)),
+      ),
+      iconLink("close", "Close thread", `#/${this.channel}`, "not-phone"),
+    );
   }
 
   /** Fetches the thread. */

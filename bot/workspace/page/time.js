@@ -49,9 +49,17 @@ export function dayLabel(date) {
 /** "3 minutes ago", "in 2 days". */
 export function ago(date) {
   const seconds = (date.getTime() - Date.now()) / 1000;
-  const steps = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const steps = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ];
   const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
-  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(Math.round(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(
+    Math.round(seconds / size),
+    unit,
+  );
 }
 
 const LONG = { weekday: "long", year: "numeric", month: "long", day: "numeric" };
@@ -59,7 +67,10 @@ const SHORT = { year: "numeric", month: "short", day: "numeric" };
 const PLAIN = { year: "numeric", month: "long", day: "numeric" };
 
 const TOKENS = {
-  date_num: (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((n) => String(n).padStart(2, "0")).join("-"),
+  date_num: (date) =>
+    [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+      .map((n) => String(n).padStart(2, "0"))
+      .join("-"),
   date_slash: (date) => format(date, { year: "numeric", month: "2-digit", day: "2-digit" }),
   date: (date) => format(date, PLAIN),
   date_pretty: (date) => prettyOr(date, format(date, PLAIN)),
@@ -68,7 +79,8 @@ const TOKENS = {
   date_long: (date) => format(date, LONG),
   date_long_full: (date) => format(date, LONG),
   date_long_pretty: (date) => prettyOr(date, format(date, LONG)),
-  day_divider_pretty: (date) => prettyOr(date, format(date, { weekday: "long", month: "long", day: "numeric" })),
+  day_divider_pretty: (date) =>
+    prettyOr(date, format(date, { weekday: "long", month: "long", day: "numeric" })),
   time: (date) => clock(date),
   time_secs: (date) => format(date, { hour: "2-digit", minute: "2-digit", second: "2-digit" }),
   ago: (date) => ago(date),

@@ -10,7 +10,11 @@ import { attempt, toast } from "./notices.js";
 import { pickReaction } from "./reactions.js";
 
 function tool(name, label, click) {
-  return h("button", { class: "tool", type: "button", "aria-label": label, title: label, on: { click } }, icon(name));
+  return h(
+    "button",
+    { class: "tool", type: "button", "aria-label": label, title: label, on: { click } },
+    icon(name),
+  );
 }
 
 /**
@@ -20,12 +24,20 @@ function tool(name, label, click) {
  * @param {{inThread: boolean}} place
  */
 export function createToolbar(ctx, current, { inThread }) {
-  const pin = tool("pin", "Pin or unpin", () => togglePin(current(), ctx));
-  const more = tool("more", "More actions", (event) => openMore(event.currentTarget, current(), ctx));
-  more.setAttribute("aria-haspopup", "menu");
+  const react = tool("smile", "Add reaction", (event) =>
+    pickReaction(event.currentTarget, current(), ctx),
+  );
   const reply = inThread ? null : tool("thread", "Reply in thread", () => openThread(current()));
-  const react = tool("smile", "Add reaction", (event) => pickReaction(event.currentTarget, current(), ctx));
-  return h("div", { class: "toolbar", role: "toolbar", "aria-label": "Message actions" }, [react, reply, pin, more].filter(Boolean));
+  const pin = tool("pin", "Pin or unpin", () => togglePin(current(), ctx));
+  const more = tool("more", "More actions", (event) =>
+    openMore(event.currentTarget, current(), ctx),
+  );
+  more.setAttribute("aria-haspopup", "menu");
+  return h(
+    "div",
+    { class: "toolbar", role: "group", "aria-label": "Message actions" },
+    [react, reply, pin, more].filter(Boolean),
+  );
 }
 
 /** Goes to the thread of a message. */
@@ -38,22 +50,36 @@ function isPinned(message, ctx) {
 }
 
 function togglePin(message, ctx) {
-  return attempt(() => ctx.api.post("pin", { channel: message.channel, ts: message.ts, remove: isPinned(message, ctx) }));
+  return attempt(() =>
+    ctx.api.post("pin", {
+      channel: message.channel,
+      ts: message.ts,
+      remove: isPinned(message, ctx),
+    }),
+  );
 }
 
-/** Opens the ⋯ menu of a message. */
+/** Opens the ⋯ menu of a message; one that only you see can only be copied, as in Slack. */
 export function openMore(anchor, message, ctx) {
-  openMenu(anchor, [...shortcutEntries(message, ctx), ...copyEntries(message), ...ownEntries(message, ctx)]);
+  const copying = copyEntries(message);
+  if (message.is_ephemeral) openMenu(anchor, copying.slice(0, 1));
+  else
+    openMenu(anchor, [...shortcutEntries(message, ctx), ...copying, ...ownEntries(message, ctx)]);
 }
 
 function shortcutEntries(message, ctx) {
   const place = { channel: message.channel, message_ts: message.ts };
-  const entries = [...ctx.store.apps.values()].flatMap((app) => (app.shortcuts ?? [])
-    .filter((shortcut) => shortcut.type === "message")
-    .map((shortcut) => ({
-      label: shortcut.name, hint: app.name, icon: "bolt",
-      run: () => attempt(() => ctx.api.post("shortcut", { callback_id: shortcut.callback_id, ...place })),
-    })));
+  const entries = [...ctx.store.apps.values()].flatMap((app) =>
+    (app.shortcuts ?? [])
+      .filter((shortcut) => shortcut.type === "message")
+      .map((shortcut) => ({
+        label: shortcut.name,
+        hint: app.name,
+        icon: "bolt",
+        run: () =>
+          attempt(() => ctx.api.post("shortcut", { callback_id: shortcut.callback_id, ...place })),
+      })),
+  );
   return entries.length ? [{ heading: "Apps" }, ...entries, null] : [];
 }
 
@@ -70,7 +96,7 @@ function copyEntries(message) {
 }
 
 function ownEntries(message, ctx) {
-  if (message.user !== ctx.store.me || message.is_ephemeral || message.bot_id) return [];
+  if (message.user !== ctx.store.me || message.bot_id) return [];
   return [
     null,
     { label: "Edit message", icon: "edit", run: () => edit(message, ctx) },
@@ -79,11 +105,32 @@ function ownEntries(message, ctx) {
 }
 
 async function edit(message, ctx) {
-  const text = await askText({ title: "Edit message", label: "Message", value: unescape(message.text), confirm: "Save", multiline: true, max: 40_000 });
-  if (text) await attempt(() => ctx.api.post("edit", { channel: message.channel, ts: message.ts, text: withTokens(text, ctx.store) }));
+  const text = await askText({
+    title: "Edit message",
+    label: "Message",
+    value: unescape(message.text),
+    confirm: "Save",
+    multiline: true,
+    max: 40_000,
+  });
+  if (text)
+    await attempt(() =>
+      ctx.api.post("edit", {
+        channel: message.channel,
+        ts: message.ts,
+        text: withTokens(text, ctx.store),
+      }),
+    );
 }
 
 async function remove(message, ctx) {
-  const sure = await ask({ title: "Delete message?", text: "This cannot be undone.", confirm: "Delete", deny: "Keep", danger: true });
-  if (sure) await attempt(() => ctx.api.post("delete", { channel: message.channel, ts: message.ts }));
+  const sure = await ask({
+    title: "Delete message?",
+    text: "This cannot be undone.",
+    confirm: "Delete",
+    deny: "Keep",
+    danger: true,
+  });
+  if (sure)
+    await attempt(() => ctx.api.post("delete", { channel: message.channel, ts: message.ts }));
 }
