@@ -27,6 +27,9 @@ from core.providers.offline_engine.wording import (
     sentences,
 )
 
+#: Longest question that is taken up from another's text, in characters.
+_QUESTION = 120
+
 
 def gather(material: Material) -> str:
     """What is known and what is not, seen by one role alone."""
@@ -79,13 +82,15 @@ def rebuttal(material: Material) -> str:
     held = chosen_in(material, material.own)
     heard = hear(material, material.position(material.own), held, held)
     agreeing = [t for t in material.positions if material.position(t.text).option == held.option]
-    stand = (
-        f"{len(agreeing)} of {len(material.positions)} other positions take {held.option.name} too."
-    )
+    others, name = len(material.positions), held.option.name
+    stand = f"{len(agreeing)} of {others} other positions took {name} too."
+    if others and not agreeing:
+        stand = f"Nobody else is for {name}; I still am."
     return post(
-        f"**{full_stop(held.option.say)}** {stand if material.positions else ''}".strip(),
+        f"**{full_stop(held.option.say)}** {stand if others else ''}".strip(),
         section("I concede", bullets(heard.accepted[:3])),
         section("I do not concede", bullets(heard.rejected[:3])),
+        section(material.role.headings.how, numbered(heard.steps)),
         section(material.role.headings.why, why(material, held)),
         section(
             material.role.headings.needs,
@@ -100,8 +105,10 @@ def _all_texts(material: Material) -> tuple[Text, ...]:
 
 def _taken_up(text: Text) -> str:
     said = sentences(text.text)
-    piece = next((s for s in said[1:] if not s.endswith("?")), said[0] if said else "")
-    return f"{text.label}: {quote(piece, 110)}"
+    asked = next((s for s in said if s.endswith("?") and len(s) < _QUESTION), "")
+    if asked:
+        return f"{text.label} asks: {quote(asked, 110)}"
+    return f"{text.label}: {quote(said[-1] if said else '', 110)}"
 
 
 def _reply_to(material: Material, text: Text) -> str:

@@ -80,11 +80,11 @@ def spread(role: Role, reading: Reading, option: Option | None = None) -> tuple[
     Args:
         role: Whose checklist.
         reading: The question.
-        option: Leave out what is not worth asking about this option; None: keep all.
+        option: Leave out what is not worth asking about this option; None: about any option.
     """
     lists = [role.checks.get(topic, ()) for topic in (*reading.topics, ANY)]
-    if option:
-        lists = [[check for check in checks if check.concerns(option.things)] for checks in lists]
+    things = option.things if option else {k for o in reading.options for k in o.things}
+    lists = [[check for check in checks if check.concerns(things)] for checks in lists]
     longest = max(map(len, lists))
     return tuple(checks[row] for row in range(longest) for checks in lists if row < len(checks))
 
@@ -193,7 +193,8 @@ def would_change(material: Material, chosen: Weighed) -> str:
     doubtful = [fate for fate in chosen.fates if fate.outcome in {"unknown", "strained"}]
     if doubtful:
         missed = quote(doubtful[0].requirement.text)
-        return f"I would turn to {rival.option.name} if a test showed that {missed} does not hold."
+        doubt = f"{chosen.option.name} does not meet {missed}"
+        return f"I would turn to {rival.option.name} if it turned out that {doubt}."
     if rival.cons:
         weakness = rival.cons[0].clause
         return f"I would turn to {rival.option.name} if it did not matter here that {weakness}."

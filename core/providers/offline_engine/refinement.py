@@ -123,7 +123,7 @@ def _named_checks(reading: Reading, texts: Iterable[str]) -> list[Check]:
 
 
 def _accept_demand(requirement: Requirement) -> str:
-    return f"{quote(requirement.text, 80)} was missing; it is dealt with above now."
+    return f"{quote(requirement.text, 80)} was missing; it is dealt with now."
 
 
 def _accept_check(material: Material, check: Check) -> str:
