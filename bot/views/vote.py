@@ -14,6 +14,7 @@ _BAR_WIDTH = 16
 _NAME_WIDTH = 24
 _MOST_ROWS = 40
 _BALLOTS_LIMIT = 1400
+_CONTROVERSIAL = ":warning: *Controversial:* the best two are no more than one point apart."
 _RULES = (
     "A position gets one point for each position a ballot ranks below it. "
     "Confidence: mean of the agents who ranked it first."
@@ -28,9 +29,7 @@ def vote(debate: Debate, tally: Tally) -> Message:
     blocks: list[Block] = [header("The vote"), *sections("\n".join(said))]
     if shown:
         blocks += [*sections(_chart(debate, shown)), _table(debate, shown)]
-    blocks += context(
-        _ballots(debate), "A position gets one point for each position ranked below it."
-    )
+    blocks += context(_ballots(debate), _RULES)
     return Message(text="\n".join(["The vote", *said]), blocks=blocks)
 
 
@@ -39,16 +38,16 @@ def outcome(debate: Debate, tally: Tally) -> str:
     if not tally.winners or not tally.voters:
         return "*Nobody won:* no ballot could be counted."
     names = listed((f"*{name_of(debate, winner)}*" for winner in tally.winners), 800, ", ")
-    points = f"{number(tally.scores[0].points)} points"
+    won = tally.scores[0].points
+    points = f"{number(won)} {'point' if won == 1 else 'points'}"
     votes = counted(len(tally.voters), "ballot")
     if len(tally.winners) > 1:
         return f"*A tie* between {names}, with {points} each ({votes}). No rule breaks it."
-    return f"{names} wins with {points} ({votes})."
+    close = f" {_CONTROVERSIAL}" if tally.controversial else ""
+    return f"{names} wins with {points} ({votes}).{close}"
 
 
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
-    if tally.controversial and len(tally.winners) == 1:
-        yield ":warning: *Controversial:* the best two are no more than one point apart."
     if tally.abstained:
         names = listed((name_of(debate, agent) for agent in tally.abstained), 600, ", ")
         yield f"Abstained (the ballot could not be read): {names}."
