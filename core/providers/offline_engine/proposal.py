@@ -144,7 +144,7 @@ def in_turn(reasons: Sequence[Reason]) -> list[str]:
 def also(pronoun: str, says: str) -> str:
     """A predicate that goes on another one: "It also keeps …", "It is also known …"."""
     first, _, rest = says.partition(" ")
-    early = first in {"is", "are", "can", "may", "has", "have"}
+    early = first in {"is", "are", "can", "may"}
     return f"{pronoun} {first} also {rest}" if early else f"{pronoun} also {says}"
 
 
