@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from bot.terminal import commands as terminal
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 
 app = typer.Typer(
@@ -115,3 +116,6 @@ def demo(  # noqa: PLR0913 - one per option
         folder=data,
     )
     raise typer.Exit(asyncio.run(show(wanted)))
+
+
+terminal.register(app)

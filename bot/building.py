@@ -1,0 +1,129 @@
+"""What every surface is built from: the settings in force, model providers, the database."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import core.store.tables
+from bot.settings import BotSettings
+from core.capabilities import Record
+from core.clock import SystemClock
+from core.errors import ConfigurationBroken
+from core.model_call import ModelCalls, Tables
+from core.models import Agent, Setup
+from core.ports import ModelProvider
+from core.providers import registry
+from core.settings import ModelChoice, Settings
+from core.settings_file.files import load_file
+from core.settings_file.parse import Known, Loaded
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+
+#: The variable with each provider's key.
+_KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in registry.KEYED}
+
+
+def database_url(location: str) -> str:
+    """Return a database location as a URL: a path is an SQLite file."""
+    if "://" in location:
+        return location.replace("postgresql://", "postgresql+psycopg://", 1)
+    return f"sqlite+aiosqlite:///{Path(location).expanduser().absolute()}"
+
+
+def api_keys(environment: BotSettings) -> Mapping[str, str]:
+    """Return the API keys that are set, by provider."""
+    keys = {
+        "anthropic": environment.anthropic_api_key,
+        "openai": environment.openai_api_key,
+        "openrouter": environment.openrouter_api_key,
+        "moonshot": environment.moonshot_api_key,
+    }
+    return {name: key.get_secret_value() for name, key in keys.items() if key.get_secret_value()}
+
+
+def build_providers(
+    environment: BotSettings, records: Sequence[Record] = ()
+) -> Mapping[str, ModelProvider]:
+    """Return every provider that can be used: those with a key, Ollama, and offline.
+
+    Args:
+        environment: Keys and addresses.
+        records: What settings say about models.
+    """
+    known = tuple(records)
+    urls = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
+    keyed = {
+        name: registry.build(name, key, urls.get(name) or None, known)
+        for name, key in api_keys(environment).items()
+    }
+    ollama = registry.build("ollama", base_url=environment.ollama_host or None, records=known)
+    return {**keyed, "ollama": ollama, "offline": registry.build("offline")}
+
+
+def build_calls(environment: BotSettings, settings: Settings) -> ModelCalls:
+    """Return what asks models, with the settings' own capabilities and prices."""
+    providers = build_providers(environment, settings.models)
+    tables = Tables(models=settings.models, prices=settings.prices)
+    return ModelCalls(providers, SystemClock(), tables=tables)
+
+
+async def load_settings(environment: BotSettings, file: Path | None = None) -> Loaded:
+    """Return the settings in force: built in, then the file's.
+
+    Args:
+        environment: Its keys decide which models serve when nothing is said.
+        file: A configuration file; None: the one the environment names, if it names one.
+
+    Raises:
+        ConfigurationBroken: The file cannot be used.
+    """
+    known = Known(settings=await _with_models(environment), providers=usual_models())
+    chosen = file or environment.moot_config
+    return load_file(chosen, known) if chosen else Loaded(settings=known.settings)
+
+
+def usual_models() -> Mapping[str, str]:
+    """Return every provider with the model it serves agents with when none is named."""
+    named = {name: models.agent for name, models in registry.DEFAULT_MODELS.items()}
+    return {name: named.get(name, "") for name in registry.PROVIDER_NAMES}
+
+
+def check_providers(setup: Setup, environment: BotSettings) -> None:
+    """Make sure that every agent's model can be asked, before anything is started.
+
+    Raises:
+        ConfigurationBroken: A key is missing; names agent and variable.
+    """
+    keys = api_keys(environment)
+    background = (setup.summarizer, setup.facilitator)
+    for agent in (*setup.agents, setup.judge, *background):
+        if agent and agent.provider in registry.KEYED and agent.provider not in keys:
+            raise ConfigurationBroken(_no_key(agent))
+
+
+@asynccontextmanager
+async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
+    """Open the log of debates for as long as the block lasts.
+
+    Args:
+        location: A file path (SQLite) or a database URL.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+        StoreDown: It cannot be opened, or another process uses it.
+    """
+    async with await Database.open(database_url(location)) as database:
+        await core.store.tables.prepare(database)
+        yield SqlDebateStore(database)
+
+
+async def _with_models(environment: BotSettings) -> Settings:
+    found = await registry.choose(api_keys(environment), environment.ollama_host or None)
+    agent = ModelChoice(provider=found.provider, model=found.models.agent)
+    judge = ModelChoice(provider=found.provider, model=found.models.judge)
+    return Settings(agent_model=agent, judge_model=judge)
+
+
+def _no_key(agent: Agent) -> str:
+    variable = _KEY_VARIABLES[agent.provider]
+    return f"{agent.name} uses {agent.provider}, but {variable} is not set."

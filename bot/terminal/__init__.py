@@ -1,0 +1,1 @@
+"""The terminal: `moot debate` and what one can do with its records."""

@@ -1,0 +1,196 @@
+"""The terminal's commands: they parse and delegate.
+
+What a command needs is imported when it runs, so that help is there at once.
+"""
+# ruff: noqa: PLC0415 - see above
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+config = typer.Typer(
+    name="config", help="Check, import and show configuration.", no_args_is_help=True
+)
+Config = Annotated[
+    Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
+]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.")]
+DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, like dabc2345.")]
+File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the terminal's commands to `moot`."""
+    app.command("debate")(debate)
+    app.command("list")(list_debates)
+    app.command("show")(show)
+    app.command("explain")(explain)
+    app.command("export")(export)
+    app.command("report")(report)
+    app.command("eval")(evaluate)
+    app.add_typer(config)
+
+
+def debate(  # noqa: PLR0913 - one per option
+    question: Annotated[str | None, typer.Argument(help="What to debate.")] = None,
+    *,
+    problem_file: Annotated[
+        Path | None, typer.Option("--problem-file", help="Read the question from this file.")
+    ] = None,
+    context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
+    agents: Annotated[
+        str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option("--rounds", "-r", help="Rounds.")] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", "-f", help="critique, council or panel.")
+    ] = None,
+    config: Config = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Whole record if .json, else the decision's text."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a Markdown report; .md is added.")
+    ] = None,
+    clarify: Annotated[
+        bool, typer.Option("--clarify", help="Agents may ask you before round 1.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Say more on standard error.")
+    ] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")
+    ] = None,
+) -> None:
+    """Debate a question here; the decision goes to standard output.
+
+    Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
+    """
+    from bot.terminal.debating import Asked, hold
+
+    asked = Asked(
+        question=question,
+        problem_file=problem_file,
+        context=context,
+        agents=None if agents is None else [one for one in agents.split(",") if one.strip()],
+        rounds=rounds,
+        format=form,
+        config=config,
+        output=output,
+        report=report,
+        clarify=clarify,
+        verbose=verbose,
+        resume=resume,
+    )
+    raise typer.Exit(_run(hold(asked)))
+
+
+def list_debates(
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
+    *,
+    running: Annotated[
+        bool, typer.Option("--running", help="Only those that did not end.")
+    ] = False,
+) -> None:
+    """List debates, newest first."""
+    from bot.terminal.records import list_records
+
+    _run(list_records(limit, running_only=running))
+
+
+def show(
+    debate_id: DebateId,
+    *,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Add tokens, money, time, summaries.")
+    ] = False,
+) -> None:
+    """Show a debate and its decision."""
+    from bot.terminal.records import show_record
+
+    _run(show_record(debate_id, metrics=metrics))
+
+
+def explain(debate_id: DebateId) -> None:
+    """Say why each turn ran when it did, and what it saw."""
+    from bot.terminal.records import explain_record
+
+    _run(explain_record(debate_id))
+
+
+def export(
+    debate_id: DebateId,
+    form: Annotated[
+        Literal["json", "md", "adr"],
+        typer.Option("--format", "-f", help="Whole record, report, or decision record."),
+    ] = "md",
+    output: Output = None,
+) -> None:
+    """Write a debate as JSON, as a report or as a decision record."""
+    from bot.terminal.records import export_record
+
+    _run(export_record(debate_id, form, output))
+
+
+def report(debate_id: DebateId, output: Output = None) -> None:
+    """Write a debate's Markdown report."""
+    from bot.terminal.records import export_record
+
+    _run(export_record(debate_id, "md", output))
+
+
+def evaluate(
+    debate_id: DebateId,
+    *,
+    evaluators: Annotated[
+        str, typer.Option("--evaluators", "-e", help="Agents or roles, with commas between.")
+    ] = "generalist,sceptic,product",
+    form: Annotated[Literal["md", "json", "csv"], typer.Option("--format", "-f")] = "md",
+    config: Config = None,
+    output: Output = None,
+) -> None:
+    """Let several evaluators score a finished debate from 1 to 10."""
+    from bot.terminal.scoring import score
+
+    names = [one for one in evaluators.split(",") if one.strip()]
+    raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+
+
+@config.command("check")
+def check_config(file: File) -> None:
+    """Say whether a configuration file can be used, and what it lacks."""
+    from bot.terminal.configuring import check_config_file
+
+    _run(check_config_file(file))
+
+
+@config.command("schema")
+def config_schema() -> None:
+    """Print the JSON Schema of configuration files, for editors."""
+    from bot.terminal.configuring import print_schema
+
+    print_schema()
+
+
+@config.command("import")
+def import_config(file: File, output: Output = None) -> None:
+    """Write another program's configuration file (dialectic's) as one of ours."""
+    from bot.terminal.configuring import import_config_file
+
+    import_config_file(file, output)
+
+
+@config.command("show")
+def show_config(config: Config = None) -> None:
+    """Print the settings in force: built in, then the file's."""
+    from bot.terminal.configuring import show_settings
+
+    _run(show_settings(config))
+
+
+def _run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(work)

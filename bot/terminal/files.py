@@ -1,0 +1,73 @@
+"""Files that commands write: checked before money is spent, written whole or not at all."""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from core.errors import BadInput, MootError
+
+
+def with_suffix(path: Path, suffix: str) -> Path:
+    """The path, ending in this suffix."""
+    return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
+
+
+def check_writable(path: Path | None) -> None:
+    """Make sure that a file can be written there.
+
+    Raises:
+        BadInput: It is a folder, or something on the way to it is no folder or may not be written.
+    """
+    if path is None:
+        return
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder; name a file.")
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    if not there.is_dir():
+        raise BadInput(f"{path} cannot be written: {there} is no folder.")
+    if not os.access(there, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise BadInput(f"{path} cannot be written: permission denied.")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write the file, with the folders on the way to it; a reader never sees half of it.
+
+    Raises:
+        MootError: It cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=".moot-", delete=False
+        ) as draft:
+            draft.write(text)
+        # A temporary file is for one's own eyes only; this one is meant to be a usual file.
+        Path(draft.name).chmod(0o666 & ~_umask())
+        Path(draft.name).replace(path)
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise MootError(f"{path} cannot be written: {reason}.") from error
+
+
+def put_out(text: str, path: Path | None) -> None:
+    """Write the text into the file, or to standard output."""
+    if path is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    write_file(path, text)
+    tell(f"Wrote {path}")
+
+
+def tell(text: str) -> None:
+    """Say something beside the result: on standard error."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _umask() -> int:
+    """What this process takes away from a new file's permissions."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

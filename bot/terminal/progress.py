@@ -1,0 +1,233 @@
+"""Progress on standard error: an event sink that says what happens, by line or on a live line."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TextIO
+
+from core.events import (
+    BallotAbstained,
+    BallotCast,
+    ClarificationsOpened,
+    ContributionMade,
+    DebateStarted,
+    Event,
+    FacilitatorDecided,
+    QuestionsAsked,
+    Recorded,
+    StopRequested,
+    SummaryMade,
+    TimeRanOut,
+    TurnFailed,
+    VerdictReached,
+    VoteTallied,
+)
+from core.formats.registry import format_of
+from core.models import Act, Debate, Turn
+from core.transcript.decision import vote_words
+from core.transcript.words import ACT_WORDS, money, name_of, turn_words
+
+#: Names on the live line; more would not fit.
+_MOST_NAMES = 3
+
+
+class Screen(Protocol):
+    """Where progress is shown."""
+
+    def say(self, line: str) -> None:
+        """Show a line that stays."""
+        ...
+
+    def show(self, status: str) -> None:
+        """Replace the live line."""
+        ...
+
+    def close(self) -> None:
+        """Take the live line away. Safe to call twice."""
+        ...
+
+
+class LineScreen:
+    """For logs and pipes: lines only."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def say(self, line: str) -> None:
+        """Write the line."""
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+    def show(self, status: str) -> None:
+        """There is no live line."""
+
+    def close(self) -> None:
+        """There is nothing to take away."""
+
+
+class LiveScreen:
+    """For people at a terminal: lines, and a live one below them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415 - not needed where nobody looks
+
+        self._console = Console(file=stream, highlight=False)
+        self._status = self._console.status("")
+        self._status.start()
+
+    def say(self, line: str) -> None:
+        """Print the line above the live one."""
+        self._console.print(line, markup=False)
+
+    def show(self, status: str) -> None:
+        """Replace the live line."""
+        from rich.text import Text  # noqa: PLC0415 - see above
+
+        self._status.update(Text(status, no_wrap=True, overflow="ellipsis"))
+
+    def close(self) -> None:
+        """Take the live line away."""
+        self._status.stop()
+
+
+def screen_for(stream: TextIO = sys.stderr) -> Screen:
+    """A live screen on a terminal, lines elsewhere."""
+    return LiveScreen(stream) if stream.isatty() else LineScreen(stream)
+
+
+class Progress:
+    """The `EventSink` of the terminal."""
+
+    def __init__(self, screen: Screen, *, verbose: bool = False) -> None:
+        """Keep where to show progress.
+
+        Args:
+            screen: Where.
+            verbose: Also say who begins what, and the first line of what was said.
+        """
+        self._screen = screen
+        self._verbose = verbose
+        self._phases: set[tuple[int, Act]] = set()
+        self._begun: dict[str, Turn] = {}
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Say what happened."""
+        for line in news(debate, recorded.event, verbose=self._verbose):
+            self._screen.say(line)
+        self._begun = {key: turn for key, turn in self._begun.items() if not debate.is_done(turn)}
+        self._screen.show(status_line(debate, list(self._begun.values())))
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Say which phases begin, and who is at work."""
+        for turn in turns:
+            if turn.key in self._begun:
+                continue
+            self._begin_phase(debate, turn)
+            self._begun[turn.key] = turn
+            if self._verbose:
+                self._screen.say(f"  {turn_words(debate, turn)}: begins")
+        self._screen.show(status_line(debate, list(self._begun.values())))
+
+    def _begin_phase(self, debate: Debate, turn: Turn) -> None:
+        phase = (turn.round, turn.act)
+        if phase in self._phases:
+            return
+        self._phases.add(phase)
+        if turn.act is not Act.TALLY:
+            self._screen.say(phase_line(debate, turn))
+
+
+def phase_line(debate: Debate, turn: Turn) -> str:
+    """That a phase begins, and how many turns it has where that is known."""
+    count = len(_planned(debate, turn))
+    turns = f" ({count} {'turn' if count == 1 else 'turns'})" if count else ""
+    if turn.act is Act.SYNTHESIS:
+        return "Synthesis: the judge writes the verdict"
+    if not turn.round:
+        return f"Before round 1: {ACT_WORDS[turn.act].lower()}{turns}"
+    return f"Round {turn.round} of {debate.setup.rounds}: {ACT_WORDS[turn.act].lower()}{turns}"
+
+
+def status_line(debate: Debate, working: Sequence[Turn]) -> str:
+    """Round, phase, done and total, who is doing what, cost: one line."""
+    cost = money(debate.usage.cost)
+    if not working:
+        return f"{len(debate.times)} steps done · {cost}"
+    turn = working[0]
+    planned = _planned(debate, turn)
+    done = sum(debate.is_done(one) for one in planned)
+    phase = ACT_WORDS[turn.act].lower() + (f" {done}/{len(planned)}" if planned else "")
+    names = list(dict.fromkeys(name_of(debate, one.agent) for one in working))
+    more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
+    where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else "before round 1"
+    return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
+
+
+def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str]:
+    """What an event is worth saying, as lines."""
+    match event:
+        case DebateStarted(setup=setup):
+            names = ", ".join(agent.name for agent in setup.agents)
+            yield f"Debate {debate.id}: {setup.format}, {setup.rounds} rounds, {names}"
+            yield from (f"Warning: {warning}" for warning in setup.warnings)
+        case ContributionMade(contribution=made):
+            origin = "carried over" if made.call is None else _figures(made.call.latency_ms)
+            yield f"  {turn_words(debate, made.turn)}: done ({origin})"
+            if verbose:
+                yield f"    {_first_line(made.text)}"
+            yield from (f"    Warning: {warning}" for warning in made.warnings)
+        case TurnFailed(failure=failure):
+            yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"
+        case BallotCast(ballot=ballot):
+            first = name_of(debate, ballot.ranking[0])
+            yield f"  {turn_words(debate, ballot.turn)}: {first} first"
+        case BallotAbstained(abstention=abstention):
+            yield f"  {turn_words(debate, abstention.turn)}: abstained: {abstention.reason}"
+        case _:
+            yield from _other_news(debate, event)
+
+
+def _other_news(debate: Debate, event: Event) -> Iterator[str]:
+    match event:
+        case QuestionsAsked(questions=asked):
+            yield f"  {turn_words(debate, asked.turn)}: {len(asked.questions)}"
+        case ClarificationsOpened(clarifications=opened):
+            yield f"Questions to people: {len(opened.items) or 'none'}"
+        case FacilitatorDecided(guidance=guidance):
+            focus = f", focus: {guidance.focus}" if guidance.focus else ""
+            yield f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
+        case SummaryMade(summary=summary):
+            sizes = f"{summary.before_chars:,} → {summary.after_chars:,} characters"
+            yield f"  {turn_words(debate, summary.turn)}: {sizes}"
+            yield from (f"    Warning: {warning}" for warning in summary.warnings)
+        case _:
+            yield from _closing_news(debate, event)
+
+
+def _closing_news(debate: Debate, event: Event) -> Iterator[str]:
+    match event:
+        case VoteTallied():
+            yield f"Vote: {vote_words(debate)}"
+        case StopRequested():
+            yield "Stopping: the judge decides on what is there. Ctrl-C again ends at once."
+        case TimeRanOut():
+            yield "The debate's time is up: on to the vote."
+        case VerdictReached(verdict=verdict):
+            yield f"Verdict: confidence {verdict.confidence} of 100"
+        case _:
+            pass
+
+
+def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """The turns of the phase a turn belongs to, as far as can be foreseen."""
+    form = format_of(debate)
+    if turn.act not in form.PHASES or not turn.round:
+        return ()
+    return [one for one in form.planned(debate, turn.round) if one.act is turn.act]
+
+
+def _figures(milliseconds: int) -> str:
+    return f"{milliseconds:,} ms"
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,107 @@
+"""One debate and the person who watches it: questions to answer, and Ctrl-C."""
+
+import asyncio
+import secrets
+import signal
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from bot.terminal.asking import Asking
+from bot.terminal.progress import Screen
+from bot.terminal.who import person
+from core.engine import Engine
+from core.errors import MootError
+from core.events import ClarificationAnswered, DebateResumed, Event, StopRequested
+from core.models import Debate, Status, Stop
+from core.ports import Clock, DebateStore
+
+#: Seconds between looks at a debate that waits for a time, not for us.
+_LOOK_AGAIN = 1.0
+
+
+class Table:
+    """Holds one debate."""
+
+    def __init__(
+        self, debate_id: str, *, engine: Engine, store: DebateStore, clock: Clock, screen: Screen
+    ) -> None:
+        self._debate_id = debate_id
+        self._engine = engine
+        self._store = store
+        self._clock = clock
+        self._asking = Asking(screen, person())
+        self._stopped = asyncio.Event()
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def hold(self) -> Debate:
+        """Advance the debate until it has ended; Ctrl-C stops it, a second one cancels.
+
+        Raises:
+            MootError: It was interrupted; its record can be taken up again.
+        """
+        work = asyncio.create_task(self._until_ended())
+        with _on_interrupt(lambda: self._interrupt(work)):
+            try:
+                return await work
+            except asyncio.CancelledError:
+                raise MootError("Interrupted.") from None
+
+    def _interrupt(self, work: asyncio.Task[Debate]) -> None:
+        """Wind the debate up at the first Ctrl-C; drop everything at the second."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        else:
+            work.cancel()
+
+    async def _stop(self) -> None:
+        await self._append(StopRequested(stop=Stop(by=person())))
+        self._stopped.set()
+        self._engine.wake(self._debate_id)
+
+    async def _until_ended(self) -> Debate:
+        """Run, and whenever it waits for people, ask the one who is here."""
+        debate = await self._engine.run(self._debate_id)
+        while debate.status is Status.RUNNING:
+            await self._unless_stopped(self._take_up(debate))
+            debate = await self._engine.run(self._debate_id)
+        return debate
+
+    async def _take_up(self, debate: Debate) -> None:
+        """Do what the debate waits for."""
+        waiting = debate.open_clarifications
+        if debate.paused_by:
+            await self._append(DebateResumed(by=person(), origin=secrets.token_hex(8)))
+        elif not waiting:
+            await self._clock.sleep(_LOOK_AGAIN)
+        for asked in waiting:
+            answer = await self._asking.answer(debate, asked)
+            await self._append(ClarificationAnswered(answer=answer))
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work, but let go of it as soon as the debate is stopped."""
+        doing = asyncio.create_task(work)
+        stopped = asyncio.create_task(self._stopped.wait())
+        try:
+            await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if doing.done():
+                doing.result()
+        finally:
+            doing.cancel()
+            stopped.cancel()
+
+    async def _append(self, event: Event) -> None:
+        await self._store.append(self._debate_id, event, at=self._clock.now())
+
+
+@contextmanager
+def _on_interrupt(act: Callable[[], None]) -> Generator[None]:
+    """Call `act` on each Ctrl-C for as long as the block lasts."""
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError, RuntimeError):  # no signals beside the main thread
+        loop.add_signal_handler(signal.SIGINT, act)
+    try:
+        yield
+    finally:
+        with suppress(NotImplementedError, RuntimeError):
+            loop.remove_signal_handler(signal.SIGINT)

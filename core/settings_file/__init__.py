@@ -1,0 +1,1 @@
+"""The configuration file (YAML or JSON): read, checked, explained, and made into `Settings`."""

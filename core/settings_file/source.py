@@ -1,0 +1,164 @@
+"""YAML or JSON text → plain values that remember the line each key was written on (pure)."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+
+from core.errors import ConfigurationBroken
+
+#: A key's way from the top of the file: `("agents", 0, "model")`.
+Path = tuple[str | int, ...]
+#: More values or deeper nesting than any honest file has: aliases of aliases can grow for ever.
+_MOST_VALUES = 20_000
+_DEEPEST = 30
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a value was written, and under which name."""
+
+    words: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """The content of a file."""
+
+    name: str
+    values: dict[str, Any]
+    marks: dict[Path, Mark] = field(default_factory=dict[Path, Mark])
+
+    def at(self, path: Path) -> str:
+        """Words that point at a value: file, line and key; its nearest known parent's line."""
+        nearest = path
+        while nearest and nearest not in self.marks:
+            nearest = nearest[:-1]
+        mark = self.marks.get(nearest)
+        if mark is None:
+            return f"{self.name}: {words_of(path)}"
+        rest = words_of(path[len(nearest) :])
+        joint = "." if rest and not rest.startswith("[") else ""
+        return f"{self.name}, line {mark.line}: {mark.words}{joint}{rest}"
+
+    def move(self, old: Path, new: Path) -> None:
+        """Remember that what was written at `old` counts as written at `new`."""
+        for path, mark in list(self.marks.items()):
+            if path[: len(old)] == old:
+                self.marks[(*new, *path[len(old) :])] = mark
+
+
+def words_of(path: Path) -> str:
+    """The path as people write it: `agents[0].model`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
+def read_source(text: str, name: str) -> Source:
+    """The values in a configuration file.
+
+    Args:
+        text: Its content.
+        name: Its name; one that ends in `.json` is read as JSON, any other as YAML.
+
+    Raises:
+        ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
+    """
+    is_json = name.lower().endswith(".json")
+    try:
+        values = json.loads(text) if is_json else yaml.safe_load(text)
+    except json.JSONDecodeError as error:
+        raise ConfigurationBroken(f"{name}, line {error.lineno}: {error.msg}.") from None
+    except yaml.YAMLError as error:
+        raise ConfigurationBroken(_broken(name, error)) from None
+    except (RecursionError, ValueError) as error:
+        raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
+    if values is None:
+        return Source(name, {})
+    if not isinstance(values, dict):
+        raise ConfigurationBroken(f"{name} must hold settings by name, like `debate: …`.")
+    return Source(name, cast("dict[str, Any]", values), dict(_marks(text, name, is_json=is_json)))
+
+
+def _broken(name: str, error: yaml.YAMLError) -> str:
+    """What is wrong with the YAML, and on which line."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return f"{name} is no YAML: {error}."
+    context = f" {error.context}" if error.context else ""
+    return f"{name}, line {error.problem_mark.line + 1}: {error.problem}{context}."
+
+
+def _marks(text: str, name: str, *, is_json: bool) -> Iterator[tuple[Path, Mark]]:
+    """The line of every key and list item. JSON is YAML but for tabs between its values."""
+    try:
+        node = yaml.compose(text.replace("\t", " ") if is_json else text, yaml.SafeLoader)
+    except yaml.YAMLError:
+        return
+    if node is not None:
+        yield from _Walk(name).marks(node, ())
+
+
+class _Walk:
+    """Goes through the nodes of a file."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seen = 0
+
+    def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, Mark]]:
+        """Every key under the node."""
+        self._seen += 1
+        if self._seen > _MOST_VALUES or len(path) > _DEEPEST:
+            raise ConfigurationBroken(f"{self._name} is too large or too deeply nested.")
+        if isinstance(node, yaml.MappingNode):
+            yield from self._mapping(node, path)
+        elif isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                yield from self._marked(item, (*path, index), item.start_mark.line)
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, Mark]]:
+        first_lines: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line
+            word = self._word(key, line)
+            if word in first_lines:
+                where = Mark(words_of((*path, word)), line + 1)
+                raise ConfigurationBroken(
+                    f"{self._name}, line {where.line}: {where.words} is here a second time; "
+                    f"first on line {first_lines[word] + 1}."
+                )
+            first_lines[word] = line
+            if word == "<<":
+                yield from self._merged(value, path)
+            else:
+                yield from self._marked(value, (*path, word), line)
+
+    def _merged(self, value: yaml.Node, path: Path) -> Iterator[tuple[Path, Mark]]:
+        """Keys taken over from elsewhere in the file."""
+        sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
+        for source in sources:
+            yield from self.marks(source, path)
+
+    def _marked(self, node: yaml.Node, path: Path, line: int) -> Iterator[tuple[Path, Mark]]:
+        yield path, Mark(words_of(path), line + 1)
+        yield from self.marks(node, path)
+
+    def _word(self, key: yaml.Node, line: int) -> str:
+        """The key as text.
+
+        Raises:
+            ConfigurationBroken: It is something else, such as a number.
+        """
+        if isinstance(key, yaml.ScalarNode) and key.tag in {_TEXT, _MERGE}:
+            return str(key.value)
+        written = key.value if isinstance(key, yaml.ScalarNode) else "this"
+        raise ConfigurationBroken(
+            f"{self._name}, line {line + 1}: the key {written} must be text; put it in quotes."
+        )
+
+
+_TEXT = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"

@@ -1,0 +1,88 @@
+"""A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
+
+import re
+import unicodedata
+
+from core.models import Debate
+from core.transcript.decision import vote_words
+from core.transcript.words import bullets, name_of, nested, quoted
+
+_TITLE_MAX_CHARS = 80
+
+
+def adr(debate: Debate) -> str:
+    """The decision record: context, decision, considered positions, consequences, dissent."""
+    verdict = debate.verdict
+    facts = (
+        f"Status: {'proposed' if verdict else 'open'}",
+        f"Date: {(debate.ended_at or debate.now).date().isoformat()}",
+        f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
+        f"Source: Moot debate `{debate.id}`",
+    )
+    parts = [
+        f"# {title_of(debate)}",
+        bullets(facts),
+        f"## Context\n\n{quoted(debate.setup.question)}",
+    ]
+    if debate.setup.context:
+        parts.append(nested(debate.setup.context, 2))
+    parts += [_considered(debate), f"## Decision\n\n{_decision(debate)}"]
+    if verdict:
+        parts += _outcome(debate)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def title_of(debate: Debate) -> str:
+    """What was decided, or asked, in one short line."""
+    text = debate.verdict.decision if debate.verdict else debate.setup.question
+    line = " ".join(text.split()).strip("*# ").rstrip(".")
+    if len(line) <= _TITLE_MAX_CHARS:
+        return line
+    return line[:_TITLE_MAX_CHARS].rsplit(None, 1)[0].rstrip(",;: ") + "…"
+
+
+def slug_of(debate: Debate) -> str:
+    """The title as part of a file name: lower-case ASCII letters, digits and dashes."""
+    plain = unicodedata.normalize("NFKD", title_of(debate)).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") or debate.id
+
+
+def _considered(debate: Debate) -> str:
+    names = [f"{agent.name} ({agent.role})" for agent in debate.setup.agents]
+    return f"## Points of view\n\n{bullets(names)}\n\n{vote_words(debate)}"
+
+
+def _decision(debate: Debate) -> str:
+    verdict = debate.verdict
+    if verdict is None:
+        return f"None was reached. {debate.failure}".strip()
+    return f"**{verdict.decision}**\n\n{nested(verdict.solution, 2)}"
+
+
+def _outcome(debate: Debate) -> list[str]:
+    """What follows from the decision and what speaks against it."""
+    verdict = debate.verdict
+    if verdict is None:
+        return []
+    sections = (
+        ("Implementation", nested(verdict.implementation, 2)),
+        ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),
+        ("Requirements that are not met", bullets(verdict.unmet_requirements)),
+        ("Dissent", nested(verdict.dissent, 2)),
+        ("Revisit when", bullets(verdict.overturned_by)),
+        ("Open questions", bullets(verdict.open_questions)),
+        ("Assumptions", bullets(_assumptions(debate))),
+        ("Confidence", f"{verdict.confidence} of 100. {' '.join(verdict.warnings)}".strip()),
+    )
+    return [f"## {title}\n\n{text}" for title, text in sections if text]
+
+
+def _assumptions(debate: Debate) -> list[str]:
+    """What holds because nobody said otherwise."""
+    items = (item for asked in debate.clarifications.values() for item in asked.items)
+    return [
+        f"{item.assumption} (asked by {', '.join(name_of(debate, who) for who in item.asked_by)}: "
+        f"{item.question})"
+        for item in items
+        if not (item.number in debate.answers and debate.answers[item.number].text)
+    ]

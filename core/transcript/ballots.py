@@ -1,0 +1,90 @@
+"""The vote as Markdown: the count, every ballot, who moved and which critique moved them (pure)."""
+
+from collections.abc import Sequence
+
+from core.models import Ballot, Debate
+from core.transcript.words import ACT_WORDS, bullets, name_of, table
+
+
+def vote_section(debate: Debate) -> str:
+    """The vote; empty if nobody could vote."""
+    if debate.tally is None and not debate.ballots:
+        return ""
+    parts = ["## Vote", _scores(debate), _ballots(debate), _abstentions(debate), _moves(debate)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def moves(debate: Debate) -> Sequence[tuple[str, str, str, str | None]]:
+    """Who moved: voter, first choice before, first choice now, key of the critique that did it."""
+    before = {ballot.voter: ballot for ballot in debate.ballots.values() if ballot.turn.round == 0}
+    moved = [
+        (now.voter, before[now.voter].ranking[0], now.ranking[0], now.moved_by)
+        for now in _final(debate)
+        if now.voter in before
+    ]
+    return [move for move in moved if move[1] != move[2]]
+
+
+def _scores(debate: Debate) -> str:
+    tally = debate.tally
+    if tally is None:
+        return ""
+    rows = [
+        (name_of(debate, s.position), f"{s.points:g}", s.first_places, f"{s.mean_confidence:.2f}")
+        for s in tally.scores
+    ]
+    head = ("Position of", "Points", "First places", "Mean confidence")
+    words = [table(head, rows), f"Winner: {', '.join(name_of(debate, w) for w in tally.winners)}"]
+    if len(tally.winners) != 1:
+        words[1] = (
+            f"Tied: {words[1].removeprefix('Winner: ')}" if tally.winners else "Nobody voted."
+        )
+    if tally.controversial:
+        words.append("The top two are within one point: the vote is controversial.")
+    return "\n\n".join(words)
+
+
+def _final(debate: Debate) -> Sequence[Ballot]:
+    """The ballots of the vote that counts."""
+    last = max((ballot.turn.round for ballot in debate.ballots.values()), default=0)
+    return [b for b in debate.ballots.values() if b.turn.round == last and last]
+
+
+def _ballots(debate: Debate) -> str:
+    return "\n\n".join(_ballot(debate, ballot) for ballot in _final(debate))
+
+
+def _ballot(debate: Debate, ballot: Ballot) -> str:
+    lines = [
+        f"{place}. {name_of(debate, position)}: {ballot.reasons.get(position, 'no reason given')}"
+        for place, position in enumerate(ballot.ranking, start=1)
+    ]
+    title = f"### {name_of(debate, ballot.voter)} (confidence {ballot.confidence:.2f})"
+    return "\n\n".join([title, "\n".join(lines)])
+
+
+def _abstentions(debate: Debate) -> str:
+    if not debate.abstentions:
+        return ""
+    lines = [f"{name_of(debate, a.turn.agent)}: {a.reason}" for a in debate.abstentions.values()]
+    return f"### Abstentions\n\n{bullets(lines)}"
+
+
+def _moves(debate: Debate) -> str:
+    """Who changed sides since the blind ballot."""
+    if not any(ballot.turn.round == 0 for ballot in debate.ballots.values()):
+        return ""
+    lines = [
+        f"{name_of(debate, voter)}: from {name_of(debate, before)} to {name_of(debate, now)}"
+        f"{_because(debate, critique)}"
+        for voter, before, now, critique in moves(debate)
+    ]
+    return "### Who moved since the ballot before the debate\n\n" + (bullets(lines) or "Nobody.")
+
+
+def _because(debate: Debate, critique: str | None) -> str:
+    made = debate.contributions.get(critique or "")
+    if made is None:
+        return ""
+    what = ACT_WORDS[made.turn.act].lower()
+    return f", moved by the {what} of {name_of(debate, made.turn.agent)} in round {made.turn.round}"

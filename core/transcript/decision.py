@@ -1,0 +1,78 @@
+"""The verdict as text: plain for the terminal and files, Markdown for reports (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from core.models import Debate, Verdict, VerdictSource
+from core.transcript.words import bullets, name_of, nested
+
+_SOURCES = {
+    VerdictSource.JUDGE: "the judge",
+    VerdictSource.FALLBACK_JUDGE: "another agent's model in the judge's place",
+    VerdictSource.WINNER: "nobody: the judge could not be asked, so the winning position stands",
+}
+
+
+def decision_text(debate: Debate) -> str:
+    """The decision alone, as Markdown that reads well as plain text; why there is none else."""
+    verdict = debate.verdict
+    if verdict is None:
+        return f"There is no decision. {debate.failure}".strip()
+    return "\n\n".join(
+        [
+            *(f"Note: {warning}" for warning in verdict.warnings),
+            verdict.decision,
+            *_sections(verdict, level=1),
+            _last_line(debate, verdict),
+        ]
+    )
+
+
+def verdict_section(debate: Debate, *, level: int = 2) -> str:
+    """The verdict with all its fields, under a heading of that level."""
+    verdict, mark = debate.verdict, "#" * level
+    if verdict is None:
+        return f"{mark} Decision\n\nThere is no decision. {debate.failure}".strip()
+    warnings = [f"> **Note:** {warning}" for warning in verdict.warnings]
+    parts = [
+        f"{mark} Decision",
+        *warnings,
+        f"**{verdict.decision}**",
+        f"Confidence {verdict.confidence} of 100. Written by {_SOURCES[verdict.source]}.",
+        *_sections(verdict, level=level + 1),
+    ]
+    return "\n\n".join(parts)
+
+
+def vote_words(debate: Debate) -> str:
+    """The vote in one sentence."""
+    tally = debate.tally
+    if tally is None or not tally.voters:
+        return "There was no vote." if tally is None else "No ballot could be counted."
+    names = [name_of(debate, winner) for winner in tally.winners]
+    lead = (
+        f"{names[0]} won the vote" if len(names) == 1 else f"The vote is tied: {', '.join(names)}"
+    )
+    points = ", ".join(f"{name_of(debate, s.position)} {s.points:g}" for s in tally.scores)
+    close = "; the top two are within one point" if tally.controversial else ""
+    return f"{lead} ({points}{close})."
+
+
+def _sections(verdict: Verdict, *, level: int) -> Iterator[str]:
+    """Every field that says something, in reading order."""
+    texts: Sequence[tuple[str, str]] = (
+        ("Reasoning and solution", nested(verdict.solution, level)),
+        ("Implementation", nested(verdict.implementation, level)),
+        ("Trade-offs", bullets(verdict.tradeoffs)),
+        ("Recommendations", bullets(verdict.recommendations)),
+        ("Requirements that are not met", bullets(verdict.unmet_requirements)),
+        ("Open questions", bullets(verdict.open_questions)),
+        ("Dissent", nested(verdict.dissent, level)),
+        ("What would overturn it", bullets(verdict.overturned_by)),
+    )
+    for title, text in texts:
+        if text:
+            yield f"{'#' * level} {title}\n\n{text}"
+
+
+def _last_line(debate: Debate, verdict: Verdict) -> str:
+    return f"Confidence: {verdict.confidence} of 100. {vote_words(debate)}"

@@ -1,0 +1,39 @@
+"""The whole record of a debate as JSON: its events as they happened, and what they add up to."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from core.events import Recorded, fold
+from core.models import Debate
+
+#: Version of the record's outer form; the events have their own, tolerant one.
+VERSION = 1
+_DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
+
+
+def record_json(log: Sequence[Recorded]) -> str:
+    """The record of a debate, readable by programs and people.
+
+    Raises:
+        ValueError: The log is empty or does not begin with the start.
+    """
+    debate = fold(log)
+    record = {
+        "moot": VERSION,
+        "debate_id": debate.id,
+        "events": [_event(recorded) for recorded in log],
+        "debate": _DEBATE.dump_python(debate, mode="json"),
+    }
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _event(recorded: Recorded) -> dict[str, Any]:
+    return {
+        "seq": recorded.seq,
+        "at": recorded.at.isoformat(),
+        "key": recorded.event.key,
+        "event": recorded.event.model_dump(mode="json"),
+    }

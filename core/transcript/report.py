@@ -1,0 +1,233 @@
+"""The Markdown report of a debate: everything that was said, decided and spent (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from core.formats.registry import format_of
+from core.models import Contribution, Debate, Guidance, Summary
+from core.transcript.ballots import vote_section
+from core.transcript.decision import verdict_section
+from core.transcript.spending import spending
+from core.transcript.words import (
+    ACT_WORDS,
+    bullets,
+    duration,
+    fenced,
+    money,
+    name_of,
+    nested,
+    quoted,
+    seconds_taken,
+    status_words,
+    table,
+    turn_words,
+    when,
+)
+
+
+def report(debate: Debate) -> str:
+    """The debate from question to cost."""
+    sections = (
+        _head(debate),
+        f"## Question\n\n{quoted(debate.setup.question)}",
+        f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
+        _clarifications(debate),
+        _rounds(debate),
+        vote_section(debate),
+        verdict_section(debate),
+        _notes(debate),
+        _failures(debate),
+        _warnings(debate),
+        _summaries(debate),
+        _spending(debate),
+        _prompts(debate),
+        _timing(debate),
+    )
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _head(debate: Debate) -> str:
+    setup, verdict = debate.setup, debate.verdict
+    rows = [
+        ("Debate", f"`{debate.id}`, {status_words(debate)}"),
+        ("Asked by", setup.asked_by.name or setup.asked_by.id),
+        ("Format", f"{setup.format}, {setup.rounds} rounds"),
+        ("Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)),
+        ("Started", when(debate.started_at)),
+        ("Took", duration(seconds_taken(debate))),
+        ("Cost", money(debate.usage.cost)),
+    ]
+    if verdict:
+        rows.append(("Decision", f"{verdict.decision} (confidence {verdict.confidence} of 100)"))
+    return "# Debate report\n\n" + table(("", ""), rows)
+
+
+def _clarifications(debate: Debate) -> str:
+    """What people were asked, and what they said."""
+    items = [item for asked in debate.clarifications.values() for item in asked.items]
+    if not items:
+        return ""
+    blocks: list[str] = []
+    for item in items:
+        answer = debate.answers.get(item.number)
+        who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
+        said = answer.text if answer and answer.text else f"NA. Assumed: {item.assumption}"
+        by = f" ({answer.by.name or answer.by.id})" if answer and answer.text else ""
+        blocks.append(
+            f"### Question {item.number}, asked by {who}\n\n{fenced(item.question)}\n\n"
+            f"Answer{by}:\n\n{fenced(said)}"
+        )
+    return "## Clarifications\n\n" + "\n\n".join(blocks)
+
+
+def _rounds(debate: Debate) -> str:
+    numbers = sorted({made.turn.round for made in debate.contributions.values()})
+    if not numbers:
+        return ""
+    return "## Rounds\n\n" + "\n\n".join(_round(debate, number) for number in numbers)
+
+
+def _round(debate: Debate, number: int) -> str:
+    made = [made for made in debate.contributions.values() if made.turn.round == number]
+    order = {act: place for place, act in enumerate(format_of(debate).PHASES)}
+    made.sort(key=lambda one: order.get(one.turn.act, len(order)))
+    title = f"### Round {number}" if number else "### Before round 1"
+    guided = [g for g in debate.guidance.values() if g.turn.round == number]
+    blocks = [_contribution(debate, one) for one in made]
+    return "\n\n".join([title, *blocks, *(_guidance(one) for one in guided)])
+
+
+def _contribution(debate: Debate, made: Contribution) -> str:
+    turn = made.turn
+    about = f" of {name_of(debate, turn.target)}" if turn.target else ""
+    agent = debate.setup.agent(turn.agent)
+    title = f"#### {agent.name} ({agent.role}): {ACT_WORDS[turn.act]}{about}"
+    parts = [title, f"*{_origin(made)}*", nested(made.text, 4)]
+    parts += [f"> **Note:** {warning}" for warning in made.warnings]
+    return "\n\n".join(parts)
+
+
+def _origin(made: Contribution) -> str:
+    """Where the text came from, in a few words."""
+    call = made.call
+    if made.carried_from or call is None:
+        return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 ms"
+    usage = call.usage
+    return (
+        f"{call.provider}/{call.model}; {usage.input_tokens:,} tokens in, "
+        f"{usage.output_tokens:,} out; {call.latency_ms:,} ms; {money(usage.cost)}"
+    )
+
+
+def _guidance(guidance: Guidance) -> str:
+    words = guidance.next_step.value.replace("_", " ")
+    focus = f" Focus: {guidance.focus}" if guidance.focus else ""
+    asked = f" Question to people: {guidance.question.text}" if guidance.question else ""
+    return f"#### Facilitator\n\nNext: {words}.{focus}{asked}"
+
+
+def _notes(debate: Debate) -> str:
+    """What people added, and what became of it."""
+    if not debate.notes:
+        return ""
+    outcomes = {one.note: one for one in (debate.verdict.notes if debate.verdict else ())}
+    rows: list[Sequence[str]] = []
+    for note in debate.notes:
+        outcome = outcomes.get(note.id)
+        used = "" if outcome is None else "used" if outcome.used else "not used"
+        why = outcome.explanation if outcome else "There is no verdict that answers it."
+        rows.append((note.author.name or note.author.id, note.text, used, why))
+    return "## Notes from people\n\n" + table(("Who", "Note", "Outcome", "Why"), rows)
+
+
+def _failures(debate: Debate) -> str:
+    if not debate.failures:
+        return ""
+    rows = [(turn_words(debate, f.turn), f.reason) for f in debate.failures.values()]
+    return "## Turns that failed\n\n" + table(("Turn", "Why"), rows)
+
+
+def _warnings(debate: Debate) -> str:
+    found = list(dict.fromkeys(_all_warnings(debate)))
+    return f"## Warnings\n\n{bullets(found)}" if found else ""
+
+
+def _all_warnings(debate: Debate) -> Iterator[str]:
+    yield from debate.setup.warnings
+    for made in debate.contributions.values():
+        for warning in made.warnings:
+            yield f"{turn_words(debate, made.turn)}: {warning}"
+    for summary in debate.summaries.values():
+        for warning in summary.warnings:
+            yield f"{turn_words(debate, summary.turn)}: {warning}"
+    if debate.verdict:
+        yield from debate.verdict.warnings
+
+
+def _summaries(debate: Debate) -> str:
+    """What stood in for older turns, and how much shorter it was."""
+    if not debate.summaries:
+        return ""
+    rows = [_summary(debate, summary) for summary in debate.summaries.values()]
+    head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
+    return "## Summaries\n\n" + table(head, rows)
+
+
+def _summary(debate: Debate, summary: Summary) -> Sequence[object]:
+    call = summary.call
+    return (
+        summary.turn.round,
+        name_of(debate, summary.turn.agent),
+        summary.kind.value,
+        summary.method,
+        f"{summary.before_chars:,} → {summary.after_chars:,}",
+        f"{call.usage.output_tokens:,}" if call else "0",
+        f"{call.latency_ms:,} ms" if call else "",
+    )
+
+
+def _spending(debate: Debate) -> str:
+    """Tokens and money per agent and in all."""
+    rows: list[Sequence[object]] = [
+        (
+            one.name,
+            ", ".join(one.models) or "none",
+            one.calls,
+            f"{one.usage.input_tokens:,}",
+            f"{one.usage.cached_tokens:,}",
+            f"{one.usage.output_tokens:,}",
+            duration(one.latency_ms / 1000),
+            money(one.usage.cost),
+        )
+        for one in spending(debate)
+    ]
+    all_of_it = debate.usage
+    waited = duration(sum(call.latency_ms for call in debate.calls) / 1000)
+    figures = (all_of_it.input_tokens, all_of_it.cached_tokens, all_of_it.output_tokens)
+    tokens = [f"{figure:,}" for figure in figures]
+    rows.append(("**All**", "", len(debate.calls), *tokens, waited, money(all_of_it.cost)))
+    head = (
+        "Agent",
+        "Models",
+        "Calls",
+        "Tokens in",
+        "of these cached",
+        "Tokens out",
+        "Waited",
+        "Cost",
+    )
+    return "## Usage and cost\n\n" + table(head, rows)
+
+
+def _prompts(debate: Debate) -> str:
+    rows = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
+    return "## Prompts\n\n" + table(("Agent", "Source"), rows)
+
+
+def _timing(debate: Debate) -> str:
+    rows = [("Started", when(debate.started_at))]
+    if debate.ended_at:
+        rows.append(("Ended", when(debate.ended_at)))
+    rows.append(("Took", duration(seconds_taken(debate))))
+    waited = sum(call.latency_ms for call in debate.calls) / 1000
+    rows.append(("Waited for models, all calls added up", duration(waited)))
+    return "## Timing\n\n" + table(("", ""), rows)
