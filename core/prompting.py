@@ -1,9 +1,11 @@
 """The request a turn makes of a model, and on which terms (pure)."""
 
+from collections.abc import Mapping, Sequence
+
 from core.context import candidates, critiques_shown, first_choice_before, note_labels, parts_for
 from core.formats.clarifying import MOST_ROUNDS
 from core.model_call import Terms
-from core.models import Act, Debate, Turn
+from core.models import Act, Agent, Debate, Turn
 from core.prompts import render
 from core.request import Effort, ModelRequest, Part, PartKind
 from core.schedule import is_cut_short
@@ -33,14 +35,19 @@ _CHEAP = frozenset(
 
 def request_for(debate: Debate, turn: Turn) -> ModelRequest:
     """What to ask a model on this turn."""
-    return request_with(debate, turn, parts_for(debate, turn), _task_values(debate, turn))
+    agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
+    return request_with(debate, turn, agent, parts=parts, values=_task_values(debate, turn))
 
 
 def request_with(
-    debate: Debate, turn: Turn, parts: tuple[Part, ...], values: dict[str, object]
+    debate: Debate,
+    turn: Turn,
+    agent: Agent,
+    *,
+    parts: Sequence[Part],
+    values: Mapping[str, object],
 ) -> ModelRequest:
     """What to ask a model about these parts."""
-    agent = debate.setup.agent(turn.agent)
     task = Part(kind=PartKind.TASK, label="Task", text=render.task(turn.act, agent, **values))
     return ModelRequest(
         model=agent.model,
@@ -56,12 +63,11 @@ def request_with(
     )
 
 
-def terms_for(debate: Debate, turn: Turn) -> Terms:
+def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> Terms:
     """The conditions a debate sets for the model call of a turn."""
-    return Terms(
-        seconds=debate.setup.limits.turn_seconds,
-        prompt_source=render.source(turn.act, debate.setup.agent(turn.agent)),
-    )
+    agent = agent or debate.setup.agent(turn.agent)
+    source = render.source(turn.act, agent)
+    return Terms(seconds=debate.setup.limits.turn_seconds, prompt_source=source)
 
 
 def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:

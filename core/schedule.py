@@ -34,10 +34,12 @@ def ready(debate: Debate) -> Sequence[Turn]:
 
 
 def blocked(debate: Debate) -> Sequence[Turn]:
-    """Turns that lack nothing but a summary."""
+    """Turns that lack nothing but a summary made in the background. There should be none, ever."""
+    strategy = strategies.strategy_of(debate)
+    if debate.status is not Status.RUNNING or not strategy.IN_BACKGROUND:
+        return ()
     if is_cut_short(debate) or clarifying.ready(debate) is not None:
         return ()
-    strategy = strategies.strategy_of(debate)
     turns = format_of(debate).ready(debate, rounds_open(debate))
     return tuple(turn for turn in turns if strategy.lacks(debate, turn))
 

@@ -16,6 +16,7 @@ from core.model_call import ModelCalls
 from core.models import (
     JUDGE,
     SUMMARIZER,
+    Agent,
     Contribution,
     Debate,
     Summarization,
@@ -115,9 +116,10 @@ async def _ask(
         Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question),
         Part(kind=PartKind.OTHER, label="To be summed up", text=material.text, spare=1),
     )
-    request = request_with(debate, turn, parts, {"length": material.length, "brief": brief})
-    agent = debate.setup.agent(turn.agent)
-    text, call = await calls.ask(request, agent, terms_for(debate, turn))
+    agent = _with_prompt(debate, turn)
+    values: dict[str, object] = {"length": material.length, "brief": brief}
+    request = request_with(debate, turn, agent, parts=parts, values=values)
+    text, call = await calls.ask(request, agent, terms_for(debate, turn, agent))
     kept = _with_lost_facts(debate, material, text.strip())
     return Summary(
         turn=turn,
@@ -128,6 +130,14 @@ async def _ask(
         method="brief" if brief else debate.setup.summarization.method.value,
         call=call,
     )
+
+
+def _with_prompt(debate: Debate, turn: Turn) -> Agent:
+    """Who sums up, with the summary prompt that settings give it."""
+    agent = debate.setup.agent(turn.agent)
+    own = length.rules_of(debate, turn.agent).prompt
+    prompts = {**agent.prompts, turn.act.value: own} if own else agent.prompts
+    return agent.model_copy(update={"prompts": prompts})
 
 
 def _with_lost_facts(debate: Debate, material: Material, text: str) -> str:

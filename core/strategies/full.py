@@ -7,6 +7,8 @@ from core.request import Part, PartKind
 from core.strategies.history import as_text, perspective
 
 METHOD = ContextMethod.FULL
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = False
 
 
 def ready(debate: Debate) -> Sequence[Turn]:

@@ -12,6 +12,8 @@ from core.strategies import rounds
 from core.strategies.history import as_text, is_complete, round_of
 
 METHOD = ContextMethod.HIERARCHICAL
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = True
 #: From this many summed-up rounds on they become one text.
 DEBATE_AFTER = 3
 

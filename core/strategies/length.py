@@ -14,6 +14,8 @@ from core.strategies import full
 from core.strategies.history import as_text, chars, is_complete, perspective
 
 METHOD = ContextMethod.LENGTH
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = False
 
 
 def ready(debate: Debate) -> Sequence[Turn]:

@@ -21,6 +21,11 @@ class Strategy(Protocol):
         """What settings call it."""
         ...
 
+    @property
+    def IN_BACKGROUND(self) -> bool:  # noqa: N802 - a module's constant
+        """Whether summaries are made beside the debate, so that no turn should wait for one."""
+        ...
+
     def ready(self, debate: Debate) -> Sequence[Turn]:
         """Summaries that can be made now and are not there yet."""
         ...

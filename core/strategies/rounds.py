@@ -12,6 +12,8 @@ from core.request import Part, PartKind
 from core.strategies.history import as_text, is_complete, round_of
 
 METHOD = ContextMethod.ROUNDS
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = True
 #: From this round on the first rounds are summed up once more, together.
 META_AFTER = 10
 META_ROUNDS = 5

@@ -84,21 +84,22 @@ lucks = st.builds(
     failing=st.sampled_from([0.0, 0.1, 0.5]),
     disturbed=st.sampled_from([0.0, 0.05]),
 )
-setups = st.builds(
-    lambda form, rounds, method, ending, asks: a_setup(rounds=rounds).model_copy(
-        update={
-            "format": form,
-            "summarization": Summarization(method=method, threshold=30),
-            "termination": Termination(ending=ending, threshold=0.9),
-            "clarifying": Clarifying(enabled=asks, rounds=2),
-        }
-    ),
-    st.sampled_from(sorted(FORMATS)),
-    st.integers(1, 5),
-    st.sampled_from(list(ContextMethod)),
-    st.sampled_from(list(Ending)),
-    st.booleans(),
-)
+
+
+@st.composite
+def some_setups(draw: st.DrawFn) -> Setup:
+    method = draw(st.sampled_from(list(ContextMethod)))
+    ending = draw(st.sampled_from(list(Ending)))
+    rules = {
+        "format": draw(st.sampled_from(sorted(FORMATS))),
+        "summarization": Summarization(method=method, threshold=30),
+        "termination": Termination(ending=ending, threshold=0.9),
+        "clarifying": Clarifying(enabled=draw(st.booleans()), rounds=2),
+    }
+    return a_setup(rounds=draw(st.integers(1, 5))).model_copy(update=rules)
+
+
+setups = some_setups()
 
 
 def outcome(debate: Debate, turn: Turn, dice: random.Random) -> Event:
@@ -139,6 +140,11 @@ def outcome(debate: Debate, turn: Turn, dice: random.Random) -> Event:
             return ContributionMade(contribution=Contribution(turn=turn, text=text))
 
 
+def a_summary(turn: Turn) -> Summary:
+    kind = SummaryKind.ROUND
+    return Summary(turn=turn, kind=kind, text="s", method="x", before_chars=9, after_chars=1)
+
+
 def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
     if dice.random() < 0.1:
         return BallotAbstained(abstention=Abstention(turn=turn, reason="unreadable"))
@@ -171,9 +177,9 @@ class Play:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.luck.seed)
-        self.log: list[Recorded] = []
-        self.debate: Debate | None = None
-        self.add(DebateStarted(setup=self.setup))
+        start = Recorded("d1", 1, START, DebateStarted(setup=self.setup))
+        self.log = [start]
+        self.debate = apply(None, start)
 
     def add(self, event: Event) -> None:
         """The key's first writer wins, as in the store."""
@@ -186,7 +192,6 @@ class Play:
 
     def step(self) -> bool:
         """One more event; False when the debate has ended or is parked."""
-        assert self.debate
         debate = self.debate
         ready = schedule.ready(debate)
         assert not [turn for turn in ready if debate.is_done(turn)]
@@ -207,7 +212,6 @@ class Play:
         return True
 
     def outcome(self, turn: Turn) -> Event:
-        assert self.debate
         may_fail = turn.act not in {Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS}
         if may_fail and self.dice.random() < self.luck.failing:
             return TurnFailed(failure=Failure(turn=turn, reason="down"))
@@ -217,11 +221,10 @@ class Play:
         for _ in range(2000):
             if not self.step():
                 break
-        assert self.debate
         return self.debate
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(setups, lucks)
 def test_every_debate_ends_with_a_verdict_or_says_why_not(setup: Setup, luck: Luck) -> None:
     debate = Play(setup, luck).to_the_end()
@@ -231,7 +234,7 @@ def test_every_debate_ends_with_a_verdict_or_says_why_not(setup: Setup, luck: Lu
     assert debate.verdict or debate.failure
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(setups, lucks)
 def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
     setup: Setup, luck: Luck
@@ -246,14 +249,13 @@ def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
             break
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(setups, lucks)
 def test_nothing_is_ever_blocked_by_a_background_summary_that_is_done(
     setup: Setup, luck: Luck
 ) -> None:
     play = Play(setup, luck)
     while play.step():
-        assert play.debate
         ready = schedule.ready(play.debate)
         if schedule.blocked(play.debate) and not schedule.is_cut_short(play.debate):
             assert any(turn.act is Act.SUMMARY for turn in ready), "blocked, and nobody works on it"
@@ -301,16 +303,20 @@ def test_a_panel_ends_when_its_facilitator_calls_the_vote() -> None:
     assert NextStep.VOTE not in decided[:-1]
 
 
+class Patient(Play):
+    """A play whose facilitator always goes on."""
+
+    def outcome(self, turn: Turn) -> Event:
+        if turn.act is Act.FACILITATION:
+            return FacilitatorDecided(guidance=Guidance(turn=turn, next_step=NextStep.GO_ON))
+        return super().outcome(turn)
+
+
 def test_a_panel_never_takes_more_than_seven_rounds() -> None:
     setup = a_setup(rounds=15).model_copy(update={"format": "panel"})
-    play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
-    play.outcome = lambda turn: (  # type: ignore[method-assign]
-        FacilitatorDecided(guidance=Guidance(turn=turn, next_step=NextStep.GO_ON))
-        if turn.act is Act.FACILITATION
-        else outcome(play.debate, turn, play.dice)  # type: ignore[arg-type]
-    )
+    debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
 
-    assert max(m.turn.round for m in play.to_the_end().contributions.values()) == 7
+    assert max(made.turn.round for made in debate.contributions.values()) == 7
 
 
 def test_stable_ballots_and_like_positions_end_the_debate_early() -> None:
@@ -339,7 +345,6 @@ def test_people_are_waited_for_until_the_deadline() -> None:
     play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
     for _ in range(4):
         play.step()
-    assert play.debate
 
     assert play.debate.open_clarifications
     assert schedule.ready(play.debate) == ()
@@ -361,7 +366,6 @@ def test_the_same_question_of_two_agents_is_asked_once_for_both() -> None:
         asked = Questions(turn=turn, questions=(Question(text=text, assumption="?"),))
         play.add(QuestionsAsked(questions=asked))
     play.step()
-    assert play.debate
 
     items = play.debate.open_clarifications
     assert [item.asked_by for item in items] == [("architect", "security"), ("simplicity",)]
@@ -370,7 +374,6 @@ def test_the_same_question_of_two_agents_is_asked_once_for_both() -> None:
 
 def test_a_paused_debate_starts_nothing() -> None:
     play = Play(a_setup(), Luck(seed=1, failing=0, disturbed=0))
-    assert play.debate
 
     assert schedule.ready(replace(play.debate, paused_by=DANA)) == ()
     assert schedule.conclusion(replace(play.debate, paused_by=DANA)) is None

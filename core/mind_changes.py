@@ -1,0 +1,39 @@
+"""Who ranks another position first after the debate than before it, and why (pure)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.models import Ballot, Debate
+
+
+@dataclass(frozen=True)
+class MindChange:
+    """A voter's first choice before and after the debate."""
+
+    voter: str
+    before: str
+    after: str
+    #: Key of the critique that the voter says moved it; None where it names none.
+    moved_by: str | None
+
+
+def mind_changes(debate: Debate) -> Sequence[MindChange]:
+    """Voters who moved, in roster order. Empty without a blind ballot or before the final one."""
+    blind, final = _first(debate), _last(debate)
+    return [
+        MindChange(agent.id, blind[agent.id].ranking[0], ballot.ranking[0], ballot.moved_by)
+        for agent in debate.setup.agents
+        if (ballot := final.get(agent.id))
+        and agent.id in blind
+        and blind[agent.id].ranking[0] != ballot.ranking[0]
+    ]
+
+
+def _first(debate: Debate) -> dict[str, Ballot]:
+    return {ballot.voter: ballot for ballot in debate.ballots.values() if ballot.turn.round == 0}
+
+
+def _last(debate: Debate) -> dict[str, Ballot]:
+    """The newest ballot of each voter that is not the blind one."""
+    later = (ballot for ballot in debate.ballots.values() if ballot.turn.round > 0)
+    return {ballot.voter: ballot for ballot in sorted(later, key=lambda one: one.turn.round)}
