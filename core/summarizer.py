@@ -7,7 +7,7 @@ summarization, Board of One's background summarizer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core import facts
 from core.errors import LimitReached, ProviderError
@@ -38,6 +38,8 @@ LAST_CONTRIBUTIONS = 3
 UNAVAILABLE = "[Round summary unavailable]"
 CUT_MARK = " […]"
 _CHARS_PER_TOKEN = 4
+#: A reply that is cut off is lost, so a summary may run over its length by far before it is cut.
+_LEAST_TOKENS = 512
 #: What sums up several rounds.
 _WHOLES = (rounds.meta_turn().target, hierarchical.debate_turn(1).target)
 
@@ -118,7 +120,10 @@ async def _ask(
     )
     agent = _with_prompt(debate, turn)
     values: dict[str, object] = {"length": material.length, "brief": brief}
-    request = request_with(debate, turn, agent, parts=parts, values=values)
+    request = replace(
+        request_with(debate, turn, agent, parts=parts, values=values),
+        max_output_tokens=max(_LEAST_TOKENS, material.most_chars // 2),
+    )
     text, call = await calls.ask(request, agent, terms_for(debate, turn, agent))
     kept = _with_lost_facts(debate, material, text.strip())
     return Summary(
