@@ -245,6 +245,8 @@ class ModelCalls:
                 wait = self._wait_after(error, number)
                 if wait is None or wait >= tab.seconds_left:
                     raise
+                if isinstance(error, ReplyUnusable):
+                    request = _with_more_room(request)
             await self._clock.sleep(wait)
         return await self._attempt(ref, request, tab)
 
@@ -265,7 +267,7 @@ class ModelCalls:
         """One attempt: held under the caps, behind its leader, in a slot, and booked."""
         self._provider(ref.provider)
         lifetime = self._measure.capability(*ref).cache_seconds
-        beginnings = self._measure.beginnings(ref.provider, request)
+        beginnings = tuple(self._measure.beginnings(ref.provider, request))
         async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:
             return await self._booked(ref, request, tab, began)
 
@@ -364,6 +366,11 @@ class _Start:
         """The reply begins."""
         self.seen = True
         self._began()
+
+
+def _with_more_room(request: ModelRequest) -> ModelRequest:
+    """The request with twice the room: replies are cut off, or lost in thought, for want of it."""
+    return replace(request, max_output_tokens=2 * request.max_output_tokens)
 
 
 def _for(agent: Agent, request: ModelRequest) -> ModelRequest:

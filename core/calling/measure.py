@@ -74,22 +74,25 @@ class Measure:
         limits = self.capability(provider, request.model)
         return fitted(request, limits, partial(self.tokens, provider, request.model))
 
-    def beginnings(self, provider: str, request: ModelRequest) -> list[str]:
-        """Keys of the beginnings the vendor will cache for others; none if it caches none."""
+    def beginnings(self, provider: str, request: ModelRequest) -> dict[str, int]:
+        """The beginnings the vendor will cache for others: key → tokens, shortest first.
+
+        None if it caches none, or not by marked places.
+        """
         limits = self.capability(provider, request.model)
         if limits.cache != "explicit" or not request.cache_key:
-            return []
+            return {}
         cut = pieces(request)
         last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
         texts = [request.system, *(piece.text for piece in cut[: last + 1])]
         scope = (provider, request.model, request.effort, request.cache_key, _form(request))
         keys = beginning_keys("\0".join(scope), texts)[1:]
-        return [
-            key
-            for at, key in enumerate(keys)
-            if self.tokens(provider, request.model, "".join(texts[: at + 2]))
-            >= limits.cache_min_tokens
+        sizes = [
+            self.tokens(provider, request.model, "".join(texts[: at + 2]))
+            for at in range(len(keys))
         ]
+        found = zip(keys, sizes, strict=True)
+        return {key: size for key, size in found if size >= limits.cache_min_tokens}
 
 
 def _form(request: ModelRequest) -> str:

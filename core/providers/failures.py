@@ -40,7 +40,8 @@ def translate(vendor: str, error: Exception) -> ProviderError:
     """
     if isinstance(error, ProviderError):
         return error
-    status = dig(error, "status_code")
+    # In the middle of a stream some vendors send the status as a code.
+    status = dig(error, "status_code") or dig(error, "body", "code")
     if isinstance(status, int) and status >= _FIRST_ERROR:
         return from_status(vendor, status, code_of(error), retry_after(error))
     code = code_of(error)

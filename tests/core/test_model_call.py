@@ -180,6 +180,15 @@ async def test_a_useless_reply_is_asked_for_once_more_and_both_are_paid(
     assert spent.cost
 
 
+async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
+
+    await calls.ask(a_request(), OLLIE)
+
+    room = [asked.body["options"]["num_predict"] for asked in vendor.asked]
+    assert room == [2048, 4096]
+
+
 async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
