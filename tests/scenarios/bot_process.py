@@ -1,0 +1,72 @@
+"""A real bot in a process of its own, to be killed: `python bot_process.py <access> <folder>`.
+
+Its model writes every call to `calls.txt` before it answers, and every answer carries the mark of
+its prompt, so that the log of the debate tells which calls were recorded.
+"""
+
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.app import Parts, running
+from bot.outbox.pace import FAST
+from bot.serving import stop_signal
+from bot.settings import SlackAccess
+from core.models import Act
+from core.ports import ModelReply, ModelRequest
+from core.settings import ModelChoice, Settings
+from core.testing import ScriptedProvider, plausible_reply
+
+
+def mark_of(request: ModelRequest) -> str:
+    """Return what tells this prompt from every other one."""
+    said = [request.act, request.role, request.system, *(part.text for part in request.parts)]
+    return "mark-" + hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+
+
+def marked_reply(request: ModelRequest) -> str:
+    """Return a plausible reply that carries the prompt's mark."""
+    reply = plausible_reply(request)
+    if request.act is Act.BALLOT:
+        body = json.loads(reply)
+        return json.dumps({**body, "reasons": [mark_of(request) for _ in body["ranking"]]})
+    if request.act is Act.SYNTHESIS:
+        return json.dumps({**json.loads(reply), "implementation": mark_of(request)})
+    return f"{reply}\n\n{mark_of(request)}"
+
+
+class CountedProvider(ScriptedProvider):
+    """Writes each call down before it is answered."""
+
+    def __init__(self, calls: Path) -> None:
+        super().__init__(marked_reply, latency=0.15)
+        self._calls = calls
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        with self._calls.open("a", encoding="utf-8") as file:
+            file.write(mark_of(request) + "\n")
+        return await super().complete(request, on_first_token)
+
+
+async def main(access: str, folder: Path) -> None:
+    """Run until SIGTERM."""
+    provider = CountedProvider(folder / "calls.txt")
+    choice = ModelChoice(provider=provider.name, model="scripted-1")
+    parts = Parts(
+        slack=SlackAccess(**json.loads(access)),
+        database=str(folder / "moot.db"),
+        providers={provider.name: provider},
+        settings=Settings(agent_model=choice, judge_model=choice, rounds=2),
+        pace=FAST,
+    )
+    async with running(parts):
+        await stop_signal().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))

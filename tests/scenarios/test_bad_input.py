@@ -1,0 +1,134 @@
+"""What people should not type, where they should not type it, and what nobody may be pinged by."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.workspace.errors import PersonRefusal, SlackRefusal
+from core.models import Act, Status
+from core.ports import DebateFilter
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, plausible_reply
+
+NASTY = "<!channel> @channel <!here> <@U0AXB9RZQF> <script>alert(1)</script> ```"
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work() as found:
+        yield found
+
+
+async def started(team: Team) -> int:
+    return len(await team.moot.store.find(DebateFilter()))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("", "How to use Moot"),
+        ("help", "How to use Moot"),
+        ("list", "No debates in this channel yet"),
+        ("hlep", "Did you mean `/debate help`?"),
+        ("stop", "`/debate stop ID`"),
+        ("stop dzzzzzz2", "There is no debate `dzzzzzz2`"),
+        ("show dzzzzzz2", "There is no debate `dzzzzzz2`"),
+        ("Kafka", "is short for a question"),
+        ("why? " * 2000, "9,999 characters; the most is 4,000"),
+    ],
+)
+async def test_what_starts_nothing_is_answered_kindly(team: Team, typed: str, said: str):
+    await team.type(typed)
+    assert said in team.told()[-1]
+    assert await started(team) == 0
+    assert team.workspace.messages(team.channel) == []
+
+
+async def test_a_question_that_is_too_long_is_given_back(team: Team):
+    question = "Should we " + "really " * 1400 + "do it?"
+    await team.type(question)
+    told = team.told()[-1]
+    assert "Nothing was started" in told
+    assert question in told
+
+
+@pytest.mark.parametrize(
+    ("channel", "said"), [("random", "/invite @Moot"), ("security-review", "/invite @Moot")]
+)
+async def test_where_the_bot_is_not_it_says_how_to_invite_it(team: Team, channel: str, said: str):
+    outside = replace(team, channel=channel)
+    await outside.type("Kafka or PostgreSQL?")
+    assert said in outside.told()[-1]
+    assert await started(team) == 0
+
+
+async def test_in_an_archived_channel_nothing_is_started(team: Team):
+    team.workspace.archive(team.channel)
+    try:
+        await team.type("Kafka or PostgreSQL?")
+    except (PersonRefusal, SlackRefusal):
+        return  # Slack itself refuses to take the command there
+    assert "archived" in team.told()[-1]
+    assert await started(team) == 0
+
+
+async def test_a_mention_without_a_question_is_told_what_to_say(team: Team):
+    await team.say("@moot")
+    await team.workspace.wait_for(team.told)
+    assert "Mention me with a question" in team.told()[-1]
+    assert await started(team) == 0
+
+
+async def test_without_a_pin_the_debate_goes_on_and_the_thread_says_so(team: Team):
+    team.workspace.fill_pins(team.channel)
+    board = await team.debate("Kafka or PostgreSQL?")
+    debate = await team.wait_for_end(board)
+    assert debate.status is Status.CONCLUDED
+    assert any("could not be pinned" in one["text"] for one in team.replies(board))
+    assert board not in team.workspace.pins(team.channel)
+
+
+def nasty_reply(request: ModelRequest) -> str:
+    reply = plausible_reply(request)
+    if request.act in {Act.BALLOT, Act.SYNTHESIS}:
+        return reply.replace("Use PostgreSQL.", NASTY.replace('"', ""))
+    return f"{reply}\n\n{NASTY}"
+
+
+async def test_nothing_typed_or_written_by_a_model_pings_anybody():
+    provider = ScriptedProvider(nasty_reply)
+    async with team_at_work(spec=BotSpec(provider=provider)) as team:
+        board = await team.debate(f"Kafka or PostgreSQL? {NASTY}")
+        await team.wait_for_end(board)
+        ours = [one for one in team.thread(board) if key_of(one)]
+        shown = "\n".join(f"{one['text']}{one.get('blocks')}" for one in ours)
+        assert len(ours) > 10
+        for ping in ("<!channel>", "<!here>", "<@U0AXB9RZQF>", "@channel", "<script>"):
+            assert ping not in shown
+
+
+async def test_show_and_list_tell_where_a_debate_stands(team: Team):
+    board = await team.debate("Kafka or PostgreSQL?")
+    debate = await team.wait_for_end(board)
+    await team.type("list")
+    assert f"`{debate.id}`" in team.told()[-1]
+    assert "decided: Kafka or PostgreSQL?" in team.told()[-1]
+    await team.type(f"show {debate.id}")
+    assert "Use PostgreSQL." in team.told()[-1]
+
+
+async def test_a_debate_of_a_channel_one_is_not_in_is_not_shown(team: Team):
+    await team.workspace.channel_action(
+        "dana", "create", name="board-room", is_private=True, members=["dana"]
+    )
+    await team.workspace.channel_action("dana", "invite", channel="board-room", member="moot")
+    secret = replace(team, channel="board-room")
+    board = await secret.debate("Sell or keep the company?")
+    debate = await secret.wait_for_end(board)
+    await team.type(f"show {debate.id}", user="alex")
+    assert "You are not in the channel" in team.told("alex")[-1]
+    assert "company" not in team.told("alex")[-1]
+    await team.type(f"show {debate.id}", user="dana")
+    assert "Sell or keep the company?" in team.told("dana")[-1]

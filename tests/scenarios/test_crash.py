@@ -1,0 +1,130 @@
+"""kill -9 in the middle of a debate: it goes on by itself, nothing lost, doubled or displaced."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sqlite3
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.testing import key_of, quick_workspace, socket_access
+from bot.workspace.workspace import Workspace, run_workspace
+from core.events import event_from_json, fold
+from core.models import Debate, Status
+from core.testing import recorded
+
+ROOT = Path(__file__).parents[2]
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+CHANNEL = "architecture"
+#: The process is killed when the thread has this many messages.
+DEATHS = (2, 5, 9, 14)
+MARK = re.compile(r"mark-[0-9a-f]{16}")
+
+
+class Household:
+    """A workspace, and the bot process that lives and dies there."""
+
+    def __init__(self, workspace: Workspace, folder: Path) -> None:
+        self.workspace = workspace
+        self.folder = folder
+        self._process: Process | None = None
+
+    async def begin_life(self) -> None:
+        access = json.dumps(asdict(socket_access(self.workspace)))
+        program = Path(__file__).parent / "bot_process.py"
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(program),
+            access,
+            str(self.folder),
+            env={**os.environ, "PYTHONPATH": str(ROOT)},  # noqa: TID251 - for the child
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        await self.workspace.wait_for(lambda: self.workspace.connected, timeout=20)
+
+    async def end_life(self, how: signal.Signals) -> int:
+        assert self._process is not None
+        self._process.send_signal(how)
+        code = await asyncio.wait_for(self._process.wait(), 12)
+        await self.workspace.wait_for(lambda: not self.workspace.connected)
+        return code
+
+    def thread(self) -> Sequence[dict[str, Any]]:
+        boards = [one for one in self.workspace.messages(CHANNEL) if key_of(one).endswith("/board")]
+        return self.workspace.thread(CHANNEL, boards[0]["ts"]) if boards else []
+
+    def calls(self) -> Sequence[str]:
+        file = self.folder / "calls.txt"
+        return file.read_text(encoding="utf-8").split() if file.exists() else []
+
+    def answered(self) -> set[str]:
+        """Marks of the calls whose answers are in the log."""
+        return set(MARK.findall(" ".join(self._bodies())))
+
+    def debate(self) -> Debate:
+        return fold(recorded([event_from_json(body) for body in self._bodies()]))
+
+    def post_keys(self) -> Sequence[str]:
+        with closing(sqlite3.connect(self.folder / "moot.db")) as database:
+            rows = database.execute("SELECT key FROM posts WHERE method = 'post' ORDER BY id")
+            return [str(row[0]) for row in rows]
+
+    def _bodies(self) -> Sequence[str]:
+        with closing(sqlite3.connect(self.folder / "moot.db")) as database:
+            return [row[0] for row in database.execute("SELECT body FROM events ORDER BY seq")]
+
+
+@pytest.fixture
+async def household(tmp_path: Path) -> AsyncGenerator[Household]:
+    async with run_workspace(quick_workspace()) as workspace:
+        yield Household(workspace, tmp_path)
+
+
+@pytest.mark.timeout(180)
+async def test_a_bot_killed_four_times_finishes_its_debate(household: Household):
+    await household.begin_life()
+    await household.workspace.command("dana", CHANNEL, "/debate", QUESTION)
+    deaths: list[tuple[set[str], int]] = []
+    for messages in DEATHS:
+        await household.workspace.wait_for(
+            lambda most=messages: len(household.thread()) >= most, timeout=30
+        )
+        await household.end_life(signal.SIGKILL)
+        before = len(household.calls())
+        deaths.append((household.answered(), before))
+        await household.begin_life()
+        await household.workspace.wait_for(
+            lambda least=before: len(household.calls()) > least or decided(household), timeout=30
+        )
+    await household.workspace.wait_for(lambda: decided(household), timeout=60)
+    await asyncio.sleep(0.5)
+    assert await household.end_life(signal.SIGTERM) == 0
+    for answered, before in deaths:
+        assert not answered & set(household.calls()[before:])
+    assert household.debate().status is Status.CONCLUDED
+    posted = [key_of(one) for one in household.thread()]
+    assert posted == household.post_keys()
+    assert len(set(posted)) == len(posted)
+
+
+@pytest.mark.timeout(60)
+async def test_sigterm_ends_the_process_cleanly_within_ten_seconds(household: Household):
+    await household.begin_life()
+    await household.workspace.command("dana", CHANNEL, "/debate", QUESTION)
+    await household.workspace.wait_for(lambda: len(household.thread()) >= 2, timeout=20)
+    began = asyncio.get_running_loop().time()
+    assert await household.end_life(signal.SIGTERM) == 0
+    assert asyncio.get_running_loop().time() - began < 10
+
+
+def decided(household: Household) -> bool:
+    return any(one.get("subtype") == "thread_broadcast" for one in household.thread())

@@ -1,0 +1,109 @@
+"""A debate through Slack's and the models' bad moments: nothing lost, nothing twice."""
+
+import asyncio
+
+import pytest
+
+from bot.testing import BotSpec, Team, key_of, team_at_work
+from core.errors import KeyRefused, ProviderDown, ProviderError
+from core.models import Status
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, plausible_reply
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+async def assert_nothing_lost_or_doubled(team: Team, board: str) -> None:
+    """Every row of the outbox is in the thread, once, in the order of the queue."""
+    debate = await team.wait_for_end(board)
+    rows = await team.moot.posts.rows_of_debate(debate.id)
+    queued = [row.key for row in rows if row.method == "post"]
+    posted = [key_of(one) for one in team.thread(board) if key_of(one)]
+    assert posted == queued
+    assert len(set(posted)) == len(posted)
+
+
+async def test_rate_limits_slow_a_debate_down_and_lose_nothing():
+    async with team_at_work() as team:
+        board = await team.debate(QUESTION)
+        for _ in range(3):
+            team.workspace.faults.rate_limit("chat.postMessage", seconds=1)
+            await asyncio.sleep(0.3)
+        team.workspace.faults.rate_limit("chat.update", seconds=1)
+        await assert_nothing_lost_or_doubled(team, board)
+
+
+@pytest.mark.timeout(120)
+async def test_answers_that_are_dropped_do_not_double_posts():
+    async with team_at_work() as team:
+        team.workspace.faults.drop_after("chat.postMessage", times=None, probability=0.3)
+        team.workspace.faults.drop_before("chat.postMessage", times=None, probability=0.2)
+        team.workspace.faults.server_error("chat.postMessage", times=2)
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board, seconds=100)
+        team.workspace.faults.clear()
+        await assert_nothing_lost_or_doubled(team, board)
+
+
+async def test_slack_may_send_the_bot_to_another_socket_while_it_debates():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+        board = await team.debate(QUESTION)
+        await team.workspace.disconnect()
+        await team.workspace.wait_for(lambda: team.workspace.connected)
+        await team.say("Still there?", board)
+        debate = await team.wait_for_end(board)
+        assert [note.text for note in debate.notes] == ["Still there?"]
+
+
+def failing(*roles: str, error: ProviderError) -> ScriptedProvider:
+    def script(request: ModelRequest) -> str | ProviderError:
+        return error if request.role in roles else plausible_reply(request)
+
+    return ScriptedProvider(script)
+
+
+async def test_with_the_quorum_kept_a_failing_agent_is_named_and_the_debate_decided():
+    provider = failing("security", error=ProviderDown("The model does not answer."))
+    async with team_at_work(spec=BotSpec(provider=provider)) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert debate.status is Status.CONCLUDED
+        texts = [one["text"] for one in team.replies(board)]
+        assert any("*Security* failed" in text for text in texts)
+        assert "Use PostgreSQL." in texts[-1]
+
+
+async def test_with_the_quorum_lost_people_are_told_and_nothing_hangs():
+    error = KeyRefused("The provider refuses the key.")
+    provider = failing("security", "architect", "simplicity", error=error)
+    async with team_at_work(spec=BotSpec(provider=provider)) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert debate.status is Status.FAILED
+        assert "ended without a decision" in team.replies(board)[-1]["text"]
+        assert provider.requests
+
+
+async def test_a_channel_that_cannot_be_checked_in_time_does_not_lose_the_command():
+    async with team_at_work() as team:
+        team.workspace.faults.delay("conversations.info", 2.0)
+        board = await team.debate(QUESTION)
+        assert await team.status(board) is not Status.FAILED
+
+
+async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_starter():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_posts(1, board)
+        team.workspace.remove_bot(team.channel)
+        direct = await team.workspace.wait_for(
+            lambda: [
+                one
+                for channel in team.workspace.world.channels.values()
+                if channel.is_im
+                for one in team.workspace.messages(channel.id)
+            ],
+            timeout=15,
+        )
+        assert "cannot go on" in direct[0]["text"]
+        assert await team.status(board) is Status.FAILED

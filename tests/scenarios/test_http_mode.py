@@ -1,0 +1,135 @@
+"""HTTP mode: signed requests only, replays without effect, nothing of them in the logs."""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+import aiohttp
+import pytest
+
+from bot.app import running
+from bot.settings import SlackAccess
+from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
+from bot.workspace.config import DEFAULT_MANIFEST, WorkspaceConfig
+from bot.workspace.http_mode import signed_headers
+from bot.workspace.rates import QUICK
+from bot.workspace.workspace import run_workspace
+from core.errors import ConfigurationBroken
+from core.models import Status
+from core.ports import DebateFilter
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+FORM = "application/x-www-form-urlencoded"
+
+
+def without_socket_mode() -> WorkspaceConfig:
+    settings = {**DEFAULT_MANIFEST["settings"], "socket_mode_enabled": False}
+    return WorkspaceConfig(pace=QUICK, manifest={**DEFAULT_MANIFEST, "settings": settings})
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work(config=without_socket_mode(), spec=BotSpec(http=True)) as found:
+        yield found
+
+
+async def test_a_whole_debate_works_over_signed_requests(team: Team):
+    board = await team.debate(QUESTION)
+    await team.say("Two people only.", board, user="alex")
+    debate = await team.wait_for_end(board)
+    assert debate.status is Status.CONCLUDED
+    assert [note.text for note in debate.notes] == ["Two people only."]
+
+
+def a_command(team: Team, trigger_id: str) -> str:
+    fields = {
+        "command": "/debate",
+        "text": QUESTION,
+        "user_id": team.workspace.user("dana").id,
+        "user_name": "dana",
+        "channel_id": team.workspace.channel(team.channel).id,
+        "team_id": team.workspace.world.team_id,
+        "trigger_id": trigger_id,
+        "response_url": team.workspace.url,
+        "api_app_id": team.workspace.app.id,
+    }
+    return urlencode(fields)
+
+
+async def send(team: Team, body: str, headers: Mapping[str, str]) -> tuple[int, str]:
+    url = f"{team.moot.http.address}/slack/events"
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url, data=body.encode(), headers=headers) as answer,
+    ):
+        return answer.status, await answer.text()
+
+
+async def test_a_request_played_back_starts_nothing_more(team: Team):
+    body = a_command(team, "1.2.replayed")
+    headers = signed_headers(team.workspace.signing_secret, time.time(), body, FORM)
+    first = await send(team, body, headers)
+    second = await send(team, body, headers)
+    assert "begins" in first[1]
+    assert second == (200, "")
+    assert len(await team.moot.store.find(DebateFilter())) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"X-Slack-Request-Timestamp": "soon"}, "no number"),
+        ({"X-Slack-Request-Timestamp": "²"}, "a digit that is no number"),
+        ({"X-Slack-Request-Timestamp": ""}, "empty"),
+        ({"X-Slack-Request-Timestamp": "1"}, "too old"),
+        ({"X-Slack-Signature": "v0=0000"}, "wrong signature"),
+        ({"X-Slack-Signature": ""}, "no signature"),
+    ],
+)
+async def test_what_slack_did_not_sign_is_refused(
+    team: Team, changes: dict[str, str], why: str, capfd: pytest.CaptureFixture[str]
+):
+    body = a_command(team, f"1.2.{why}")
+    headers = signed_headers(team.workspace.signing_secret, time.time(), body, FORM)
+    status, _ = await send(team, body, {**headers, **changes})
+    assert status == 401
+    assert not await team.moot.store.find(DebateFilter())
+    assert "1.2." not in "".join(capfd.readouterr())
+
+
+async def test_health_says_what_works(team: Team):
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(f"{team.moot.http.address}/health") as answer,
+    ):
+        report = json.loads(await answer.text())
+    assert answer.status == 200
+    assert (report["status"], report["database"], report["slack"]) == ("ok", "ok", "ok")
+
+
+async def test_without_a_signing_secret_the_bot_does_not_start(tmp_path: Path):
+    async with run_workspace(quick_workspace()) as workspace:
+        parts = BotSpec().parts(workspace, tmp_path / "moot.db")
+        unsigned = SlackAccess(bot_token=workspace.bot_token, api_url=workspace.api_url)
+        with pytest.raises(ConfigurationBroken, match="signing secret"):
+            async with running(replace(parts, slack=unsigned)):
+                pass
+
+
+async def test_refused_tokens_are_told_in_words(tmp_path: Path):
+    async with run_workspace(quick_workspace()) as workspace:
+        workspace.revoke_token()
+        with pytest.raises(ConfigurationBroken, match="refuses SLACK_BOT_TOKEN"):
+            async with running_bot(workspace, database=tmp_path / "moot.db"):
+                pass
+
+
+async def test_a_port_that_is_taken_is_told_in_words(team: Team, tmp_path: Path):
+    port = int(team.moot.http.address.rpartition(":")[2])
+    parts = BotSpec(http=True).parts(team.workspace, tmp_path / "other.db")
+    with pytest.raises(ConfigurationBroken, match=f"Port {port} is in use"):
+        async with running(replace(parts, port=port)):
+            pass

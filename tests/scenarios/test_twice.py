@@ -1,0 +1,87 @@
+"""What Slack or people send twice has one effect."""
+
+from collections import Counter
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from bot.testing import BotSpec, Team, key_of, team_at_work
+from core.events import StopRequested
+from core.models import Status
+from core.ports import DebateFilter
+from core.testing import ScriptedProvider
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.1))) as found:
+        yield found
+
+
+async def test_a_mention_delivered_twice_starts_one_debate(team: Team):
+    team.workspace.faults.double_next_events(2)  # the mention, and the message that it also is
+    await team.say("@moot " + QUESTION)
+    boards = await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+    )
+    await team.wait_for_end(boards[0]["ts"])
+    assert len(await team.moot.store.find(DebateFilter())) == 1
+    assert len([one for one in team.workspace.messages(team.channel) if key_of(one)]) == 2
+
+
+async def test_a_reply_delivered_twice_is_one_note(team: Team):
+    board = await team.debate(QUESTION)
+    team.workspace.faults.double_next_events(1)
+    await team.say("Two people, six weeks.", board, user="alex")
+    debate = await team.wait_for_end(board)
+    assert [note.text for note in debate.notes] == ["Two people, six weeks."]
+    times = Counter(one.event_id for one in team.workspace.deliveries if one.name == "message")
+    assert max(times.values()) == 2
+
+
+async def test_two_clicks_on_stop_are_one_stop(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_posts(1, board)
+    await team.click(board)
+    await team.click(board)
+    debate = await team.wait_for_end(board)
+    log = await team.moot.store.events(debate.id)
+    assert len([one for one in log if isinstance(one.event, StopRequested)]) == 1
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict is not None
+    assert debate.verdict.partial
+
+
+async def test_only_the_starter_can_stop_and_only_who_tried_is_told(team: Team):
+    board = await team.debate(QUESTION)
+    await team.click(board, user="alex")
+    await team.workspace.wait_for(lambda: team.told("alex"))
+    dana = team.workspace.user("dana").id
+    assert f"Only <@{dana}>" in team.told("alex")[0]
+    assert all("can stop it" not in words for words in team.told("dana"))
+    debate = await team.wait_for_end(board)
+    assert debate.stop is None
+
+
+async def test_stopping_by_command_leads_to_a_partial_decision(team: Team):
+    board = await team.debate(QUESTION)
+    entry = (await team.moot.store.find(DebateFilter()))[0]
+    await team.wait_for_posts(1, board)
+    await team.type(f"stop {entry.debate_id}")
+    debate = await team.wait_for_end(board)
+    assert debate.stop is not None
+    assert "stops" in team.told()[-1]
+    await team.type(f"stop {entry.debate_id}")
+    assert "has ended already" in team.told()[-1]
+
+
+async def test_a_reply_after_the_end_changes_nothing(team: Team):
+    board = await team.debate(QUESTION)
+    debate = await team.wait_for_end(board)
+    posts = len(team.thread(board))
+    await team.say("Thanks!", board)
+    await team.workspace.wait_for(lambda: team.workspace.deliveries[-1].acked)
+    assert (await team.moot.store.events(debate.id))[-1].seq == debate.seq
+    assert len(team.thread(board)) == posts + 1
