@@ -25,7 +25,7 @@ SAY      = @printf '== %s\n'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate test check format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate test check docs format-check lint types imports docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ imports: $(DEV)
 docker-lint: $(DEV)
 	$(SAY) "Dockerfile"
 	@$(BIN)/hadolint Dockerfile
+
+docs: $(DEV) ## Rewrite what the documents take from the code
+	@$(BIN)/python tools/code_map.py
 
 fix: $(DEV) ## Format, and repair what can be repaired
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
