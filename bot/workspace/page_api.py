@@ -4,7 +4,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
@@ -27,6 +27,12 @@ class PageApi:
     """Answers the page; every request acts as one user."""
 
     desk: Desk
+    _open: list[web.WebSocketResponse] = field(default_factory=list[web.WebSocketResponse])
+
+    async def hang_up(self) -> None:
+        """Close the live events of every open page."""
+        for ws in list(self._open):
+            await ws.close()
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes of the page's API."""
@@ -189,12 +195,14 @@ class PageApi:
         ws = web.WebSocketResponse(heartbeat=30)
         viewer = self.desk.feed.join(user.id)
         await ws.prepare(request)
+        self._open.append(ws)
         sender = asyncio.create_task(_pump(ws, viewer))
         try:
             async for message in ws:
                 if message.type is WSMsgType.ERROR:
                     break
         finally:
+            self._open.remove(ws)
             self.desk.feed.leave(viewer)
             sender.cancel()
         return ws

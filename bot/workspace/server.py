@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,8 +30,13 @@ class Server:
     """One workspace, listening."""
 
     desk: Desk
+    _page: PageApi = field(init=False)
     _runner: web.AppRunner | None = None
+    _site: web.TCPSite | None = None
     _keeper: asyncio.Task[None] | None = None
+
+    def __post_init__(self):
+        self._page = PageApi(self.desk)
 
     async def start(self) -> None:
         """Listen, and keep the saved world up to date."""
@@ -40,14 +45,17 @@ class Server:
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         config = self.desk.config
-        site = web.TCPSite(self._runner, config.host, config.port)
-        await site.start()
+        self._site = web.TCPSite(self._runner, config.host, config.port)
+        await self._site.start()
         port = self._runner.addresses[0][1]
         self.desk.base_url = f"http://{config.host}:{port}"
         self._keeper = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
         """Close every connection and save the world once more."""
+        if self._site is not None and self.desk.base_url:
+            await self._site.stop()
+        await self._page.hang_up()
         for line in self.desk.lines.values():
             await line.courier.close()
             await line.sockets.close()
@@ -69,7 +77,7 @@ class Server:
             web.post("/upload/{file}", self._upload),
             web.get("/files/{file}/{name}", self._file),
             web.get("/archives/{channel}/{ts}", self._permalink),
-            *PageApi(self.desk).routes(),
+            *self._page.routes(),
             *ControlApi(self.desk).routes(),
             web.get("/", self._index),
             web.get("/page/{path:.+}", self._static),
