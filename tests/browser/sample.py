@@ -226,17 +226,10 @@ def _agent(minutes: float, name: str, icon: str, **more: object) -> Json:
 
 
 def _debate() -> list[Json]:
-    table = {
-        "type": "table",
-        "block_id": "t1",
-        "column_settings": [{"is_wrapped": True}, {"align": "center"}, {"align": "right"}],
-        "rows": [
-            [_raw("Position"), _raw("First places"), _raw("Borda")],
-            [_raw("A · Postgres with JSONB"), _number(2), _number(5)],
-            [_raw("B · Postgres, plain tables"), _number(1), _number(3)],
-            [_raw("C · MongoDB"), _number(0), _number(1)],
-        ],
-    }
+    return [*_before(), *_turns(), *_outcome()]
+
+
+def _before() -> list[Json]:
     return [
         _message(
             "C1",
@@ -269,6 +262,11 @@ def _debate() -> list[Json]:
             "reply_users": ["UB", "U1"],
             "latest_reply": ts(3),
         },
+    ]
+
+
+def _turns() -> list[Json]:
+    return [
         _agent(
             40,
             "Architect",
@@ -289,6 +287,11 @@ def _debate() -> list[Json]:
             thread_ts=BOARD_TS,
             reactions=[{"name": "eyes", "count": 1, "users": ["UB"]}],
         ),
+    ]
+
+
+def _outcome() -> list[Json]:
+    return [
         _agent(
             8,
             "Moot",
@@ -296,7 +299,7 @@ def _debate() -> list[Json]:
             text="The vote",
             blocks=[
                 {"type": "section", "block_id": "v0", "text": mrkdwn("*The vote* · 3 ballots")},
-                table,
+                _table(),
             ],
         ),
         _agent(
@@ -326,6 +329,20 @@ def _debate() -> list[Json]:
             is_ephemeral=True,
         ),
     ]
+
+
+def _table() -> Json:
+    return {
+        "type": "table",
+        "block_id": "t1",
+        "column_settings": [{"is_wrapped": True}, {"align": "center"}, {"align": "right"}],
+        "rows": [
+            [_raw("Position"), _raw("First places"), _raw("Borda")],
+            [_raw("A · Postgres with JSONB"), _number(2), _number(5)],
+            [_raw("B · Postgres, plain tables"), _number(1), _number(3)],
+            [_raw("C · MongoDB"), _number(0), _number(1)],
+        ],
+    }
 
 
 def _raw(text: str) -> Json:
@@ -408,98 +425,100 @@ def _card(name: str) -> Json:
     }
 
 
-def _gallery() -> Json:
-    blocks: list[Json] = [
-        {"type": "header", "block_id": "g1", "text": plain("Every block :rocket:")},
-        {
-            "type": "section",
-            "block_id": "g2",
-            "text": mrkdwn(
-                "*Section* with an accessory, <https://example.com|a link> and "
-                "<!date^1700000000^{date_long}|2023>"
-            ),
-            "accessory": {
-                "type": "overflow",
-                "action_id": "more",
-                "options": [option("Edit"), option("Remove")],
+GALLERY: list[Json] = [
+    {"type": "header", "block_id": "g1", "text": plain("Every block :rocket:")},
+    {
+        "type": "section",
+        "block_id": "g2",
+        "text": mrkdwn(
+            "*Section* with an accessory, <https://example.com|a link> and "
+            "<!date^1700000000^{date_long}|2023>"
+        ),
+        "accessory": {
+            "type": "overflow",
+            "action_id": "more",
+            "options": [option("Edit"), option("Remove")],
+        },
+    },
+    {"type": "divider"},
+    RICH,
+    {
+        "type": "actions",
+        "block_id": "g3",
+        "elements": [
+            button("Go", "go", style="primary"),
+            button("Link", "link", url="https://example.com"),
+            {
+                "type": "static_select",
+                "action_id": "pick",
+                "placeholder": plain("Pick one"),
+                "options": [option("Red"), option("Green"), option("Blue")],
             },
-        },
-        {"type": "divider"},
-        RICH,
-        {
-            "type": "actions",
-            "block_id": "g3",
-            "elements": [
-                button("Go", "go", style="primary"),
-                button("Link", "link", url="https://example.com"),
-                {
-                    "type": "static_select",
-                    "action_id": "pick",
-                    "placeholder": plain("Pick one"),
-                    "options": [option("Red"), option("Green"), option("Blue")],
-                },
-                {"type": "datepicker", "action_id": "day", "initial_date": "2026-11-20"},
-            ],
-        },
-        {
-            "type": "image",
-            "block_id": "g4",
-            "image_url": "https://example.com/a.png",
-            "alt_text": "A chart of costs",
-            "title": plain("Costs"),
-        },
-        {"type": "alert", "level": "warning", "text": mrkdwn("*Careful:* one agent failed.")},
-        {
-            "type": "plan",
-            "title": "Plan",
-            "tasks": [
-                _task(
-                    "Read the notes",
-                    "complete",
-                    details={"type": "rich_text", "elements": [_section(_text("All of them."))]},
-                ),
-                _task("Draft", "in_progress"),
-                _task("Vote", "pending"),
-                _task("Post", "error"),
-            ],
-        },
-        {
-            "type": "container",
-            "block_id": "g5",
-            "title": plain("A container"),
-            "subtitle": plain("collapsible"),
-            "is_collapsible": True,
-            "child_blocks": [{"type": "section", "text": mrkdwn("Inside")}],
-        },
-        {"type": "carousel", "elements": [_card("First"), _card("Second"), _card("Third")]},
-        {
-            "type": "video",
-            "title": plain("How it works"),
-            "video_url": "https://example.com/v",
-            "alt_text": "A video",
-            "provider_name": "Example",
-        },
-        {
-            "type": "context_actions",
-            "block_id": "g6",
-            "elements": [
-                {
-                    "type": "feedback_buttons",
-                    "action_id": "useful",
-                    "positive_button": {"text": plain("Good"), "value": "yes"},
-                    "negative_button": {"text": plain("Bad"), "value": "no"},
-                },
-                {
-                    "type": "icon_button",
-                    "icon": "trash",
-                    "action_id": "drop",
-                    "text": plain("Remove"),
-                },
-            ],
-        },
-        {"type": "data_visualization", "block_id": "g7"},
-    ]
-    return _message("C2", 5, "Every block", user="UB", bot_id="B1", app_id="A1", blocks=blocks)
+            {"type": "datepicker", "action_id": "day", "initial_date": "2026-11-20"},
+        ],
+    },
+    {
+        "type": "image",
+        "block_id": "g4",
+        "image_url": "https://example.com/a.png",
+        "alt_text": "A chart of costs",
+        "title": plain("Costs"),
+    },
+    {"type": "alert", "level": "warning", "text": mrkdwn("*Careful:* one agent failed.")},
+    {
+        "type": "plan",
+        "title": "Plan",
+        "tasks": [
+            _task(
+                "Read the notes",
+                "complete",
+                details={"type": "rich_text", "elements": [_section(_text("All of them."))]},
+            ),
+            _task("Draft", "in_progress"),
+            _task("Vote", "pending"),
+            _task("Post", "error"),
+        ],
+    },
+    {
+        "type": "container",
+        "block_id": "g5",
+        "title": plain("A container"),
+        "subtitle": plain("collapsible"),
+        "is_collapsible": True,
+        "child_blocks": [{"type": "section", "text": mrkdwn("Inside")}],
+    },
+    {"type": "carousel", "elements": [_card("First"), _card("Second"), _card("Third")]},
+    {
+        "type": "video",
+        "title": plain("How it works"),
+        "video_url": "https://example.com/v",
+        "alt_text": "A video",
+        "provider_name": "Example",
+    },
+    {
+        "type": "context_actions",
+        "block_id": "g6",
+        "elements": [
+            {
+                "type": "feedback_buttons",
+                "action_id": "useful",
+                "positive_button": {"text": plain("Good"), "value": "yes"},
+                "negative_button": {"text": plain("Bad"), "value": "no"},
+            },
+            {
+                "type": "icon_button",
+                "icon": "trash",
+                "action_id": "drop",
+                "text": plain("Remove"),
+            },
+        ],
+    },
+    {"type": "data_visualization", "block_id": "g7"},
+]
+
+
+def _gallery() -> Json:
+    return _message("C2", 5, "Every block", user="UB", bot_id="B1", app_id="A1", blocks=GALLERY)
 
 
 def _input(name: str, label: str, element: Json, **more: object) -> Json:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Page, Request, expect
@@ -152,6 +153,37 @@ async def test_a_refused_command_stays_in_the_composer(open_page: Open) -> None:
     await expect(area).to_have_value("/debate X or Y")
 
 
+RICH: dict[str, Any] = {
+    "type": "rich_text_section",
+    "elements": [{"type": "text", "text": "rich words"}],
+}
+#: What `fill_form` and the initial values make of the sample form.
+FILLED: dict[str, Any] = {
+    "question": {"value": "Postgres or MongoDB?"},
+    "context": {"value": "Two lines\nof context"},
+    "rounds": {"value": "2"},
+    "email": {"value": "ann@example.com"},
+    "url": {"value": "https://example.com/a"},
+    "format": {"selected_option": sample.option("Green")},
+    "agents": {"selected_options": [sample.option("Red", "warm"), sample.option("Blue")]},
+    "model": {"selected_option": sample.option("Opus")},
+    "models": {"selected_options": []},
+    "owner": {"selected_user": "U1"},
+    "people": {"selected_users": []},
+    "place": {"selected_conversation": "C1"},
+    "places": {"selected_conversations": []},
+    "channel": {"selected_channel": None},
+    "channels": {"selected_channels": []},
+    "style": {"selected_option": sample.option("Blue")},
+    "flags": {"selected_options": [sample.option("Green")]},
+    "day": {"selected_date": "2027-01-02"},
+    "time": {"selected_time": "14:45"},
+    "moment": {"selected_date_time": 1700000000 // 60 * 60},
+    "rich": {"rich_text_value": {"type": "rich_text", "elements": [RICH]}},
+    "file": {"files": [{"id": "F9", "name": "notes.txt", "mimetype": "text/plain"}]},
+}
+
+
 async def choose(page: Page, label: str, *options: str) -> None:
     box = page.get_by_role("combobox", name=label, exact=True)
     await box.click()
@@ -213,31 +245,7 @@ async def test_a_form_sends_every_kind_of_input(open_page: Open, server: PageSer
     sent = {block: actions["in"] for block, actions in values.items()}
     for entry in sent.values():
         entry.pop("type")
-    rich = {"type": "rich_text_section", "elements": [{"type": "text", "text": "rich words"}]}
-    assert sent == {
-        "question": {"value": "Postgres or MongoDB?"},
-        "context": {"value": "Two lines\nof context"},
-        "rounds": {"value": "2"},
-        "email": {"value": "ann@example.com"},
-        "url": {"value": "https://example.com/a"},
-        "format": {"selected_option": sample.option("Green")},
-        "agents": {"selected_options": [sample.option("Red", "warm"), sample.option("Blue")]},
-        "model": {"selected_option": sample.option("Opus")},
-        "models": {"selected_options": []},
-        "owner": {"selected_user": "U1"},
-        "people": {"selected_users": []},
-        "place": {"selected_conversation": "C1"},
-        "places": {"selected_conversations": []},
-        "channel": {"selected_channel": None},
-        "channels": {"selected_channels": []},
-        "style": {"selected_option": sample.option("Blue")},
-        "flags": {"selected_options": [sample.option("Green")]},
-        "day": {"selected_date": "2027-01-02"},
-        "time": {"selected_time": "14:45"},
-        "moment": {"selected_date_time": 1700000000 // 60 * 60},
-        "rich": {"rich_text_value": {"type": "rich_text", "elements": [rich]}},
-        "file": {"files": [{"id": "F9", "name": "notes.txt", "mimetype": "text/plain"}]},
-    }
+    assert sent == FILLED
 
 
 async def test_a_form_shows_what_is_wrong_at_the_field(open_page: Open, server: PageServer) -> None:
