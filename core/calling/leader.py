@@ -21,8 +21,15 @@ _REMEMBERED = 1024
 class LeaderFirst:
     """Lets one call per beginning go first."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
+        """Begin with nothing written.
+
+        Args:
+            clock: Tells how old an entry is.
+            remembered: Beginnings to keep in mind; the oldest are forgotten.
+        """
         self._clock = clock
+        self._remembered = remembered
         self._led: dict[str, asyncio.Event] = {}
         self._warm: OrderedDict[str, datetime] = OrderedDict()
 
@@ -63,7 +70,7 @@ class LeaderFirst:
             self._warm[key] = self._clock.now()
             self._warm.move_to_end(key)
             self._release(key)
-        while len(self._warm) > _REMEMBERED:
+        while len(self._warm) > self._remembered:
             self._warm.popitem(last=False)
 
     def _give_up(self, leading: dict[str, asyncio.Event]) -> None:

@@ -71,7 +71,8 @@ def _messages(say: Say, model: str) -> list[bytes]:
     deltas = [{"type": "text_delta", "text": piece} for piece in _halves(say.text)]
     bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
     counts = say.counts
-    usage = {"output_tokens": counts.output} if counts else None
+    thought = {"thinking_tokens": counts.reasoning} if counts else None
+    usage = {"output_tokens": counts.output, "output_tokens_details": thought} if counts else None
     stop = {"stop_reason": _MESSAGES_ENDINGS[say.ending], "stop_sequence": None}
     bodies += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
     return [_event(body, name=str(body["type"])) for body in bodies]

@@ -66,6 +66,15 @@ def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
     assert 1000 < len(other.text) < 30_000
 
 
+def test_what_is_shorter_than_the_least_stays() -> None:
+    request = a_request(a_part("note", spare=3), a_part("o" * 30_000, spare=3))
+
+    note, other, _ = fitted(request, SMALL, estimate_tokens).parts
+
+    assert note.text == "note"
+    assert len(other.text) < 30_000
+
+
 def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
     with pytest.raises(LimitReached, match="does not fit"):
         fitted(a_request(a_part("q" * 40_000)), SMALL, estimate_tokens)

@@ -165,6 +165,30 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
     assert asyncio.run(run()) == len(wanted)
 
 
+async def test_only_so_many_beginnings_are_remembered() -> None:
+    leaders = LeaderFirst(ManualClock(), remembered=2)
+    for key in ("one", "two", "three"):
+        async with leaders.turn([key], 300.0) as began:
+            began()
+
+    started: list[str] = []
+
+    async def call(name: str, key: str) -> None:
+        async with leaders.turn([key], 300.0):
+            started.append(name)
+            await settle()
+
+    await asyncio.gather(call("warm 1", "three"), call("warm 2", "three"))
+    assert started == ["warm 1", "warm 2"]
+
+    first = asyncio.create_task(call("cold 1", "one"))
+    second = asyncio.create_task(call("cold 2", "one"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert started[2:] == ["cold 1"], "forgotten, so that it is led again"
+    await asyncio.gather(first, second)
+
+
 def test_keys_grow_with_the_text_and_depend_on_all_of_it() -> None:
     one = beginning_keys("model", ["a", "b", "c"])
 

@@ -6,7 +6,8 @@ import pytest
 
 from core.errors import KeyRefused
 from core.providers.anthropic import AnthropicProvider
-from core.providers.testing.server import Vendor
+from core.providers.testing.script import Counts, Say
+from core.providers.testing.server import Vendor, always
 from core.request import Effort, ModelRequest, Part, PartKind
 
 
@@ -88,6 +89,17 @@ async def test_a_request_larger_than_a_plain_reply_may_be_is_streamed(
 
     assert body["stream"] is True
     assert body["max_tokens"] == 30_000 + 24_576
+
+
+async def test_thinking_tokens_are_told_apart(vendor: Vendor, claude: ModelRequest) -> None:
+    vendor.script = always(Say(counts=Counts(output=700, reasoning=600)))
+    provider = AnthropicProvider("sk-ant-test", vendor.url)
+
+    usage = (await provider.complete(replace(claude, system=""))).usage
+
+    assert (usage.output_tokens, usage.reasoning_tokens) == (700, 600)
+    assert "system" not in vendor.asked[0].body
+    await provider.close()
 
 
 async def test_without_a_key_nothing_is_sent(vendor: Vendor, claude: ModelRequest) -> None:

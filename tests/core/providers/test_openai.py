@@ -4,11 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import KeyRefused, ProviderBusy, ProviderDown, ProviderError, RequestRejected
+from core.errors import (
+    KeyRefused,
+    ProviderBusy,
+    ProviderDown,
+    ProviderError,
+    ReplyUnusable,
+    RequestRejected,
+)
 from core.providers.openai import MOONSHOT, OPENROUTER, OpenAIProvider
+from core.providers.openai_chat import ChatReading
+from core.providers.openai_responses import ResponsesReading
 from core.providers.testing.script import Asked, Counts, Reject, Say
 from core.providers.testing.server import Script, Vendor, always
-from core.request import ModelRequest
+from core.request import AnswerForm, ModelRequest
 
 RESPONSES, CHAT = "/v1/responses", "/v1/chat/completions"
 
@@ -153,6 +162,111 @@ async def test_an_unknown_model_gets_nothing_it_may_not_know(
     assert body["temperature"] == 0.4
     assert isinstance(body["messages"][1]["content"], str)
     await provider.close()
+
+
+async def test_openais_chat_is_sent_what_its_models_take(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = without_responses(Reject(status=404))
+    provider = a_provider(vendor)
+
+    await provider.complete(request_)
+
+    body = vendor.asked[1].body
+    marks = ["prompt_cache_breakpoint" in part for part in body["messages"][1]["content"]]
+    assert marks == [True, True, True, False]
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    assert body["prompt_cache_key"] == "d1234567"
+    assert body["store"] is False
+    assert body["max_completion_tokens"] == 1000 + 4096
+    await provider.close()
+
+
+async def test_a_model_that_samples_gets_its_temperature(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    provider = a_provider(vendor)
+
+    await provider.complete(replace(request_, model="gpt-4o", system=""))
+
+    body = vendor.asked[0].body
+    assert body["temperature"] == 0.4
+    assert "instructions" not in body
+    assert body["prompt_cache_key"] == "d1234567"
+    assert "prompt_cache_options" not in body
+    await provider.close()
+
+
+FORM = AnswerForm(name="ballot", schema={"type": "object", "properties": {"ranking": {}}})
+
+
+@pytest.mark.parametrize(
+    "script",
+    [always(Say()), without_responses(Reject(status=404))],
+    ids=["responses", "chat"],
+)
+@pytest.mark.parametrize("answers", ["object", "prompt"])
+async def test_without_strict_schemas_the_schema_goes_into_the_prompt(
+    vendor: Vendor, request_: ModelRequest, script: Script, answers: str
+) -> None:
+    vendor.script = script
+    records = ({"match": "llama-4", "answers": answers},)
+    provider = OpenAIProvider("sk-test", f"{vendor.url}/v1", records=records)
+
+    await provider.complete(replace(request_, model="llama-4", answer=FORM, cache_key=""))
+
+    sent = str(vendor.asked[-1].body)
+    assert "JSON Schema" in sent
+    assert "ranking" in sent
+    assert "json_schema" not in sent
+    assert ("json_object" in sent) == (answers == "object")
+    await provider.close()
+
+
+def responses_reading(*events: dict[str, object]) -> ResponsesReading:
+    reading = ResponsesReading("OpenAI")
+    for event in events:
+        reading.take(event)
+    return reading
+
+
+@pytest.mark.parametrize(
+    ("response", "kind"),
+    [
+        ({"status": "failed", "error": {"code": "rate_limit_exceeded"}}, ProviderBusy),
+        ({"status": "failed", "error": {"code": "server_error"}}, ProviderDown),
+        ({"status": "failed", "error": None}, ProviderDown),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+            ReplyUnusable,
+        ),
+        ({"status": "incomplete", "incomplete_details": None}, ReplyUnusable),
+        ({"status": "cancelled"}, ProviderDown),
+        (None, ProviderDown),
+    ],
+)
+def test_a_response_that_is_not_completed_is_no_reply(
+    response: dict[str, object] | None, kind: type[ProviderError]
+) -> None:
+    with pytest.raises(kind):
+        responses_reading({"type": "response.failed", "response": response}).text()
+
+
+def test_an_error_among_the_events_ends_the_reply() -> None:
+    with pytest.raises(ProviderBusy):
+        responses_reading({"type": "error", "code": "rate_limit_exceeded"})
+    with pytest.raises(ProviderBusy):
+        ChatReading("OpenAI").take({"error": {"code": "overloaded"}})
+
+
+def test_a_compatible_server_may_send_the_text_only_in_pieces() -> None:
+    reading = responses_reading(
+        {"type": "response.output_text.delta", "delta": "Use "},
+        {"type": "response.output_text.delta", "delta": "A."},
+        {"type": "response.completed", "response": {"status": "completed", "output": []}},
+    )
+
+    assert reading.text() == "Use A."
 
 
 async def test_openrouter_is_asked_for_every_field_and_for_its_price(
