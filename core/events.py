@@ -18,9 +18,12 @@ from core.models import (
     Clarifications,
     Contribution,
     Debate,
+    Decision,
     Failure,
+    Feedback,
     Guidance,
     Note,
+    PeopleBallot,
     Person,
     Questions,
     Setup,
@@ -287,6 +290,55 @@ class DebateFailed(Value):
         return "end"
 
 
+class PeopleBallotCast(Value):
+    """A person ranked the positions."""
+
+    kind: Literal["people_ballot_cast"] = "people_ballot_cast"
+    ballot: PeopleBallot
+
+    @property
+    def key(self) -> str:
+        """One person, one ballot."""
+        return f"people-ballot/{self.ballot.by.id}"
+
+
+class DecisionRecorded(Value):
+    """The team accepted the verdict, rejected it, put it off or replaced it."""
+
+    kind: Literal["decision_recorded"] = "decision_recorded"
+    decision: Decision
+
+    @property
+    def key(self) -> str:
+        """One form or click, one decision."""
+        return f"decision/{self.decision.origin}"
+
+
+class ReminderDue(Value):
+    """The date has come to look at a decision again."""
+
+    kind: Literal["reminder_due"] = "reminder_due"
+    #: Origin of the decision.
+    decision: str
+
+    @property
+    def key(self) -> str:
+        """One reminder per decision."""
+        return f"reminder/{self.decision}"
+
+
+class FeedbackGiven(Value):
+    """A person said whether the verdict was of use."""
+
+    kind: Literal["feedback_given"] = "feedback_given"
+    feedback: Feedback
+
+    @property
+    def key(self) -> str:
+        """One click, one piece of feedback."""
+        return f"feedback/{self.feedback.origin}"
+
+
 Event = Annotated[
     DebateStarted
     | QuestionsAsked
@@ -308,7 +360,11 @@ Event = Annotated[
     | TimeRanOut
     | VerdictReached
     | DebateConcluded
-    | DebateFailed,
+    | DebateFailed
+    | PeopleBallotCast
+    | DecisionRecorded
+    | ReminderDue
+    | FeedbackGiven,
     Field(discriminator="kind"),
 ]
 
@@ -441,5 +497,20 @@ def _apply_end(debate: Debate, recorded: Recorded) -> Debate:
             return replace(debate, status=Status.CONCLUDED, ended_at=recorded.at)
         case DebateFailed(reason=reason):
             return replace(debate, status=Status.FAILED, failure=reason, ended_at=recorded.at)
+        case _:
+            return _apply_afterwards(debate, recorded.event)
+
+
+def _apply_afterwards(debate: Debate, event: Event) -> Debate:
+    """The debate after what people made of it, mostly when it had ended."""
+    match event:
+        case PeopleBallotCast(ballot=ballot):
+            return replace(debate, people_ballots={**debate.people_ballots, ballot.by.id: ballot})
+        case DecisionRecorded(decision=decision):
+            return replace(debate, decisions=(*debate.decisions, decision))
+        case ReminderDue(decision=origin):
+            return replace(debate, reminded=debate.reminded | {origin})
+        case FeedbackGiven(feedback=given):
+            return replace(debate, feedback={**debate.feedback, given.by.id: given})
         case _:
             return debate

@@ -6,7 +6,7 @@ the same thing. What happened lives in `core.events`; `Debate` is what folding t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
@@ -388,6 +388,8 @@ class Answer(Value):
     #: Empty: skipped.
     text: str
     by: Person
+    #: What brought it (a message, a form): what arrives twice is known by it.
+    origin: str = ""
 
 
 class NextStep(StrEnum):
@@ -492,6 +494,49 @@ class Stop(Value):
     by: Person
 
 
+class PeopleBallot(Value):
+    """A person's strict ranking of all positions, best first. It is counted apart from agents'."""
+
+    by: Person
+    #: Ids of the agents whose positions they are.
+    ranking: tuple[str, ...]
+
+
+class DecisionKind(StrEnum):
+    """What the team makes of a verdict."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    #: Look at it again on a date.
+    REVISIT = "revisit"
+    #: A newer debate stands in its place.
+    SUPERSEDE = "supersede"
+
+
+class Decision(Value):
+    """What the team decided after the agents' verdict. The newest one stands."""
+
+    kind: DecisionKind
+    by: Person
+    why: str = ""
+    #: With `REVISIT`: when to look at it again.
+    revisit_on: date | None = None
+    #: With `SUPERSEDE`: id of the newer debate.
+    superseded_by: str | None = None
+    #: Tells one decision from the next.
+    origin: str
+
+
+class Feedback(Value):
+    """What a person thinks of the verdict's quality."""
+
+    by: Person
+    helpful: bool
+    comment: str = ""
+    #: Tells one piece of feedback from the next; a person's newest one counts.
+    origin: str
+
+
 class Status(StrEnum):
     """Where a debate stands."""
 
@@ -538,6 +583,17 @@ class Debate:
     #: Why it failed, in words for people; empty unless it did.
     failure: str = ""
     ended_at: datetime | None = None
+    #: What people did besides: their ballots by person, decisions oldest first, feedback.
+    people_ballots: Mapping[str, PeopleBallot] = field(default_factory=dict[str, PeopleBallot])
+    decisions: tuple[Decision, ...] = ()
+    #: Origins of decisions people were reminded of.
+    reminded: frozenset[str] = frozenset()
+    feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
+
+    @property
+    def decision(self) -> Decision | None:
+        """The team's decision that stands."""
+        return self.decisions[-1] if self.decisions else None
 
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""

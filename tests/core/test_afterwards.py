@@ -1,0 +1,53 @@
+"""What people do with a verdict, as events: on disk, folded, after the end of the debate too."""
+
+from datetime import date
+
+import pytest
+
+from core.events import (
+    DebateConcluded,
+    DebateStarted,
+    DecisionRecorded,
+    Event,
+    FeedbackGiven,
+    PeopleBallotCast,
+    ReminderDue,
+    event_from_json,
+    event_to_json,
+    fold,
+)
+from core.models import Decision, DecisionKind, Feedback, PeopleBallot, Person, Status
+from core.testing import a_setup, recorded
+
+DANA, SAM = Person(id="U1", name="Dana"), Person(id="U2", name="Sam")
+REVISIT = Decision(
+    kind=DecisionKind.REVISIT, by=DANA, why="Too early.", revisit_on=date(2026, 3, 1), origin="V1"
+)
+ACCEPT = Decision(kind=DecisionKind.ACCEPT, by=SAM, origin="V2")
+ALL: list[Event] = [
+    PeopleBallotCast(ballot=PeopleBallot(by=DANA, ranking=("security", "architect"))),
+    DecisionRecorded(decision=REVISIT),
+    ReminderDue(decision="V1"),
+    DecisionRecorded(decision=ACCEPT),
+    FeedbackGiven(feedback=Feedback(by=SAM, helpful=True, origin="A1")),
+    FeedbackGiven(feedback=Feedback(by=SAM, helpful=False, comment="Too long.", origin="A2")),
+]
+
+
+@pytest.mark.parametrize("event", ALL, ids=lambda event: type(event).__name__)
+def test_an_event_survives_the_way_to_disk_and_back(event: Event) -> None:
+    assert event_from_json(event_to_json(event)) == event
+
+
+def test_what_people_do_after_the_end_is_part_of_the_debate_and_does_not_reopen_it() -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup()), DebateConcluded(), *ALL]))
+    assert debate.status is Status.CONCLUDED
+    assert debate.people_ballots["U1"].ranking == ("security", "architect")
+    assert debate.decisions == (REVISIT, ACCEPT)
+    assert debate.decision == ACCEPT
+    assert debate.reminded == {"V1"}
+    assert debate.feedback["U2"].comment == "Too long."
+
+
+def test_a_debate_nobody_decided_on_has_no_decision() -> None:
+    assert fold(recorded([DebateStarted(setup=a_setup())])).decision is None
