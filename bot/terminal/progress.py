@@ -24,7 +24,7 @@ from core.events import (
 from core.formats.registry import format_of
 from core.models import Act, Debate, Turn
 from core.transcript.decision import vote_words
-from core.transcript.words import ACT_WORDS, money, name_of, turn_words
+from core.transcript.words import act_words, money, name_of, rounds_words, turn_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
@@ -143,8 +143,8 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     if turn.act is Act.SYNTHESIS:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
-        return f"Before round 1: {ACT_WORDS[turn.act].lower()}{turns}"
-    return f"Round {turn.round} of {debate.setup.rounds}: {ACT_WORDS[turn.act].lower()}{turns}"
+        return f"Before round 1: {act_words(turn).lower()}{turns}"
+    return f"Round {turn.round} of {debate.setup.rounds}: {act_words(turn).lower()}{turns}"
 
 
 def status_line(debate: Debate, working: Sequence[Turn]) -> str:
@@ -155,7 +155,7 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     turn = working[0]
     planned = _planned(debate, turn)
     done = sum(debate.is_done(one) for one in planned)
-    phase = ACT_WORDS[turn.act].lower() + (f" {done}/{len(planned)}" if planned else "")
+    phase = act_words(turn).lower() + (f" {done}/{len(planned)}" if planned else "")
     names = list(dict.fromkeys(name_of(debate, one.agent) for one in working))
     more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
     where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else "before round 1"
@@ -167,7 +167,7 @@ def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str
     match event:
         case DebateStarted(setup=setup):
             names = ", ".join(agent.name for agent in setup.agents)
-            yield f"Debate {debate.id}: {setup.format}, {setup.rounds} rounds, {names}"
+            yield f"Debate {debate.id}: {setup.format}, {rounds_words(setup.rounds)}, {names}"
             yield from (f"Warning: {warning}" for warning in setup.warnings)
         case ContributionMade(contribution=made):
             origin = "carried over" if made.call is None else _figures(made.call.latency_ms)

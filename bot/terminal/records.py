@@ -17,7 +17,7 @@ from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.words import duration, money, seconds_taken, status_words, when
+from core.transcript.words import duration, money, rounds_words, seconds_taken, status_words, when
 
 
 async def read_log(debate_id: str) -> Sequence[Recorded]:
@@ -50,10 +50,11 @@ async def list_records(limit: int, *, running_only: bool) -> None:
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
     """Print a debate's state and decision."""
-    debate = fold(await read_log(debate_id))
+    log = await read_log(debate_id)
+    debate = fold(log)
     parts = [_head(debate), decision_text(debate)]
     if metrics:
-        parts.append(metrics_of(debate))
+        parts.append(metrics_of(log))
     put_out("\n\n".join(parts) + "\n", None)
 
 
@@ -84,7 +85,7 @@ def _head(debate: Debate) -> str:
             f"Debate {debate.id}: {status_words(debate)}",
             f"Question: {' '.join(setup.question.split())}",
             f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
-            f"{setup.format}, {setup.rounds} rounds, {names}",
+            f"{setup.format}, {rounds_words(setup.rounds)}, {names}",
             f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
         ]
     )

@@ -1,8 +1,10 @@
 """A debate in a few lines, for `--verbose` and `moot show --metrics` (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from core.models import Debate, SummaryKind
+from core.events import Recorded, fold
+from core.metrics import SummaryMetrics, summary_metrics
+from core.models import Debate
 from core.transcript.spending import spending
 from core.transcript.words import (
     duration,
@@ -19,8 +21,9 @@ def verbose_summary(debate: Debate) -> str:
     return "\n".join(_verbose_lines(debate))
 
 
-def metrics(debate: Debate) -> str:
+def metrics(log: Sequence[Recorded]) -> str:
     """Tokens, money and time per agent, and how well summaries did."""
+    debate = fold(log)
     rows = [
         (
             one.name,
@@ -36,7 +39,7 @@ def metrics(debate: Debate) -> str:
         for one in spending(debate)
     ]
     head = ("Agent", "Model", "Calls", "In", "Cached", "Out", "Attempts", "Waited", "Cost")
-    lines = [table(head, rows), "", *_totals(debate), *_summary_lines(debate)]
+    lines = [table(head, rows), "", *_totals(debate), *_summary_lines(summary_metrics(log))]
     return "\n".join(lines)
 
 
@@ -64,17 +67,12 @@ def _totals(debate: Debate) -> Iterator[str]:
     yield f"Turns: {len(debate.contributions)} contributions, {len(debate.failures)} failed"
 
 
-def _summary_lines(debate: Debate) -> Iterator[str]:
-    """Figures on the summaries of rounds: how many, how long, how much shorter."""
-    made = [one for one in debate.summaries.values() if one.kind is not SummaryKind.PERSPECTIVE]
-    own = len(debate.summaries) - len(made)
-    if not debate.summaries:
+def _summary_lines(made: SummaryMetrics) -> Iterator[str]:
+    """Figures on the summaries: how many, how much shorter, whether anybody waited for them."""
+    if not made.generated:
+        yield "Summaries: none"
         return
-    before = sum(one.before_chars for one in debate.summaries.values())
-    after = sum(one.after_chars for one in debate.summaries.values())
-    calls = [one.call for one in debate.summaries.values() if one.call]
-    tokens = sum(call.usage.output_tokens for call in calls) / len(calls) if calls else 0
-    waited = sum(call.latency_ms for call in calls) / len(calls) / 1000 if calls else 0
-    yield f"Summaries: {len(made)} of rounds and for the judge, {own} of agents' own history"
-    yield f"  {before:,} → {after:,} characters, {1 - after / max(1, before):.0%} less"
-    yield f"  {tokens:.0f} tokens and {duration(waited)} on average"
+    yield f"Summaries: {made.generated}, {made.compression:.0%} shorter than what they stand for"
+    yield f"  {made.average_tokens:.0f} tokens and {made.average_seconds:.1f} s on average"
+    yield f"  ready before they were needed: {made.ready_before_needed}"
+    yield f"  turns that waited for one: {made.blocked}, {made.blocked_seconds:.1f} s"

@@ -1,5 +1,6 @@
 """Prompts that people bring themselves: which there may be, and whether a text can be used."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,14 @@ _sandbox = ImmutableSandboxedEnvironment(
 #: act that asks a model.
 NAMES = (PERSONA, *(act.value for act in Act if act not in {Act.CLARIFICATION, Act.TALLY}))
 #: Stand in for real values when an override is tried.
-_SAMPLES = {"words": 350, "count": 3, "repeated": True, "partial": False}
+_SAMPLES: Mapping[str, object] = {
+    "words": 350,
+    "count": 3,
+    "most": 5,
+    "repeated": True,
+    "partial": False,
+    "criteria": [{"name": "security", "meaning": "threats are met."}],
+}
 
 
 def fault(name: str, text: str) -> str:

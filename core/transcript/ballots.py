@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from core.mind_changes import mind_changes
 from core.models import Ballot, Debate
 from core.transcript.words import ACT_WORDS, bullets, name_of, table
 
@@ -12,17 +13,6 @@ def vote_section(debate: Debate) -> str:
         return ""
     parts = ["## Vote", _scores(debate), _ballots(debate), _abstentions(debate), _moves(debate)]
     return "\n\n".join(part for part in parts if part)
-
-
-def moves(debate: Debate) -> Sequence[tuple[str, str, str, str | None]]:
-    """Who moved: voter, first choice before, first choice now, key of the critique that did it."""
-    before = {ballot.voter: ballot for ballot in debate.ballots.values() if ballot.turn.round == 0}
-    moved = [
-        (now.voter, before[now.voter].ranking[0], now.ranking[0], now.moved_by)
-        for now in _final(debate)
-        if now.voter in before
-    ]
-    return [move for move in moved if move[1] != move[2]]
 
 
 def _scores(debate: Debate) -> str:
@@ -75,9 +65,9 @@ def _moves(debate: Debate) -> str:
     if not any(ballot.turn.round == 0 for ballot in debate.ballots.values()):
         return ""
     lines = [
-        f"{name_of(debate, voter)}: from {name_of(debate, before)} to {name_of(debate, now)}"
-        f"{_because(debate, critique)}"
-        for voter, before, now, critique in moves(debate)
+        f"{name_of(debate, change.voter)}: from {name_of(debate, change.before)} "
+        f"to {name_of(debate, change.after)}{_because(debate, change.moved_by)}"
+        for change in mind_changes(debate)
     ]
     return "### Who moved since the ballot before the debate\n\n" + (bullets(lines) or "Nobody.")
 

@@ -16,6 +16,7 @@ from core.transcript.words import (
     name_of,
     nested,
     quoted,
+    rounds_words,
     seconds_taken,
     status_words,
     table,
@@ -50,7 +51,7 @@ def _head(debate: Debate) -> str:
     rows = [
         ("Debate", f"`{debate.id}`, {status_words(debate)}"),
         ("Asked by", setup.asked_by.name or setup.asked_by.id),
-        ("Format", f"{setup.format}, {setup.rounds} rounds"),
+        ("Format", f"{setup.format}, {rounds_words(setup.rounds)}"),
         ("Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)),
         ("Started", when(debate.started_at)),
         ("Took", duration(seconds_taken(debate))),

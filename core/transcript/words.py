@@ -46,9 +46,20 @@ def name_of(debate: Debate, agent: str) -> str:
     return debate.setup.agent(agent).name if agent in known else agent
 
 
+def act_words(turn: Turn) -> str:
+    """What the turn brings forth."""
+    blind = turn.act is Act.BALLOT and not turn.round
+    return "Blind ballot" if blind else ACT_WORDS[turn.act]
+
+
+def rounds_words(number: int) -> str:
+    """`1 round`, `3 rounds`."""
+    return f"{number} round" if number == 1 else f"{number} rounds"
+
+
 def turn_words(debate: Debate, turn: Turn) -> str:
     """The turn in words: `Ann: critique of Bob, round 1`."""
-    what = ACT_WORDS[turn.act].lower()
+    what = act_words(turn).lower()
     known = {one.id for one in debate.setup.agents}
     if turn.target in known:
         what += f" of {name_of(debate, turn.target or '')}"

@@ -7,6 +7,7 @@ from core.models import Act
 from core.providers.offline_engine.ballot import ballot
 from core.providers.offline_engine.checklist import Role, catalogue
 from core.providers.offline_engine.clarifying import questions
+from core.providers.offline_engine.evaluation import evaluation
 from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.panel import facilitation
 from core.providers.offline_engine.positions import checks_met
@@ -20,6 +21,7 @@ _KNOWN: Mapping[str, Callable[[Material], dict[str, object]]] = {
     Act.SYNTHESIS: synthesis,
     Act.QUESTIONS: questions,
     Act.FACILITATION: facilitation,
+    Act.EVALUATION: evaluation,
 }
 _LOW, _HIGH = 1, 10
 #: Words in a field's name, and the role that looks after it.

@@ -1,0 +1,55 @@
+"""The example in docs/hooks.md runs and hears everything it promises."""
+
+import runpy
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from core.events import Event
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
+
+
+async def narrated(tmp_path: Path) -> list[str]:
+    example = tmp_path / "narrator.py"
+    example.write_text(GUIDE.split("```python\n")[1].split("```")[0], encoding="utf-8")
+    main: Callable[[], Awaitable[Any]] = runpy.run_path(str(example))["main"]
+    return (await main()).lines
+
+
+async def test_the_example_hears_a_whole_debate(tmp_path: Path) -> None:
+    lines = await narrated(tmp_path)
+
+    assert lines[0] == "round start: 1 of 1"
+    assert "phase start: critique, 6 turns" in lines
+    for number, moment in [
+        (3, "agent start: r1/proposal/"),
+        (3, "agent done: r1/proposal/"),
+        (6, "agent start: r1/critique/"),
+        (6, "contribution: r1/critique/"),
+        (3, "agent done: r1/refinement/"),
+        (1, "synthesis start"),
+        (1, "synthesis done: confidence "),
+    ]:
+        assert sum(line.startswith(moment) for line in lines) == number, moment
+
+
+async def test_beginnings_come_before_ends(tmp_path: Path) -> None:
+    lines = await narrated(tmp_path)
+    agents = [
+        line.removeprefix("agent start: ") for line in lines if line.startswith("agent start")
+    ]
+
+    done = [agent for agent in agents if f"agent done: {agent}" in lines]
+    assert len(done) == 12
+    for agent in done:
+        assert lines.index(f"agent start: {agent}") < lines.index(f"agent done: {agent}")
+
+
+@pytest.mark.parametrize(
+    "kind", [event.model_fields["kind"].default for event in get_args(get_args(Event)[0])]
+)
+def test_every_event_is_in_the_guide(kind: str) -> None:
+    assert f"`{kind}`" in GUIDE
