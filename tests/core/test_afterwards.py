@@ -34,7 +34,7 @@ ALL: list[Event] = [
 ]
 
 
-@pytest.mark.parametrize("event", ALL, ids=lambda event: type(event).__name__)
+@pytest.mark.parametrize("event", ALL, ids=lambda event: event.key)
 def test_an_event_survives_the_way_to_disk_and_back(event: Event) -> None:
     assert event_from_json(event_to_json(event)) == event
 
