@@ -630,6 +630,7 @@ async def test_archived_and_foreign_channels_cannot_be_written_in(
         ("gallery", "#/C2"),
         ("home", "#/home/A1"),
     ],
+    ids=["list", "channel", "thread", "gallery", "home"],
 )
 async def test_a_phone_shows_one_pane_and_never_scrolls_sideways(
     open_page: Open, name: str, address: str
