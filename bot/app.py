@@ -2,10 +2,9 @@
 
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -13,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 import bot.store.tables
 import core.store.tables
 from bot.access import Access
+from bot.building import database_url
 from bot.commands import Commands
 from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
@@ -29,17 +29,15 @@ from bot.outbox.slack import slack_client
 from bot.payloads import Identity
 from bot.presenter.sink import Presenter
 from bot.runner.local import LocalRunner
-from bot.settings import BotSettings, SlackAccess
+from bot.settings import SlackAccess
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
-from core.model_call import ModelCalls, Patience
-from core.ports import ModelProvider
-from core.providers import registry
-from core.settings import ModelChoice, Settings
+from core.model_call import ModelCalls
+from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.turns import Turns
@@ -54,14 +52,13 @@ class Parts:
     slack: SlackAccess
     #: A file path (SQLite) or a database URL.
     database: str
-    #: Model providers by the name settings call them.
-    providers: Mapping[str, ModelProvider]
+    #: Asks the models; closed when the bot stops.
+    calls: ModelCalls
     settings: Settings
     host: str = "127.0.0.1"
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
     pace: Pace = field(default_factory=Pace)
-    patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,43 +75,6 @@ class Moot:
     health: Health
 
 
-def database_url(location: str) -> str:
-    """Return a database location as a URL: a path is an SQLite file."""
-    if "://" in location:
-        return location.replace("postgresql://", "postgresql+psycopg://", 1)
-    return f"sqlite+aiosqlite:///{Path(location).expanduser().absolute()}"
-
-
-def api_keys(settings: BotSettings) -> Mapping[str, str]:
-    """Return the API keys that are set, by provider."""
-    keys = {
-        "anthropic": settings.anthropic_api_key,
-        "openai": settings.openai_api_key,
-        "openrouter": settings.openrouter_api_key,
-        "moonshot": settings.moonshot_api_key,
-    }
-    return {name: key.get_secret_value() for name, key in keys.items() if key.get_secret_value()}
-
-
-def build_providers(settings: BotSettings) -> Mapping[str, ModelProvider]:
-    """Return every provider that can be used: those with a key, Ollama, and offline."""
-    urls = {"anthropic": settings.anthropic_base_url, "openai": settings.openai_base_url}
-    keyed = {
-        name: registry.build(name, key, urls.get(name) or None)
-        for name, key in api_keys(settings).items()
-    }
-    ollama = registry.build("ollama", base_url=settings.ollama_host or None)
-    return {**keyed, "ollama": ollama, "offline": registry.build("offline")}
-
-
-async def choose_models(settings: BotSettings) -> Settings:
-    """Return the debate settings with the models that are there."""
-    found = await registry.choose(api_keys(settings), settings.ollama_host or None)
-    agent = ModelChoice(provider=found.provider, model=found.models.agent)
-    judge = ModelChoice(provider=found.provider, model=found.models.judge)
-    return Settings(agent_model=agent, judge_model=judge)
-
-
 @asynccontextmanager
 async def running(parts: Parts) -> AsyncGenerator[Moot]:
     """Run a bot for as long as the block lasts; stop it cleanly within ten seconds.
@@ -124,12 +84,11 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         MootError: Slack or the database cannot be reached.
     """
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(parts.calls.close)
         database = await stack.enter_async_context(await _open(parts.database))
         client = slack_client(parts.slack.bot_token, parts.slack.api_url)
         identity = await identify(client)
-        calls = ModelCalls(parts.providers, SystemClock(), patience=parts.patience)
-        stack.push_async_callback(calls.close)
-        reception, runner = _tie(parts, database, client, calls)
+        reception, runner = _tie(parts, database, client)
         app = _listening(parts, client, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
@@ -169,16 +128,14 @@ async def _open(location: str) -> Database:
     return database
 
 
-def _tie(
-    parts: Parts, database: Database, client: AsyncWebClient, calls: ModelCalls
-) -> tuple[Reception, LocalRunner]:
+def _tie(parts: Parts, database: Database, client: AsyncWebClient) -> tuple[Reception, LocalRunner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
     outbox = Outbox(
         posts=posts, client=client, clock=clock, life=secrets.token_hex(8), pace=parts.pace
     )
     presenter = Presenter(posts=outbox, log=store, enabled=(BoardAction.STOP,))
-    engine = Engine(store=store, turns=Turns(calls), sink=presenter, clock=clock)
+    engine = Engine(store=store, turns=Turns(parts.calls), sink=presenter, clock=clock)
     runner = LocalRunner(engine=engine, store=store, clock=clock)
     commands = Commands(store=store, runner=runner, clock=clock, settings=lambda: parts.settings)
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)

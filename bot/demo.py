@@ -14,7 +14,8 @@ from typing import Any
 
 import typer
 
-from bot.app import Moot, Parts, build_providers, choose_models, running
+from bot.app import Moot, Parts, running
+from bot.building import build_calls, load_settings
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import plain
 from bot.serving import start_up, stop_signal
@@ -25,8 +26,9 @@ from bot.workspace.rates import Pace as WorkspacePace
 from bot.workspace.workspace import Workspace, run_workspace
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
+from core.model_call import ModelCalls
 from core.models import Debate, Status
-from core.ports import DebateFilter, ModelProvider
+from core.ports import DebateFilter
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 
 QUESTION = (
@@ -48,7 +50,7 @@ class Demo:
     """What to show."""
 
     settings: Settings
-    providers: dict[str, ModelProvider]
+    calls: ModelCalls
     #: Empty: the sample.
     question: str = ""
     #: 0 for any free port.
@@ -88,7 +90,7 @@ class Demo:
         return Parts(
             slack=access,
             database=str(folder / "moot.db"),
-            providers=self.providers,
+            calls=self.calls,
             settings=self.settings,
             pace=FAST if self.fast else Pace(),
         )
@@ -203,14 +205,19 @@ def _known_role(name: str) -> str:
 
 
 def offline(settings: Settings) -> Settings:
-    """Return the settings with the offline engine in place of models."""
+    """Return the settings with the offline engine in place of every model."""
     choice = ModelChoice(provider="offline", model="offline-checklists")
-    return settings.model_copy(update={"agent_model": choice, "judge_model": choice})
+    instead = {"provider": choice.provider, "model": choice.model}
+    agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
+    changes = {"agent_model": choice, "judge_model": choice, "agents": agents}
+    return settings.model_copy(update=changes)
 
 
 def costs_money(settings: Settings) -> bool:
-    """Whether the models are paid for."""
-    return settings.agent_model.provider not in {"offline", "ollama"}
+    """Whether a model is paid for."""
+    providers = {settings.agent_model.provider, settings.judge_model.provider}
+    providers |= {agent.provider for agent in settings.agents}
+    return bool(providers - {"offline", "ollama"})
 
 
 def models_in_words(settings: Settings) -> str:
@@ -245,10 +252,13 @@ async def show(wanted: Wanted) -> int:
         ConfigurationBroken: The port is taken.
     """
     settings = start_up(quiet=True)
-    chosen = _agreed(await choose_models(settings), yes=wanted.yes)
+    loaded = await load_settings(settings)
+    for notice in loaded.notices:
+        typer.echo(f"Notice: {notice}", err=True)
+    chosen = _agreed(loaded.settings, yes=wanted.yes)
     demo = Demo(
         settings=demo_settings(chosen, wanted.rounds, wanted.agents),
-        providers=dict(build_providers(settings)),
+        calls=build_calls(settings, chosen),
         question=wanted.question,
         port=wanted.port,
         fast=wanted.fast,

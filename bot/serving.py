@@ -3,9 +3,12 @@
 import asyncio
 import signal
 
-from bot.app import Parts, build_providers, choose_models, running
-from bot.log import set_up_logs
+from bot.app import Parts, running
+from bot.building import build_calls, load_settings
+from bot.log import logger, set_up_logs
 from bot.settings import BotSettings, LogLevel, Mode, mode_of, read_settings, slack_access
+
+_log = logger(__name__)
 
 
 def start_up(*, quiet: bool = False) -> BotSettings:
@@ -31,14 +34,18 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         mode: How Slack reaches the bot; None: what the tokens are for.
 
     Raises:
-        ConfigurationBroken: Tokens, database or port cannot be used.
+        ConfigurationBroken: Tokens, settings, database or port cannot be used.
         MootError: Slack or the database cannot be reached.
     """
+    access = slack_access(settings, mode or mode_of(settings))
+    loaded = await load_settings(settings)
+    for notice in loaded.notices:
+        _log.warning("settings", notice=notice)
     parts = Parts(
-        slack=slack_access(settings, mode or mode_of(settings)),
+        slack=access,
         database=settings.moot_database,
-        providers=build_providers(settings),
-        settings=await choose_models(settings),
+        calls=build_calls(settings, loaded.settings),
+        settings=loaded.settings,
         host=settings.moot_host,
         port=settings.moot_port,
     )

@@ -21,8 +21,9 @@ from bot.settings import SlackAccess
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.rates import QUICK
 from bot.workspace.workspace import Workspace, run_workspace
+from core.clock import SystemClock
 from core.events import fold
-from core.model_call import Patience
+from core.model_call import ModelCalls, Patience
 from core.models import Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
@@ -170,13 +171,14 @@ class BotSpec:
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
         choice = ModelChoice(provider=self.provider.name, model=MODEL)
+        providers = {self.provider.name: self.provider}
+        calls = ModelCalls(providers, SystemClock(), patience=self.patience)
         return Parts(
             slack=http_access(workspace) if self.http else socket_access(workspace),
             database=str(database),
-            providers={self.provider.name: self.provider},
+            calls=calls,
             settings=Settings(agent_model=choice, judge_model=choice, rounds=self.rounds),
             pace=self.pace,
-            patience=self.patience,
         )
 
 

@@ -15,6 +15,8 @@ from bot.app import Parts, running
 from bot.outbox.pace import FAST
 from bot.serving import stop_signal
 from bot.settings import SlackAccess
+from core.clock import SystemClock
+from core.model_call import ModelCalls
 from core.models import Act
 from core.ports import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
@@ -60,7 +62,7 @@ async def main(access: str, folder: Path) -> None:
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
         database=str(folder / "moot.db"),
-        providers={provider.name: provider},
+        calls=ModelCalls({provider.name: provider}, SystemClock()),
         settings=Settings(agent_model=choice, judge_model=choice, rounds=2),
         pace=FAST,
     )

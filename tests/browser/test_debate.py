@@ -1,0 +1,99 @@
+"""A debate as a person sees it: the real bot, the local Slack, a real browser."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from bot.testing import BotSpec, Team, team_at_work
+from core.testing import ScriptedProvider
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(120),
+]
+
+SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
+QUESTION = "PostgreSQL or Kafka for our background jobs?"
+#: Milliseconds a part of the debate may take to appear on a busy machine.
+PATIENCE = 60_000
+
+
+async def shoot(page: Page, name: str) -> None:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    await page.screenshot(path=SHOTS / f"{name}.png")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def team() -> AsyncIterator[Team]:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.3))) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, team: Team) -> AsyncIterator[Page]:
+    context = await browser.new_context(viewport={"width": 1360, "height": 860})
+    opened = await context.new_page()
+    broken: list[str] = []
+    opened.on("pageerror", lambda error: broken.append(str(error)))
+    channel = team.workspace.channel(team.channel).id
+    await opened.goto(f"{team.workspace.url}#/{channel}")
+    await opened.locator(".sidebar-top").wait_for(state="attached")
+    yield opened
+    await context.close()
+    assert broken == []
+
+
+async def start(page: Page, team: Team) -> str:
+    """Type the command as a person does; return the board's timestamp."""
+    area = page.get_by_label(f"Message #{team.channel}")
+    await area.fill(f"/debate {QUESTION}")
+    await area.press("Enter")
+    board = page.locator("#main .row", has_text="At work").last
+    await expect(board).to_be_visible(timeout=PATIENCE)
+    return await board.get_attribute("data-ts") or ""
+
+
+async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(page: Page, team: Team):
+    ts = await start(page, team)
+    board = page.locator(f'#main .row[data-ts="{ts}"]').first
+    await expect(board).to_contain_text(QUESTION)
+    await expect(page.locator("#main")).to_contain_text("pinned", ignore_case=True)
+    await shoot(page, "debate-running")
+    await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
+    thread = page.locator("#thread")
+    await expect(thread).to_contain_text("Critique of", timeout=PATIENCE)
+    await shoot(page, "debate-thread")
+    await expect(board).to_contain_text("Debate decided", timeout=PATIENCE)
+    broadcast = page.locator("#main .row", has_text="Decision on").last
+    await expect(broadcast).to_contain_text("Use PostgreSQL.", timeout=PATIENCE)
+    await shoot(page, "debate-decided")
+    assert team.workspace.pins(team.channel) == [ts]
+
+
+async def test_the_stop_button_ends_it_with_a_partial_decision(page: Page, team: Team):
+    ts = await start(page, team)
+    board = page.locator(f'#main .row[data-ts="{ts}"]').first
+    await board.get_by_role("button", name="Stop").click(timeout=PATIENCE)
+    dialog = page.locator("dialog")
+    await dialog.get_by_role("button").last.click(timeout=PATIENCE)
+    await expect(board).to_contain_text("Partial result", timeout=PATIENCE)
+    debate = await team.wait_for_end(ts)
+    assert debate.stop is not None
+    assert debate.stop.by.id == team.workspace.user("dana").id
+
+
+async def test_a_reply_in_the_thread_is_seen_by_the_bot(page: Page, team: Team):
+    ts = await start(page, team)
+    board = page.locator(f'#main .row[data-ts="{ts}"]').first
+    await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
+    await page.locator("#thread textarea").fill("We are only two people.")
+    await page.locator("#thread textarea").press("Enter")
+    said = page.locator("#thread .row", has_text="We are only two people.").first
+    await expect(said).to_contain_text("👀", timeout=PATIENCE)
+    debate = await team.wait_for_end(ts)
+    assert [note.text for note in debate.notes] == ["We are only two people."]
