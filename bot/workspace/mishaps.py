@@ -10,12 +10,11 @@ from bot.workspace.world import App, Channel
 
 
 async def disconnect(desk: Desk, app: App, reason: DisconnectReason) -> None:
-    """Send every socket a `disconnect` and close it; after a `warning` some time later."""
-    line = desk.lines[app.id]
-    if reason == "warning":
-        line.courier.spawn(line.sockets.disconnect(reason, desk.config.pace.warning_seconds))
-    else:
-        await line.sockets.disconnect(reason)
+    """Send every socket a `disconnect`; those that have not gone by then are closed later."""
+    line, pace = desk.lines[app.id], desk.config.pace
+    leaving = await line.sockets.dismiss(reason)
+    seconds = pace.warning_seconds if reason == "warning" else pace.refresh_seconds
+    line.courier.spawn(line.sockets.close_after(leaving, seconds))
 
 
 async def cut_sockets(desk: Desk, app: App) -> None:

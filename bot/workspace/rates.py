@@ -61,6 +61,7 @@ class Pace:
         response_seconds: how long a response_url lives.
         response_posts: how often a response_url may be used.
         warning_seconds: from a socket's `warning` to its end.
+        refresh_seconds: from `refresh_requested` to the end of a socket that stays.
     """
 
     speed: float = 1.0
@@ -72,6 +73,7 @@ class Pace:
     response_seconds: float = 1800.0
     response_posts: int = 5
     warning_seconds: float = 10.0
+    refresh_seconds: float = 1.0
 
     def posting(self) -> Rate:
         """Return the rate of messages in one channel."""

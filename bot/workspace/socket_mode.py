@@ -97,13 +97,18 @@ class SocketTransport:
             self._waiting.pop(envelope_id, None)
         return Receipt(acked=True, body=body)
 
-    async def disconnect(self, reason: DisconnectReason, close_after: float = 0.0) -> None:
-        """Tell every open socket to go, and close it after so many seconds."""
+    async def dismiss(self, reason: DisconnectReason) -> list[Socket]:
+        """Tell every open socket to go; it gets nothing new from now on."""
         leaving = self._open()
         for socket in leaving:
             socket.draining = True
             await socket.ws.send_json(_disconnect(reason))
-        await asyncio.sleep(close_after)
+        self.changed()
+        return leaving
+
+    async def close_after(self, leaving: list[Socket], seconds: float) -> None:
+        """Close sockets after a while; they usually have gone by themselves."""
+        await asyncio.sleep(seconds)
         await self._close(leaving)
 
     async def close(self) -> None:

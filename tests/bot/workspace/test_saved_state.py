@@ -5,6 +5,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+import yaml
 
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.workspace import Workspace, run_workspace
@@ -73,3 +74,13 @@ async def test_a_wait_that_is_in_vain_ends(config: WorkspaceConfig) -> None:
     async with run_workspace(config) as ws:
         with pytest.raises(TimeoutError):
             await ws.wait_for(lambda: False, 0.05)
+
+
+async def test_the_projects_own_manifest_makes_the_app(config: WorkspaceConfig) -> None:
+    manifest = yaml.safe_load((Path(__file__).parents[3] / "manifest.yaml").read_text("utf-8"))
+    async with run_workspace(replace(config, manifest=manifest)) as ws:
+        assert ws.app.name == manifest["display_information"]["name"]
+        assert ws.app.scopes == manifest["oauth_config"]["scopes"]["bot"]
+        assert [one["command"] for one in ws.app.commands] == ["/debate"]
+        assert ws.app.has_home
+        assert ws.app.request_url == ""
