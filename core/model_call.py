@@ -14,6 +14,7 @@ from core.budget import Cap, Prices, price
 from core.calling.leader import LeaderFirst
 from core.calling.ledger import Ledger
 from core.calling.measure import Measure
+from core.calling.pauses import Pauses
 from core.calling.spent import usage_of, with_call, with_usage
 from core.calling.structured import Check, answer_form, read_answer, repair_parts
 from core.capabilities import Price, Record
@@ -147,6 +148,7 @@ class ModelCalls:
         self._jitter = jitter
         self._ledger = Ledger()
         self._leaders = LeaderFirst(clock)
+        self._pauses = Pauses(clock)
         self._slots = {name: asyncio.Semaphore(patience.parallel) for name in providers}
 
     async def ask(
@@ -242,6 +244,7 @@ class ModelCalls:
             try:
                 return await self._attempt(ref, request, tab)
             except ProviderError as error:
+                self._pauses.note(ref, error)
                 wait = self._wait_after(error, number)
                 if wait is None or wait >= tab.seconds_left:
                     raise
@@ -266,6 +269,7 @@ class ModelCalls:
     async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
         """One attempt: held under the caps, behind its leader, in a slot, and booked."""
         self._provider(ref.provider)
+        await self._pauses.over(ref, tab.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
         async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:

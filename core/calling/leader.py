@@ -16,18 +16,24 @@ from core.ports import Clock
 
 #: Beginnings remembered; the oldest are forgotten.
 _REMEMBERED = 1024
+#: Seconds to wait for a leader: then the money saved is not worth the time.
+_LONGEST_WAIT = 20.0
 
 
 class LeaderFirst:
     """Lets one call per beginning go first."""
 
-    def __init__(self, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
+    def __init__(
+        self, clock: Clock, *, remembered: int = _REMEMBERED, longest_wait: float = _LONGEST_WAIT
+    ) -> None:
         """Begin with nothing written.
 
         Args:
             clock: Tells how old an entry is.
             remembered: Beginnings to keep in mind; the oldest are forgotten.
+            longest_wait: Seconds to wait for a leader at most.
         """
+        self._longest_wait = longest_wait
         self._clock = clock
         self._remembered = remembered
         self._led: dict[str, asyncio.Event] = {}
@@ -57,8 +63,12 @@ class LeaderFirst:
 
         Nothing is taken while waiting, so that no two calls can wait for each other.
         """
-        while led := [self._led[key] for key in beginnings if key in self._led]:
-            await led[0].wait()
+        try:
+            async with asyncio.timeout(self._longest_wait):
+                while led := [self._led[key] for key in beginnings if key in self._led]:
+                    await led[0].wait()
+        except TimeoutError:
+            return {}  # a leader that hangs must not hold up everybody
         cold = [key for key in beginnings if not self._is_warm(key, lifetime)]
         leading = {key: asyncio.Event() for key in cold}
         self._led |= leading

@@ -48,7 +48,7 @@ class OllamaProvider:
             records: Settings' own records of capabilities.
             stall_seconds: How long a stream may be silent; loading a model takes a while.
         """
-        self._base_url = (base_url or DEFAULT_URL).rstrip("/").removesuffix("/v1")
+        self._base_url = _address(base_url or DEFAULT_URL)
         self._limits = partial(capability, self.name, overrides=records)
         self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
         self._http: httpx2.AsyncClient | None = None
@@ -106,6 +106,11 @@ class OllamaProvider:
         if self._http is None:
             self._http = httpx2.AsyncClient(base_url=self._base_url, timeout=self._timeout)
         return self._http
+
+
+def _address(url: str) -> str:
+    """Where to connect; people also write `host:port`, or the path of its OpenAI-like API."""
+    return (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
 
 
 async def _parsed(response: httpx2.Response) -> AsyncGenerator[Any]:

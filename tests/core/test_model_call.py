@@ -140,6 +140,36 @@ async def test_a_wait_the_vendor_asks_for_is_kept(
     assert (clock.now() - before).total_seconds() >= 40
 
 
+async def test_others_keep_the_wait_a_vendor_asked_one_of_us_for(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = in_turn(Reject(status=429, headers={"retry-after": "40"}), Say(text=REPLY))
+    before = clock.now()
+
+    first = asyncio.create_task(calls.ask(a_request(), ANN))
+    await vendor.asked_for(2)
+    await calls.ask(a_request(), ANN)
+    await first
+
+    assert len(vendor.asked) == 3
+    assert (clock.now() - before).total_seconds() < 80, "it is waited for once"
+
+
+async def test_a_question_that_cannot_wait_so_long_is_not_asked(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Reject(status=429, headers={"retry-after": "60"}))
+    with pytest.raises(ProviderBusy):
+        await calls.ask(a_request(), ANN, Terms(seconds=61))
+    asked = len(vendor.asked)
+
+    with pytest.raises(ProviderBusy) as caught:
+        await calls.ask(a_request(), ANN, Terms(seconds=5))
+
+    assert len(vendor.asked) == asked
+    assert caught.value.retry_after
+
+
 async def test_a_wait_longer_than_the_time_left_is_not_begun(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:

@@ -165,6 +165,20 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
     assert asyncio.run(run()) == len(wanted)
 
 
+async def test_a_leader_that_hangs_holds_nobody_up_for_long() -> None:
+    calls = Calls()
+    calls.leaders = LeaderFirst(calls.clock, longest_wait=0.05)
+    for name in ("ann", "bob", "cid"):
+        await calls.start(name, "question")
+    assert calls.started == ["ann"]
+
+    await asyncio.sleep(0.1)
+
+    assert calls.started == ["ann", "bob", "cid"]
+    for name in calls.started:
+        await calls.end(name)
+
+
 async def test_only_so_many_beginnings_are_remembered() -> None:
     leaders = LeaderFirst(ManualClock(), remembered=2)
     for key in ("one", "two", "three"):

@@ -52,10 +52,11 @@ async def test_nothing_may_be_dropped_or_shifted_out(
     await provider.close()
 
 
-async def test_an_address_with_the_openai_path_is_understood(
-    vendor: Vendor, request_: ModelRequest
+@pytest.mark.parametrize("written", ["http://{}", "http://{}/", "http://{}/v1/", "{}"])
+async def test_an_address_is_understood_as_people_write_it(
+    vendor: Vendor, request_: ModelRequest, written: str
 ) -> None:
-    provider = OllamaProvider(f"{vendor.url}/v1/")
+    provider = OllamaProvider(written.format(vendor.url.removeprefix("http://")))
 
     await provider.complete(replace(request_, model="llama-4:8b"))
 
