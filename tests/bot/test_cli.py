@@ -1,0 +1,212 @@
+"""The command line as people use it: words, exit codes, a clean end."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.cli import exit_code
+from bot.demo import as_text, costs_money, demo_settings, models_in_words, offline
+from core.errors import BadInput, ConfigurationBroken, KeyRefused, MootError, StoreDown
+from core.settings import ModelChoice, Settings, agent_for
+
+ROOT = Path(__file__).parents[2]
+MOOT = [sys.executable, "-c", "from bot.cli import main; main()"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - for the child
+    return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "OLLAMA_HOST": "http://127.0.0.1:9"}
+
+
+def moot(
+    *words: str, env: dict[str, str], folder: Path, seconds: float = 50
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own program
+        [*MOOT, *words],
+        env=env,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=seconds,
+        check=False,
+    )
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_help_names_the_commands_and_loads_no_framework(environment: dict[str, str]):
+    code = (
+        "import sys; from bot.cli import app; "
+        "sys.exit(any(name in sys.modules for name in ('slack_bolt', 'sqlalchemy', 'aiohttp')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)  # noqa: S603 - our own program
+    assert done.returncode == 0
+    shown = moot("--help", env=environment, folder=ROOT)
+    assert shown.returncode == 0
+    assert all(name in shown.stdout for name in ("run", "demo", "health"))
+
+
+def test_the_version_is_shown(environment: dict[str, str], tmp_path: Path):
+    assert moot("--version", env=environment, folder=tmp_path).stdout.startswith("moot ")
+
+
+@pytest.mark.timeout(90)
+def test_the_demonstration_prints_a_whole_debate_and_ends(
+    environment: dict[str, str], tmp_path: Path
+):
+    words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1")
+    done = moot(*words, env=environment, folder=tmp_path, seconds=80)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"A local Slack is at http://127\.0\.0\.1:\d+/", done.stdout)
+    assert "offline engine" in done.stdout
+    for part in ("Architect:\n", "Security:\n", "Simplicity:\n", "Judge:\n", "Decision on"):
+        assert part in done.stdout
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.timeout(90)
+def test_with_a_key_and_nobody_to_ask_no_money_is_spent(
+    environment: dict[str, str], tmp_path: Path
+):
+    env = {**environment, "OPENAI_API_KEY": "sk-not-a-real-key-000"}
+    words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1")
+    done = moot(*words, env=env, folder=tmp_path, seconds=80)
+    assert done.returncode == 0, done.stderr
+    assert "runs offline" in done.stdout
+    assert "Models: none" in done.stdout
+
+
+def test_a_port_that_is_taken_is_told_with_what_to_type(
+    environment: dict[str, str], tmp_path: Path, taken_port: int
+):
+    done = moot("demo", "--port", str(taken_port), env=environment, folder=tmp_path)
+    assert done.returncode == 4
+    assert f"moot demo --port {taken_port + 1}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_role_is_told_with_the_known_ones(environment: dict[str, str], tmp_path: Path):
+    done = moot("demo", "--agents", "wizard", env=environment, folder=tmp_path)
+    assert done.returncode == 2
+    assert 'no role "wizard"' in done.stderr
+    assert "architect" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("demo", "--rounds", "0"), ("demo", "--port", "99999"), ("run", "--mode", "pigeon")]
+)
+def test_bad_arguments_end_with_two(
+    environment: dict[str, str], tmp_path: Path, words: tuple[str, ...]
+):
+    assert moot(*words, env=environment, folder=tmp_path).returncode == 2
+
+
+def test_running_without_tokens_says_which_and_ends_with_four(
+    environment: dict[str, str], tmp_path: Path
+):
+    done = moot("run", env=environment, folder=tmp_path)
+    assert done.returncode == 4
+    assert "SLACK_BOT_TOKEN is missing or empty" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_http_mode_without_a_signing_secret_does_not_start(
+    environment: dict[str, str], tmp_path: Path
+):
+    env = {**environment, "SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": ""}
+    done = moot("run", "--mode", "http", env=env, folder=tmp_path)
+    assert done.returncode == 4
+    assert "SLACK_SIGNING_SECRET" in done.stderr
+
+
+def test_health_of_nobody_is_told_and_ends_with_one(environment: dict[str, str], tmp_path: Path):
+    done = moot("health", "--url", "http://127.0.0.1:9/health", env=environment, folder=tmp_path)
+    assert done.returncode == 1
+    assert "Is the bot running?" in done.stdout
+
+
+@pytest.mark.timeout(90)
+def test_ctrl_c_ends_the_demonstration_cleanly(environment: dict[str, str], tmp_path: Path):
+    folder = tmp_path / "kept"
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        [*MOOT, "demo", "--port", "0", "--data", str(folder)],
+        env=environment,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "A local Slack is at" in process.stdout.readline()
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "Stopped." in out
+    assert "Traceback" not in err
+    assert {"moot.db", "workspace.json"} <= {file.name for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BadInput(), 2),
+        (KeyRefused(), 3),
+        (ConfigurationBroken(), 4),
+        (StoreDown(), 1),
+        (MootError(), 1),
+    ],
+)
+def test_every_expected_error_has_its_exit_code(error: MootError, code: int):
+    assert exit_code(error) == code
+
+
+PAID = Settings(
+    agent_model=ModelChoice(provider="openai", model="some-model"),
+    judge_model=ModelChoice(provider="openai", model="some-model"),
+)
+
+
+def test_only_paid_models_cost_money():
+    local = ModelChoice(provider="ollama", model="llama")
+    assert costs_money(PAID)
+    assert not costs_money(Settings())
+    assert not costs_money(Settings(agent_model=local, judge_model=local))
+    assert costs_money(Settings(agents=(agent_for("architect", PAID.agent_model),)))
+
+
+def test_going_offline_replaces_every_model():
+    own = PAID.model_copy(update={"agents": (agent_for("architect", PAID.agent_model),)})
+    assert not costs_money(offline(own))
+    assert "Models: none" in models_in_words(offline(own))
+    assert "openai some-model" in models_in_words(own)
+
+
+def test_roles_and_rounds_of_the_command_line_are_taken():
+    settings = demo_settings(Settings(), 2, ["KISS", "security"])
+    assert settings.rounds == 2
+    assert [agent.role for agent in settings.agents] == ["simplicity", "security"]
+
+
+def test_a_message_is_printed_with_its_author_wrapped_and_unescaped():
+    text = as_text({"username": "Ann", "text": "a &lt;b&gt; &amp; " + "word " * 40})
+    lines = text.splitlines()
+    assert lines[0] == "Ann:"
+    assert lines[1].startswith("  a <b> & word")
+    assert all(len(line) <= 96 for line in lines)
