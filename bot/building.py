@@ -57,7 +57,12 @@ def build_providers(
         for name, key in api_keys(environment).items()
     }
     ollama = registry.build("ollama", base_url=environment.ollama_host or None, records=known)
-    return {**keyed, "ollama": ollama, "offline": registry.build("offline")}
+    found = {**keyed, "ollama": ollama, "offline": registry.build("offline")}
+    if environment.openai_base_url:
+        key = environment.openai_api_key.get_secret_value()
+        address = environment.openai_base_url
+        found[registry.COMPATIBLE] = registry.build(registry.COMPATIBLE, key, address, known)
+    return found
 
 
 def build_calls(environment: BotSettings, settings: Settings) -> ModelCalls:
@@ -92,13 +97,15 @@ def check_providers(setup: Setup, environment: BotSettings) -> None:
     """Make sure that every agent's model can be asked, before anything is started.
 
     Raises:
-        ConfigurationBroken: A key is missing; names agent and variable.
+        ConfigurationBroken: A key or an address is missing; names agent and variable.
     """
     keys = api_keys(environment)
     background = (setup.summarizer, setup.facilitator)
     for agent in (*setup.agents, setup.judge, *background):
         if agent and agent.provider in registry.KEYED and agent.provider not in keys:
-            raise ConfigurationBroken(_no_key(agent))
+            raise ConfigurationBroken(_lacks(agent, _KEY_VARIABLES[agent.provider]))
+        if agent and agent.provider == registry.COMPATIBLE and not environment.openai_base_url:
+            raise ConfigurationBroken(_lacks(agent, "OPENAI_BASE_URL"))
 
 
 @asynccontextmanager
@@ -124,6 +131,5 @@ async def _with_models(environment: BotSettings) -> Settings:
     return Settings(agent_model=agent, judge_model=judge)
 
 
-def _no_key(agent: Agent) -> str:
-    variable = _KEY_VARIABLES[agent.provider]
+def _lacks(agent: Agent, variable: str) -> str:
     return f"{agent.name} uses {agent.provider}, but {variable} is not set."

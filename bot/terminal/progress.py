@@ -89,9 +89,10 @@ class LiveScreen:
         self._status.stop()
 
 
-def screen_for(stream: TextIO = sys.stderr) -> Screen:
-    """A live screen on a terminal, lines elsewhere."""
-    return LiveScreen(stream) if stream.isatty() else LineScreen(stream)
+def screen_for(stream: TextIO | None = None) -> Screen:
+    """A live screen on a terminal, lines elsewhere; on standard error unless told."""
+    out = stream or sys.stderr
+    return LiveScreen(out) if out.isatty() else LineScreen(out)
 
 
 class Progress:

@@ -1,0 +1,76 @@
+"""What surfaces are built from: providers by what the environment has, and clear refusals."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.building import build_providers, check_providers, database_url, load_settings, usual_models
+from bot.settings import BotSettings
+from core.errors import ConfigurationBroken
+from core.models import Setup
+from core.testing import a_setup
+
+
+def environment(**values: str) -> BotSettings:
+    return BotSettings(_env_file=None, **values)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def setup_with(provider: str) -> Setup:
+    return a_setup(provider=provider)
+
+
+@pytest.mark.parametrize(
+    ("location", "url"),
+    [
+        ("/x/moot.db", "sqlite+aiosqlite:////x/moot.db"),
+        ("postgresql://u@h/n", "postgresql+psycopg://u@h/n"),
+        ("sqlite+aiosqlite:///m.db", "sqlite+aiosqlite:///m.db"),
+    ],
+)
+def test_a_path_is_a_database_too(location: str, url: str) -> None:
+    assert database_url(location) == url
+
+
+async def test_there_are_providers_for_what_the_environment_has() -> None:
+    bare = build_providers(environment())
+    rich = build_providers(environment(openai_api_key="k", openai_base_url="http://127.0.0.1:9/v1"))
+
+    assert set(bare) == {"ollama", "offline"}
+    assert set(rich) == {"ollama", "offline", "openai", "compatible"}
+    for provider in (*bare.values(), *rich.values()):
+        await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("moonshot", "MOONSHOT_API_KEY"),
+        ("compatible", "OPENAI_BASE_URL"),
+    ],
+)
+def test_a_missing_key_is_named_before_anything_starts(provider: str, variable: str) -> None:
+    with pytest.raises(ConfigurationBroken, match=f"{provider}, but {variable} is not set"):
+        check_providers(setup_with(provider), environment())
+
+
+@pytest.mark.parametrize("provider", ["offline", "ollama"])
+def test_some_providers_need_no_key(provider: str) -> None:
+    check_providers(setup_with(provider), environment())
+
+
+async def test_a_key_decides_which_model_serves() -> None:
+    settings = (await load_settings(environment(anthropic_api_key="k"))).settings
+
+    assert settings.agent_model.provider == "anthropic"
+    assert settings.agent_model.model == usual_models()["anthropic"]
+
+
+async def test_the_file_of_the_environment_is_read_unless_another_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("debate: {rounds: 1}", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text("debate: {rounds: 2}", encoding="utf-8")
+    named = environment(moot_config=str(tmp_path / "a.yaml"))
+
+    assert (await load_settings(named)).settings.rounds == 1
+    assert (await load_settings(named, tmp_path / "b.yaml")).settings.rounds == 2
+    assert (await load_settings(environment())).settings.rounds == 3

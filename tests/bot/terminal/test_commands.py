@@ -1,0 +1,279 @@
+"""Commands in one process: what they print, where, and with which exit code."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from bot.cli import app, exit_code
+from core.errors import BadInput, ConfigurationBroken, DebateUnknown, MootError, StoreDown
+
+QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
+
+
+class Moot:
+    """The command line, with a database of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._runner = CliRunner(env={"MOOT_DATABASE": str(folder / "moot.db")})
+
+    def __call__(
+        self, *words: str, typed: str = "", env: Mapping[str, str] | None = None
+    ) -> Result:
+        return self._runner.invoke(app, words, input=typed, env=env)
+
+    def debate(self, *words: str) -> str:
+        """The id of a debate of one round."""
+        done = self("debate", QUESTION, "--rounds", "1", *words)
+        assert done.exit_code == 0, done.output
+        return done.stderr.split("moot show ")[1].split()[0]
+
+
+@pytest.fixture
+def moot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Moot:
+    monkeypatch.chdir(tmp_path)
+    return Moot(tmp_path)
+
+
+def error_of(done: Result) -> MootError:
+    assert isinstance(done.exception, MootError), done.output
+    return done.exception
+
+
+def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
+    done = moot("debate", QUESTION, "--rounds", "1")
+
+    assert done.exit_code == 0
+    assert "# Reasoning and solution" in done.stdout
+    assert "Round" not in done.stdout
+    for line in (
+        "Round 1 of 1: proposal (3 turns)",
+        "Round 1 of 1: critique (6 turns)",
+        "Architect: critique of Security, round 1: done",
+        "Synthesis: the judge writes the verdict",
+        f"Saved in {moot.folder / 'moot.db'}. Show it again with: moot show d",
+    ):
+        assert line in done.stderr
+
+
+def test_files_are_written_as_their_names_say(moot: Moot) -> None:
+    moot.debate("--output", "out/record.json", "--report", "out/report")
+    moot.debate("--output", "decision.txt")
+
+    record = json.loads((moot.folder / "out/record.json").read_text(encoding="utf-8"))
+    assert record["debate"]["status"] == "concluded"
+    report = (moot.folder / "out/report.md").read_text(encoding="utf-8")
+    assert report.startswith("# Debate report")
+    decision = (moot.folder / "decision.txt").read_text(encoding="utf-8")
+    assert decision.splitlines()[0] == record["debate"]["verdict"]["decision"]
+
+
+def test_options_reach_the_debate(moot: Moot) -> None:
+    (moot.folder / "problem.md").write_text(f"\n{QUESTION}\n", encoding="utf-8")
+    done = moot(
+        *("debate", "--problem-file", "problem.md", "--rounds", "2", "--agents", "finance, kiss"),
+        *("--context", "We are five people.", "--format", "critique", "--verbose"),
+        *("--output", "record.json"),
+    )
+    setup = json.loads(Path("record.json").read_text(encoding="utf-8"))["debate"]["setup"]
+
+    assert done.exit_code == 0
+    assert (setup["question"], setup["context"]) == (QUESTION, "We are five people.")
+    assert [agent["role"] for agent in setup["agents"]] == ["finance", "simplicity"]
+    assert setup["rounds"] == 2
+    assert "carried over, 0 ms, 0 tokens" in done.stderr
+    assert "Prompts of Finance: built-in" in done.stderr
+    assert "In all: " in done.stderr
+
+
+def test_an_unknown_role_is_warned_about(moot: Moot) -> None:
+    done = moot("debate", QUESTION, "--rounds", "1", "--agents", "wizard,architect")
+
+    assert 'Warning: There is no role "wizard"; a generalist takes its place.' in done.stderr
+
+
+def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
+    done = moot(
+        *("debate", QUESTION, "--rounds", "1", "--clarify", "--output", "record.json"),
+        typed="About 10 a day\n",
+    )
+    record = json.loads(Path("record.json").read_text(encoding="utf-8"))["debate"]
+    items = [item for asked in record["clarifications"].values() for item in asked["items"]]
+
+    assert done.exit_code == 0
+    assert len(items) >= 2
+    assert f"1. {items[0]['question']}" in done.stderr
+    assert record["answers"]["1"]["text"] == "About 10 a day"
+    assert record["answers"]["2"]["text"] == ""
+    assert record["status"] == "concluded"
+
+
+def test_settings_of_a_file_hold(moot: Moot) -> None:
+    Path("moot.yaml").write_text(
+        "agents:\n- {id: ann, name: Ann, role: security}\n- {id: bob, name: Bob, role: finance}\n"
+        "debate: {rounds: 1}\nprompts: {critique: gone.md}\n",
+        encoding="utf-8",
+    )
+    done = moot("debate", QUESTION, "--config", "moot.yaml")
+
+    assert done.exit_code == 0
+    assert "critique, 1 round, Ann, Bob" in done.stderr
+    assert "moot.yaml says nothing about judge, vote, limits" in done.stderr
+    assert (
+        "Warning: The prompt file gone.md (for every agent, critique) cannot be used" in done.stderr
+    )
+
+
+def test_a_missing_configuration_file_is_a_notice(moot: Moot) -> None:
+    done = moot("debate", QUESTION, "--rounds", "1", "--config", "none.yaml")
+
+    assert done.exit_code == 0
+    assert "Notice: There is no file none.yaml: the built-in settings hold." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "said"),
+    [
+        (["debate"], BadInput, "There is no question."),
+        (["debate", " "], BadInput, "The question is blank."),
+        (["debate", "x", "--problem-file", "f"], BadInput, "The question is here twice"),
+        (["debate", "--problem-file", "none.md"], BadInput, "There is no problem file none.md."),
+        (["debate", "--problem-file", "."], BadInput, "The problem file . is a folder."),
+        (["debate", "--problem-file", "blank.md"], BadInput, "The problem file blank.md is blank."),
+        (["debate", "--problem-file", "latin.md"], BadInput, "latin.md is not UTF-8 text."),
+        (["debate", "x", "--rounds", "0"], BadInput, "Rounds must be from 1 to 15, not 0."),
+        (["debate", "x", "--rounds", "99"], BadInput, "Rounds must be from 1 to 15, not 99."),
+        (["debate", "x", "--format", "fight"], BadInput, 'There is no format "fight".'),
+        (["debate", "x", "--output", "."], BadInput, ". is a folder; name a file."),
+        (["debate", "x", "--output", "blank.md/x"], BadInput, "is no folder."),
+        (
+            ["debate", "x", "--config", "bad.yaml"],
+            ConfigurationBroken,
+            "bad.yaml, line 2: debate.ro",
+        ),
+        (["debate", "x", "--config", "key.yaml"], ConfigurationBroken, "ANTHROPIC_API_KEY is not"),
+        (["debate", "x", "--resume", "d2345672"], BadInput, "leave the question out."),
+        (["debate", "--resume", "d2345672"], DebateUnknown, "d2345672"),
+        (["show", "d2345672"], DebateUnknown, "d2345672"),
+        (["explain", "d2345672"], DebateUnknown, "d2345672"),
+        (["export", "d2345672"], DebateUnknown, "d2345672"),
+        (["eval", "d2345672"], DebateUnknown, "d2345672"),
+        (["config", "check", "none.yaml"], ConfigurationBroken, "There is no file none.yaml."),
+        (["config", "check", "bad.yaml"], ConfigurationBroken, 'Did you mean "rounds"?'),
+        (["config", "import", "bad.yaml"], ConfigurationBroken, "bad.yaml, line 2"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_words(
+    moot: Moot, words: Sequence[str], kind: type[MootError], said: str
+) -> None:
+    Path("blank.md").write_text(" \n\n", encoding="utf-8")
+    Path("latin.md").write_bytes(b"caf\xe9")
+    Path("bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
+    Path("key.yaml").write_text("default_model: {provider: anthropic}\n", encoding="utf-8")
+    error = error_of(moot(*words))
+
+    assert isinstance(error, kind)
+    assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(BadInput("x"), 2), (ConfigurationBroken("x"), 4), (StoreDown("x"), 1), (MootError("x"), 1)],
+)
+def test_each_kind_of_error_has_its_exit_code(error: MootError, code: int) -> None:
+    assert exit_code(error) == code
+
+
+def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None:
+    Path("moot.yaml").write_text(
+        "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
+        encoding="utf-8",
+    )
+    done = moot(
+        *("debate", QUESTION, "--config", "moot.yaml", "--rounds", "1"),
+        env={"OLLAMA_HOST": "http://127.0.0.1:9"},
+    )
+
+    assert done.exit_code == 3
+    assert "There is no decision. No agent could take a position." in done.stdout
+    assert "failed: " in done.stderr
+
+
+def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
+    debate_id = moot.debate()
+    listed = moot("list").stdout.splitlines()
+
+    assert [line.split("\t")[0] for line in listed] == [debate_id]
+    assert listed[0].split("\t")[1] == "concluded"
+    assert listed[0].endswith(QUESTION)
+    shown = moot("show", debate_id, "--metrics").stdout
+    assert f"Debate {debate_id}: concluded" in shown
+    assert "| Architect | offline/offline-checklists |" in shown
+    assert "Summaries: none" in shown
+    assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
+    assert moot("report", debate_id).stdout.startswith("# Debate report")
+    assert "## Decision" in moot("export", debate_id, "--format", "adr").stdout
+    assert (
+        json.loads(moot("export", debate_id, "--format", "json").stdout)["debate_id"] == debate_id
+    )
+    written = moot("export", debate_id, "-f", "md", "-o", "x/report.md")
+    assert written.stdout == ""
+    assert Path("x/report.md").read_text(encoding="utf-8") == moot("report", debate_id).stdout
+
+
+def test_an_empty_list_says_so(moot: Moot) -> None:
+    done = moot("list")
+
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "There are no debates in" in done.stderr
+
+
+def test_only_running_debates_can_be_listed(moot: Moot) -> None:
+    moot.debate()
+
+    assert moot("list", "--running").stdout == ""
+
+
+@pytest.mark.parametrize("form", ["md", "json", "csv"])
+def test_a_finished_debate_can_be_scored(moot: Moot, form: str) -> None:
+    debate_id = moot.debate()
+    done = moot("eval", debate_id, "--evaluators", "security,finance", "--format", form)
+
+    assert done.exit_code == 0
+    assert "requirements" in done.stdout.lower()
+    if form == "json":
+        marks = json.loads(done.stdout)["marks"]
+        assert [one["evaluator"] for one in marks] == ["security", "finance"]
+
+
+def test_going_on_with_an_ended_debate_shows_its_decision(moot: Moot) -> None:
+    debate_id = moot.debate()
+    done = moot("debate", "--resume", debate_id)
+
+    assert done.exit_code == 0
+    assert done.stdout in moot("show", debate_id).stdout
+
+
+def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
+    theirs = {"debate": {"rounds": 2, "timeoutPerRound": 60000, "synthesisMethod": "merge"}}
+    Path("debate-config.json").write_text(json.dumps(theirs), encoding="utf-8")
+    checked = moot("config", "check", "debate-config.json")
+    imported = moot("config", "import", "debate-config.json", "-o", "moot.yaml")
+
+    assert checked.exit_code == 0
+    assert checked.stdout.startswith("debate-config.json can be used.")
+    assert 'Notice: debate-config.json, line 1: debate.synthesisMethod: "merge"' in imported.stderr
+    assert yaml.safe_load(Path("moot.yaml").read_text(encoding="utf-8")) == {
+        "debate": {"rounds": 2},
+        "limits": {"round_seconds": 60},
+    }
+    shown = yaml.safe_load(moot("config", "show", "--config", "moot.yaml").stdout)
+    assert (shown["rounds"], shown["limits"]["round_seconds"]) == (2, 60.0)
+
+
+def test_the_schema_can_be_printed(moot: Moot) -> None:
+    assert json.loads(moot("config", "schema").stdout)["title"] == "FileEntry"

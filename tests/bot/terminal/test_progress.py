@@ -1,0 +1,122 @@
+"""Progress: what is said about each event, and the live line."""
+
+import io
+
+import pytest
+
+from bot.terminal.progress import LineScreen, LiveScreen, Progress, news, screen_for, status_line
+from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, apply, fold
+from core.models import Act, Debate, Failure, Person, Stop, Turn
+from core.testing import a_setup
+from core.transcript.words import money
+from tests.core.test_transcript import a_log, held
+
+
+def debate_and_last() -> tuple[Debate, Recorded]:
+    log = a_log()
+    return fold(log), log[-1]
+
+
+class Terminal(io.StringIO):
+    """A stream that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+async def test_lines_are_written_as_things_happen() -> None:
+    stream = io.StringIO()
+    progress = Progress(LineScreen(stream), verbose=True)
+    debate = None
+    for recorded in a_log():
+        debate = apply(debate, recorded)
+        await progress.publish(debate, recorded)
+    lines = stream.getvalue().splitlines()
+
+    assert lines[:3] == [
+        "Debate dabc2345: critique, 1 round, Architect, Security",
+        "Warning: A warning of the setup.",
+        "Questions to people: 2",
+    ]
+    for line in (
+        "  Architect: critique of Security, round 1: done (1,500 ms)",
+        "    Too large.",
+        "    Warning: No critique arrived.",
+        "  Architect: refinement, round 1: failed: The provider | does not answer.",
+        "  Summarizer: summary, round 1: 1,000 → 150 characters",
+        "  Architect: blind ballot, before round 1: Security first",
+        "  Security: ballot, round 1: abstained: It could not be read.",
+        "Verdict: confidence 40 of 100",
+    ):
+        assert line in lines
+
+
+async def test_a_phase_is_announced_once_with_its_number_of_turns() -> None:
+    debate, log = await held(a_setup(rounds=1, provider="offline"))
+    start = fold(log[:1])
+    turns = [Turn(act=Act.PROPOSAL, round=1, agent=agent.id) for agent in debate.setup.agents]
+    stream = io.StringIO()
+    progress = Progress(LineScreen(stream))
+    await progress.turns_began(start, turns[:2])
+    await progress.turns_began(start, turns)
+
+    assert stream.getvalue() == "Round 1 of 1: proposal (3 turns)\n"
+
+
+async def test_the_live_line_says_round_phase_count_names_and_cost() -> None:
+    debate, log = await held(a_setup(rounds=1, provider="offline"))
+    one_done = fold(log[:2])
+    working = [Turn(act=Act.PROPOSAL, round=1, agent=name) for name in ("security", "simplicity")]
+
+    assert len(one_done.contributions) == 1
+    assert status_line(one_done, working) == (
+        f"round 1/1 · proposal 1/3 · Security, Simplicity · {money(debate.usage.cost)}"
+    )
+
+
+def test_many_names_are_counted() -> None:
+    agents = ("architect", "security", "simplicity", "testing", "finance")
+    debate = fold(a_log())
+    turns = [Turn(act=Act.PROPOSAL, round=1, agent=agent) for agent in agents]
+
+    assert "Architect, Security, simplicity +2" in status_line(debate, turns)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (StopRequested(stop=Stop(by=Person(id="U1"))), "Stopping: the judge decides"),
+        (TimeRanOut(), "The debate's time is up"),
+        (
+            TurnFailed(
+                failure=Failure(
+                    turn=Turn(act=Act.PROPOSAL, round=1, agent="architect"), reason="[red]No[/red]."
+                )
+            ),
+            "  Architect: proposal, round 1: failed: [red]No[/red].",
+        ),
+    ],
+)
+def test_an_event_is_told(event: StopRequested | TimeRanOut | TurnFailed, said: str) -> None:
+    debate, _ = debate_and_last()
+
+    assert next(news(debate, event)).startswith(said)
+
+
+def test_a_terminal_gets_a_live_line_and_a_pipe_gets_lines() -> None:
+    live = screen_for(Terminal())
+    live.close()
+
+    assert isinstance(live, LiveScreen)
+    assert isinstance(screen_for(io.StringIO()), LineScreen)
+
+
+def test_text_is_shown_as_it_is_and_never_as_markup() -> None:
+    stream = Terminal()
+    screen = LiveScreen(stream)
+    screen.say("[red]not red[/red]")
+    screen.show("[bold]status[/bold]")
+    screen.close()
+    screen.close()
+
+    assert "[red]not red[/red]" in stream.getvalue()

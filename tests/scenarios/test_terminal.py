@@ -1,0 +1,186 @@
+"""The terminal as people have it: a process, its exit code, what it says, kill -9 and Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
+ROOT = Path(__file__).parents[2]
+MOOT = (sys.executable, "-c", "from bot.cli import main; main()")
+#: Enough turns that there is time to interrupt it.
+LONG = (
+    *("debate", QUESTION, "--rounds", "5"),
+    *("--agents", "architect,security,simplicity,testing,finance,product"),
+)
+
+
+class Shell:
+    """Runs `moot` in a folder of its own, without anybody's keys."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+        self._environment = {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
+
+    def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 - our own program
+            [*MOOT, *words],
+            cwd=self.folder,
+            env={**self._environment, **variables},
+            input="",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=50,
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [*MOOT, *words],
+            cwd=self.folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def record(self, debate_id: str) -> Any:
+        return json.loads(self.run("export", debate_id, "--format", "json").stdout)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    (tmp_path / "blank.md").write_text("\n", encoding="utf-8")
+    (tmp_path / "latin.md").write_bytes(b"caf\xe9")
+    (tmp_path / "bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
+    (tmp_path / "broken.json").write_text('{"debate": {', encoding="utf-8")
+    (tmp_path / "ollama.yaml").write_text(
+        "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
+        encoding="utf-8",
+    )
+    return Shell(tmp_path)
+
+
+def until(process: subprocess.Popen[str], words: str) -> list[str]:
+    """Lines of standard error up to the first that has these words."""
+    assert process.stderr
+    lines: list[str] = []
+    for line in process.stderr:
+        lines.append(line)
+        if words in line:
+            return lines
+    raise AssertionError(f"it ended without {words!r}: {lines}")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["debate", QUESTION, "--rounds", "1"], 0, "Show it again with: moot show d"),
+        (["debate"], 2, "There is no question."),
+        (["debate", "x", "--problem-file", "blank.md"], 2, "The question is here twice"),
+        (["debate", "--problem-file", "none.md"], 2, "There is no problem file none.md."),
+        (["debate", "--problem-file", "."], 2, "is a folder"),
+        (["debate", "--problem-file", "blank.md"], 2, "is blank"),
+        (["debate", "--problem-file", "latin.md"], 2, "is not UTF-8 text"),
+        (["debate", "x", "--rounds", "0"], 2, "Rounds must be from 1 to 15"),
+        (["debate", "x", "--rounds", "three"], 2, "valid integer"),
+        (["debate", "x", "--nonsense"], 2, "--nonsense"),
+        (["dance"], 2, "dance"),
+        (["debate", QUESTION, "--config", "ollama.yaml", "--rounds", "1"], 3, "failed"),
+        (
+            ["debate", "x", "--config", "bad.yaml"],
+            4,
+            "line 2: debate.roundz is no setting. Did you",
+        ),
+        (["debate", "x", "--config", "broken.json"], 4, "broken.json, line 1"),
+        (["config", "check", "bad.yaml"], 4, 'Did you mean "rounds"?'),
+        (["show", "d2345672"], 1, "d2345672"),
+        (["list"], 0, "There are no debates"),
+    ],
+)
+def test_every_way_to_end_has_its_exit_code_and_words(
+    shell: Shell, words: Sequence[str], code: int, said: str
+) -> None:
+    done = shell.run(*words, OLLAMA_HOST="http://127.0.0.1:9")
+
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert code in {0, 3} or done.stdout == ""
+
+
+def test_a_missing_key_is_a_matter_of_configuration(shell: Shell) -> None:
+    (shell.folder / "key.yaml").write_text("default_model: {provider: openai}", encoding="utf-8")
+    done = shell.run("debate", "x", "--config", "key.yaml")
+
+    assert done.returncode == 4
+    assert "OPENAI_API_KEY is not set" in done.stderr
+
+
+def test_a_database_somebody_uses_is_said_in_words(shell: Shell) -> None:
+    process = shell.start(*LONG)
+    until(process, "Round 1 of 5")
+    done = shell.run("list")
+    process.kill()
+    process.communicate()
+
+    assert done.returncode == 1
+    assert "Another process" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_debate_killed_at_any_point_can_be_taken_up(shell: Shell) -> None:
+    process = shell.start(*LONG)
+    debate_id = until(process, "Debate d")[-1].split()[1].rstrip(":")
+    until(process, "Round 1 of 5: refinement")
+    process.kill()
+    process.communicate()
+    before = shell.record(debate_id)["events"]
+    done = shell.run("debate", "--resume", debate_id)
+    after = shell.record(debate_id)
+
+    assert done.returncode == 0, done.stderr
+    assert before == after["events"][: len(before)]
+    assert len(before) < len(after["events"])
+    keys = [event["key"] for event in after["events"]]
+    assert len(keys) == len(set(keys))
+    assert done.stdout.strip()
+    assert keys[-1] == "end"
+
+
+def test_ctrl_c_leaves_a_partial_decision(shell: Shell) -> None:
+    process = shell.start(*LONG)
+    until(process, "Round 1 of 5: refinement")
+    process.send_signal(signal.SIGINT)
+    decision, said = process.communicate(timeout=50)
+
+    assert process.returncode == 0, said
+    assert "Stopping: the judge decides on what is there." in said
+    assert "before all turns were taken" in decision
+    assert "Traceback" not in said
+
+
+def test_help_needs_nothing_heavy() -> None:
+    check = (
+        "import sys; import bot.terminal.commands; "
+        "print([name for name in sys.modules if name.split('.')[0] in "
+        "{'pydantic', 'sqlalchemy', 'openai', 'anthropic', 'slack_bolt', 'jinja2', 'yaml'}])"
+    )
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:
+    shell.run("list")
+
+    assert (shell.folder / "moot.db").stat().st_mode & 0o077 == 0
