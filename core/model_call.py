@@ -240,28 +240,29 @@ class ModelCalls:
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""
         request = self._measure.fitted(ref.provider, replace(request, model=ref.model))
+        useless = 0
         for number in range(1, self._patience.tries):
             try:
                 return await self._attempt(ref, request, tab)
             except ProviderError as error:
                 self._pauses.note(ref, error)
                 wait = self._wait_after(error, number)
-                if wait is None or wait >= tab.seconds_left:
+                if not error.passing or wait >= tab.seconds_left:
                     raise
                 if isinstance(error, ReplyUnusable):
+                    useless += 1
                     request = _with_more_room(request)
+                if useless >= self._patience.tries_if_unusable:
+                    raise
             await self._clock.sleep(wait)
         return await self._attempt(ref, request, tab)
 
-    def _wait_after(self, error: ProviderError, number: int) -> float | None:
-        """Seconds to wait before the next try; None when there is none.
+    def _wait_after(self, error: ProviderError, number: int) -> float:
+        """Seconds to wait before the next try.
 
         A wait the vendor asks for is a lower bound; ours is random up to a bound that doubles.
         """
         rules = self._patience
-        hopeless = isinstance(error, ReplyUnusable) and number >= rules.tries_if_unusable
-        if not error.passing or hopeless:
-            return None
         bound = min(rules.longest_wait, rules.first_wait * 2 ** (number - 1))
         asked = error.retry_after if isinstance(error, ProviderBusy) else None
         return (asked or 0.0) + self._jitter() * bound

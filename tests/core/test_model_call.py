@@ -210,6 +210,12 @@ async def test_a_useless_reply_is_asked_for_once_more_and_both_are_paid(
     assert spent.cost
 
 
+async def test_only_useless_replies_count_as_such(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = in_turn(OVERLOADED, OVERLOADED, Say(text=" "), Say(text=REPLY))
+
+    assert (await calls.ask(a_request(), ANN)).value == REPLY
+
+
 async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor: Vendor) -> None:
     vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
 
