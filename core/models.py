@@ -2,6 +2,8 @@
 
 Values only: no I/O, no clock, no randomness. Identity is a matter of storage; two equal values are
 the same thing. What happened lives in `core.events`; `Debate` is what folding those events gives.
+
+Reason: every word of a debate in one place, so that no two modules can name a thing differently.
 """
 
 from collections.abc import Mapping

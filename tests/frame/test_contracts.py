@@ -39,7 +39,7 @@ BREACHES = [
 ALLOWED = [
     ("bot/app.py", "import core.providers.registry\nimport core.store.debates\nimport aiohttp"),
     ("bot/store/posts.py", "import core.store.database"),
-    ("bot/cli.py", "import bot.workspace"),
+    ("bot/demo.py", "import bot.workspace"),
     ("core/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
 ]
 
