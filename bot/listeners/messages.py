@@ -13,6 +13,7 @@ from bot.ids import board_key, note_id
 from bot.listeners import answers
 from bot.listeners.reception import Reception, person, place
 from bot.payloads import MessageEvent
+from bot.people.answering import Reply
 from bot.store.posts import Channel, NewPost, PostState
 from core.errors import BadInput, MootError
 from core.opening import Wish
@@ -50,16 +51,18 @@ def register(app: AsyncApp, reception: Reception) -> None:
 
 
 async def take_note(reception: Reception, event: MessageEvent) -> None:
-    """Add a person's reply in a debate's thread to the debate; the presenter says it was seen."""
+    """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
     said = event.question
     if not said or not event.message.is_thread_reply_of_person:
         return
     debate_id = await _debate_of_thread(reception, event)
     if debate_id is None:
         return
-    note = note_id(event.message.channel, event.message.ts)
-    author = person(event.message.user)
-    await reception.commands.add_note(debate_id, note_id=note, author=author, text=said)
+    origin = note_id(event.message.channel, event.message.ts)
+    by = person(event.message.user)
+    await reception.answering.take_reply(
+        Reply(debate_id=debate_id, by=by, text=said, origin=origin)
+    )
 
 
 async def take_question(reception: Reception, event: MessageEvent) -> None:
@@ -95,8 +98,10 @@ async def _debate_of_thread(reception: Reception, event: MessageEvent) -> str | 
         return None
     channel = Channel(event.team_id, event.message.channel)
     for _ in range(_LOOKS):
+        # In this order: a board that arrives between the two is found.
+        under_way = await _is_board_under_way(reception, channel)
         found = await reception.posts.debate_of_thread(channel, thread_ts)
-        if found or not await _is_board_under_way(reception, channel):
+        if found or not under_way:
             return found
         await reception.clock.sleep(_LOOK_SECONDS)
     raise BoardUnknownYet

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from bot.store.posts import NewPost
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused, ProviderDown, ProviderError
 from core.models import Status
@@ -107,3 +108,24 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
         )
         assert "cannot go on" in direct[0]["text"]
         assert await team.status(board) is Status.FAILED
+
+
+async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+        board = await team.debate(QUESTION)
+        root = team.thread(board)[0]
+        debate_id = key_of(root).partition("/")[0]
+        odd = NewPost(
+            key=f"{debate_id}/odd",
+            workspace=team.workspace.world.team_id,
+            channel=root["channel"],
+            debate_id=debate_id,
+            thread_key=f"{debate_id}/board",
+            method="post",
+            payload={"text": "the words", "blocks": [{"type": "no such block"}]},
+        )
+        await team.moot.outbox.post([odd])
+        await team.wait_for_end(board)
+        found = [one for one in team.thread(board) if key_of(one) == f"{debate_id}/odd/bare"]
+        assert [one["text"] for one in found] == ["the words"]
+        assert await team.status(board) is Status.CONCLUDED

@@ -1,0 +1,244 @@
+"""Agents ask, people answer: in the thread, in the form, too late, or not at all."""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.ids import ActionId, FieldId, question_field
+from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.workspace.workspace import run_workspace
+from core.events import fold
+from core.models import Act, Clarifying, Debate, Status
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, plausible_reply
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+ASKED = {
+    "architect": [("How many jobs a second?", "A thousand"), ("Who runs it?", "Two people")],
+    "security": [("Which data is in a job?", "No personal data")],
+    "simplicity": [("How many jobs each second?", "Ten")],
+}
+
+
+def asking(request: ModelRequest) -> str:
+    if request.act is not Act.QUESTIONS:
+        return plausible_reply(request)
+    asked = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
+    return json.dumps({"questions": asked})
+
+
+def spec(seconds: float = 600) -> BotSpec:
+    clarifying = Clarifying(enabled=True, wait_seconds=seconds)
+    return BotSpec(provider=ScriptedProvider(asking), rounds=1, clarifying=clarifying)
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work(spec=spec()) as found:
+        yield found
+
+
+async def card_of(team: Team, board: str) -> Message:
+    """Wait for the card with the questions."""
+    found = await team.workspace.wait_for(
+        lambda: [one for one in team.replies(board) if key_of(one).endswith("/card")]
+    )
+    return found[0]
+
+
+async def card_saying(team: Team, board: str, words: str) -> Message:
+    """Wait until the card says this."""
+    await card_of(team, board)
+
+    def found() -> Sequence[Message]:
+        cards = [one for one in team.replies(board) if key_of(one).endswith("/card")]
+        return [one for one in cards if words in one["text"]]
+
+    return (await team.workspace.wait_for(found))[0]
+
+
+async def debate_at(team: Team, board: str) -> Debate:
+    key = key_of(team.thread(board)[0])
+    return fold(await team.moot.store.events(key.partition("/")[0]))
+
+
+def reactions(team: Team, board: str, said: Message) -> Sequence[str]:
+    message = next(one for one in team.thread(board) if one["ts"] == said["ts"])
+    return [one["name"] for one in message.get("reactions", ())]
+
+
+def filled(**answers: str) -> dict[str, Any]:
+    """A form's state: `filled(q1="10k")`."""
+    fields = {question_field(int(name[1:])): text for name, text in answers.items()}
+    return {field: {field: {"value": text}} for field, text in fields.items()}
+
+
+async def test_the_questions_come_once_each_with_who_asks_and_what_holds_otherwise(team: Team):
+    board = await team.debate(QUESTION)
+    card = await card_of(team, board)
+    assert card["text"].count("How many jobs") == 1
+    assert "asked by Architect, Simplicity" in card["text"]
+    assert "If nobody answers: A thousand" in card["text"]
+    assert "<!date^" in card["text"]
+    assert "Waiting for answers" in team.thread(board)[0]["text"]
+    assert (await debate_at(team, board)).contributions == {}
+
+
+async def test_a_numbered_reply_answers_that_question_and_a_plain_one_the_oldest(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    second = await team.say("2: two of us, part time", board, user="alex")
+    await card_saying(team, board, "two of us, part time")
+    plain = await team.say("About 10k a second", board)
+    await card_saying(team, board, "About 10k a second")
+    await team.wait_until_sent()
+    debate = await debate_at(team, board)
+    assert {n: answer.text for n, answer in debate.answers.items()} == {
+        1: "About 10k a second",
+        2: "two of us, part time",
+    }
+    assert reactions(team, board, second) == ["white_check_mark"]
+    assert reactions(team, board, plain) == ["white_check_mark"]
+
+
+async def test_one_reply_with_several_lines_answers_several_and_the_debate_begins(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    await team.say("1: 10k\nat noon\n2: two people\n3: skip", board)
+    debate = await team.wait_for_end(board)
+    assert debate.answers[1].text == "10k\nat noon"
+    assert debate.answers[3].text == ""
+    assert debate.status is Status.CONCLUDED
+    card = await card_saying(team, board, "closed")
+    assert "Skipped by" in card["text"]
+    whole = "\n".join(one["text"] for one in team.replies(board))
+    assert "Which data is in a job? NA; assumed: No personal data" in whole
+    assert "Who runs it? NA" not in whole
+
+
+async def test_the_form_shows_all_questions_and_takes_all_answers(team: Team):
+    board = await team.debate(QUESTION)
+    card = await card_of(team, board)
+    await team.workspace.click("alex", team.channel, card["ts"], ActionId.ANSWER.value)
+    view = team.workspace.views("alex")[-1]
+    labels = [block["label"]["text"] for block in view["blocks"] if block["type"] == "input"]
+    assert [label[:2] for label in labels[:3]] == ["1.", "2.", "3."]
+    rest = {FieldId.REST.value: {FieldId.REST.value: {"selected_options": [{"value": "yes"}]}}}
+    values = {**filled(q1="10k", q3="Names and addresses"), **rest}
+    await team.workspace.submit("alex", view["id"], values)
+    debate = await team.wait_for_end(board)
+    assert {n: answer.text for n, answer in debate.answers.items()} == {
+        1: "10k",
+        2: "",
+        3: "Names and addresses",
+    }
+    assert debate.answers[1].by.id == team.workspace.user("alex").id
+
+
+async def test_skip_lets_one_assumption_hold_and_skip_all_the_rest(team: Team):
+    board = await team.debate(QUESTION)
+    card = await card_of(team, board)
+    block = next(one["block_id"] for one in card["blocks"] if one.get("accessory"))
+    await team.workspace.click(
+        "dana", team.channel, card["ts"], ActionId.SKIP.value, block_id=block
+    )
+    await card_saying(team, board, "Skipped by")
+    await team.workspace.click("dana", team.channel, card["ts"], ActionId.SKIP_ALL.value)
+    debate = await team.wait_for_end(board)
+    assert [answer.text for answer in debate.answers.values()] == ["", "", ""]
+
+
+async def test_when_the_time_is_up_the_assumptions_hold():
+    async with team_at_work(spec=spec(seconds=0.5)) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert debate.answers == {}
+        assert len(debate.closed) == 1
+        card = await card_saying(team, board, "closed")
+        assert "NA. Assumed: A thousand" in card["text"]
+        whole = "\n".join(one["text"] for one in team.replies(board))
+        assert "How many jobs a second? NA; assumed: A thousand" in whole
+
+
+async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any):
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=spec(1.5)) as team:
+            board = await team.debate(QUESTION)
+            await card_of(team, board)
+            assert await team.status(board) is Status.RUNNING
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=spec(1.5)) as again:
+            debate = await again.wait_for_end(board)
+            assert len(debate.closed) == 1
+
+
+async def test_a_late_answer_is_a_note():
+    slow = ScriptedProvider(asking, latency=0.15)
+    waiting = replace(spec(seconds=0.3), provider=slow)
+    async with team_at_work(spec=waiting) as team:
+        board = await team.debate(QUESTION)
+        await card_saying(team, board, "closed")
+        late = await team.say("2: nobody, sorry", board)
+        debate = await team.wait_for_end(board)
+        assert debate.answers == {}
+        assert [note.text for note in debate.notes] == [
+            "On question 2 (Who runs it?): nobody, sorry"
+        ]
+        assert reactions(team, board, late) == ["eyes"]
+
+
+async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_hears_of(
+    team: Team,
+):
+    board = await team.debate(QUESTION)
+    card = await card_of(team, board)
+    await team.workspace.click("alex", team.channel, card["ts"], ActionId.ANSWER.value)
+    view = team.workspace.views("alex")[-1]
+    await team.say("1: 10k", board)
+    await card_saying(team, board, "10k")
+    await team.workspace.submit("alex", view["id"], filled(q1="20k", q2="Us"))
+    debate = await debate_at(team, board)
+    assert (debate.answers[1].text, debate.answers[2].text) == ("10k", "Us")
+    assert [note.text for note in debate.notes] == ["On question 1 (How many jobs a second?): 20k"]
+    told = team.workspace.views("alex")[-1]
+    assert "Somebody answered question 1 before you" in json.dumps(told)
+
+
+async def test_a_reply_delivered_twice_answers_one_question(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    team.workspace.faults.double_next_events(1)
+    await team.say("About 10k a second", board)
+    await card_saying(team, board, "About 10k a second")
+    times = [one.event_id for one in team.workspace.deliveries if one.name == "message"]
+    await team.workspace.wait_for(lambda: all(one.acked for one in team.workspace.deliveries))
+    assert len(times) - len(set(times)) == 1
+    debate = await debate_at(team, board)
+    assert list(debate.answers) == [1]
+    assert debate.notes == ()
+
+
+async def test_many_people_answering_at_once_answer_one_question_each(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    for user in ("dana", "alex", "sam"):
+        await team.say(f"{user} says so", board, user=user)
+    debate = await team.wait_for_end(board)
+    assert sorted(debate.answers) == [1, 2, 3]
+    assert {answer.text for answer in debate.answers.values()} == {
+        "dana says so",
+        "alex says so",
+        "sam says so",
+    }
+
+
+async def test_a_debate_that_is_stopped_while_it_waits_closes_its_card(team: Team):
+    board = await team.debate(QUESTION)
+    card = await card_of(team, board)
+    await team.click(board)
+    await team.wait_for_end(board)
+    await card_saying(team, board, "closed")
+    edited = next(one for one in team.thread(board) if one["ts"] == card["ts"])
+    assert not any(block["type"] == "actions" for block in edited["blocks"])
