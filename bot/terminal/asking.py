@@ -28,7 +28,7 @@ class Asking:
     async def answer(self, debate: Debate, asked: Clarification) -> Answer:
         """Put one question; no text, or the end of the input, lets its assumption hold."""
         who = ", ".join(name_of(debate, agent) for agent in asked.asked_by)
-        self._screen.show("waiting for you")
+        self._screen.show("")
         self._screen.say(f"{asked.number}. {asked.question}  ({who})")
         self._screen.say(f"   Enter alone: {asked.assumption}")
         typed = (await _next_line(self._stream)).strip()

@@ -17,6 +17,21 @@ config = typer.Typer(
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
 ]
+ProblemFile = Annotated[
+    Path | None, typer.Option("--problem-file", help="Read the question from this file.")
+]
+Agents = Annotated[
+    str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
+]
+Format = Annotated[str | None, typer.Option("--format", "-f", help="critique, council or panel.")]
+Result = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Whole record if .json, else the decision's text."),
+]
+Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md is added.")]
+Clarify = Annotated[bool, typer.Option("--clarify", help="Agents may ask you before round 1.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")]
+Resume = Annotated[str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.")]
 DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, like dabc2345.")]
 File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
@@ -37,34 +52,17 @@ def register(app: typer.Typer) -> None:
 def debate(  # noqa: PLR0913 - one per option
     question: Annotated[str | None, typer.Argument(help="What to debate.")] = None,
     *,
-    problem_file: Annotated[
-        Path | None, typer.Option("--problem-file", help="Read the question from this file.")
-    ] = None,
+    problem_file: ProblemFile = None,
     context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
-    agents: Annotated[
-        str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
-    ] = None,
+    agents: Agents = None,
     rounds: Annotated[int | None, typer.Option("--rounds", "-r", help="Rounds.")] = None,
-    form: Annotated[
-        str | None, typer.Option("--format", "-f", help="critique, council or panel.")
-    ] = None,
+    form: Format = None,
     config: Config = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Whole record if .json, else the decision's text."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a Markdown report; .md is added.")
-    ] = None,
-    clarify: Annotated[
-        bool, typer.Option("--clarify", help="Agents may ask you before round 1.")
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say more on standard error.")
-    ] = False,
-    resume: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")
-    ] = None,
+    output: Result = None,
+    report: Report = None,
+    clarify: Clarify = False,
+    verbose: Verbose = False,
+    resume: Resume = None,
 ) -> None:
     """Debate a question here; the decision goes to standard output.
 

@@ -38,7 +38,7 @@ class Screen(Protocol):
         ...
 
     def show(self, status: str) -> None:
-        """Replace the live line."""
+        """Replace the live line; empty: take it away until there is another."""
         ...
 
     def close(self) -> None:
@@ -79,10 +79,14 @@ class LiveScreen:
         self._console.print(line, markup=False)
 
     def show(self, status: str) -> None:
-        """Replace the live line."""
+        """Replace the live line; take it away if there is nothing to say."""
         from rich.text import Text  # noqa: PLC0415 - see above
 
+        if not status:
+            self._status.stop()
+            return
         self._status.update(Text(status, no_wrap=True, overflow="ellipsis"))
+        self._status.start()
 
     def close(self) -> None:
         """Take the live line away."""
@@ -152,7 +156,7 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     """Round, phase, done and total, who is doing what, cost: one line."""
     cost = money(debate.usage.cost)
     if not working:
-        return f"{len(debate.times)} steps done · {cost}"
+        return f"debate {debate.id} · {cost}"
     turn = working[0]
     planned = _planned(debate, turn)
     done = sum(debate.is_done(one) for one in planned)

@@ -10,7 +10,9 @@ from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
 from core.evaluation import as_csv, as_json, as_markdown, evaluate
 from core.events import fold
+from core.models import Debate, Setup
 from core.opening import Wish, open_debate
+from core.settings import Settings
 
 _PROVIDERS_FAILED = 3
 _FORMS = {"json": as_json, "csv": as_csv, "md": as_markdown}
@@ -46,19 +48,11 @@ async def score(
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     loaded = await load_settings(environment, config)
     debate = fold(await read_log(debate_id))
-    wish = Wish(
-        question=debate.setup.question,
-        asked_by=debate.setup.asked_by,
-        place=debate.setup.place,
-        agents=names,
-    )
-    most = len(debate.setup.question)
-    settings = loaded.settings.model_copy(update={"question_max_chars": most})
-    roster = open_debate(wish, settings, delimiter=debate.setup.delimiter)
+    roster = _evaluators(debate, names, loaded.settings)
     for notice in (*loaded.notices, *roster.warnings):
         tell(f"Notice: {notice}")
     check_providers(roster, environment)
-    calls = build_calls(environment, settings)
+    calls = build_calls(environment, loaded.settings)
     try:
         evaluation = await evaluate(calls, debate, roster.agents)
     finally:
@@ -67,3 +61,16 @@ async def score(
     for failed in evaluation.failed:
         tell(f"Warning: {failed.name} could not score the debate: {failed.reason}")
     return 0 if evaluation.marks else _PROVIDERS_FAILED
+
+
+def _evaluators(debate: Debate, names: Sequence[str], settings: Settings) -> Setup:
+    """A roster found as for a debate: agents of the settings, else built-in roles."""
+    wish = Wish(
+        question=debate.setup.question,
+        asked_by=debate.setup.asked_by,
+        place=debate.setup.place,
+        agents=names,
+    )
+    most = {"question_max_chars": len(debate.setup.question)}
+    usable = settings.model_copy(update=most)
+    return open_debate(wish, usable, delimiter=debate.setup.delimiter)

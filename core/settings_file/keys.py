@@ -179,8 +179,9 @@ class _Moves:
             if key in agent:
                 self._source.move((*path, key), (*path, "prompts", prompt))
                 found = agent.pop(key)
-                if found is not None:
-                    agent.setdefault("prompts", {})[prompt] = found
+                prompts = agent.setdefault("prompts", {}) if found is not None else None
+                if isinstance(prompts, dict):
+                    cast("dict[str, Any]", prompts).setdefault(prompt, found)
         if agent.pop("system_prompt", None):
             self._say(
                 (*path, "system_prompt"),

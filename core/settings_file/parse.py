@@ -191,6 +191,4 @@ def _record_fault(record: Mapping[str, Any]) -> str:
     except ValidationError as error:
         found = error.errors(include_url=False)[0]
         return f"{'.'.join(str(step) for step in found['loc'])}: {found['msg']}."
-    except ValueError as error:
-        return str(error)
     return ""

@@ -97,6 +97,8 @@ def _marks(text: str, name: str, *, is_json: bool) -> Iterator[tuple[Path, Mark]
         node = yaml.compose(text.replace("\t", " ") if is_json else text, yaml.SafeLoader)
     except yaml.YAMLError:
         return
+    except RecursionError:
+        raise ConfigurationBroken(f"{name} is too deeply nested.") from None
     if node is not None:
         yield from _Walk(name).marks(node, ())
 

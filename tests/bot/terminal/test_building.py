@@ -12,7 +12,7 @@ from core.testing import a_setup
 
 
 def environment(**values: str) -> BotSettings:
-    return BotSettings(_env_file=None, **values)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return BotSettings(_env_file=None, **values)  # pyright: ignore[reportCallIssue]
 
 
 def setup_with(provider: str) -> Setup:

@@ -120,3 +120,17 @@ def test_text_is_shown_as_it_is_and_never_as_markup() -> None:
     screen.close()
 
     assert "[red]not red[/red]" in stream.getvalue()
+
+
+def test_the_live_line_goes_while_somebody_types() -> None:
+    stream = Terminal()
+    screen = LiveScreen(stream)
+    screen.show("working")
+    screen.show("")
+    before = stream.getvalue()
+    screen.say("1. How many?")
+
+    assert "working" not in stream.getvalue()[len(before) :]
+    screen.show("working again")
+    screen.close()
+    assert "working again" in stream.getvalue()

@@ -221,6 +221,39 @@ def test_a_file_that_grows_for_ever_is_refused() -> None:
     assert "too large" in problems(f"l0: &l0 [x]\n{layers}")[0]
 
 
+@pytest.mark.parametrize("name", ["moot.yaml", "moot.json"])
+@pytest.mark.parametrize("depth", [100, 900, 100_000])
+def test_a_file_that_is_nested_too_deeply_is_refused(name: str, depth: int) -> None:
+    assert problems('{"a": ' + "[" * depth + "]" * depth + "}", name)[0].startswith(name)
+
+
+def test_a_file_that_holds_itself_is_refused() -> None:
+    assert "too large or too deeply nested" in problems("agents: &a [*a]")[0]
+
+
+def test_misplaced_values_are_problems_and_no_crash() -> None:
+    agents = "agents:\n- {id: a, prompts: 3, systemPromptPath: x}\n"
+
+    assert len(problems(f"{agents}limits: 3\ndebate: {{timeoutPerRound: 1}}")) >= 2
+
+
+def test_a_prompt_in_the_file_itself_is_pointed_out() -> None:
+    done = loaded("agents:\n- {id: ann, systemPrompt: You are Ann.}")
+
+    assert "agents[0].systemPrompt: put the text into a file" in done.notices[0]
+
+
+def test_an_agent_has_its_own_way_of_summarising() -> None:
+    ann = loaded(
+        "agents:\n- {id: ann, summarization: {method: full, prompt_file: s.md, enabled: false}}"
+    ).settings.agents[0]
+
+    assert ann.summarization
+    assert ann.summarization.method is ContextMethod.FULL
+    assert not ann.summarization.enabled
+    assert ann.summarization.prompt == PromptText(text="Text of s.md", source="s.md")
+
+
 def test_anchors_and_merges_may_be_used() -> None:
     done = loaded("agents:\n- &a {id: ann, provider: openai}\n- {<<: *a, id: bob}")
 
