@@ -55,7 +55,8 @@ def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of the form that is asked for, in the vendor's own way."""
     places = (("format",), ("output_config", "format", "schema"), ("text", "format", "schema"))
     found = (dig(body, *place, "properties") for place in places)
-    return next((fields for fields in found if fields), {})
+    nothing: Mapping[str, Any] = {}
+    return next((fields for fields in found if fields), nothing)
 
 
 def _ballot(prompt: str) -> dict[str, object]:
