@@ -18,7 +18,7 @@ from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
 from bot.health import Health
-from bot.listeners import actions, messages, rest
+from bot.listeners import actions, clarifying, messages, rest
 from bot.listeners import commands as typed_commands
 from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
@@ -27,6 +27,7 @@ from bot.outbox.pace import Pace
 from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
 from bot.payloads import Identity
+from bot.people.answering import Answering
 from bot.presenter.sink import Presenter
 from bot.runner.local import LocalRunner
 from bot.settings import SlackAccess
@@ -141,6 +142,7 @@ def _tie(parts: Parts, database: Database, client: AsyncWebClient) -> tuple[Rece
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)
     reception = Reception(
         commands=commands,
+        answering=Answering(commands=commands),
         access=Access(client),
         outbox=outbox,
         posts=posts,
@@ -163,6 +165,7 @@ def _listening(parts: Parts, client: AsyncWebClient, reception: Reception) -> As
     )
     typed_commands.register(app, reception)
     actions.register(app, reception)
+    clarifying.register(app, reception)
     messages.register(app, reception)
     rest.register(app)
     return app

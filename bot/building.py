@@ -10,7 +10,7 @@ from core.capabilities import Record
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
 from core.model_call import ModelCalls, Tables
-from core.models import Agent, Setup
+from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
 from core.providers import registry
 from core.settings import ModelChoice, Settings
@@ -72,17 +72,23 @@ def build_calls(environment: BotSettings, settings: Settings) -> ModelCalls:
     return ModelCalls(providers, SystemClock(), tables=tables)
 
 
-async def load_settings(environment: BotSettings, file: Path | None = None) -> Loaded:
+async def load_settings(
+    environment: BotSettings, file: Path | None = None, *, clarify: bool = False
+) -> Loaded:
     """Return the settings in force: built in, then the file's.
 
     Args:
         environment: Its keys decide which models serve when nothing is said.
         file: A configuration file; None: the one the environment names, if it names one.
+        clarify: Whether agents may ask people first when the file does not say.
 
     Raises:
         ConfigurationBroken: The file cannot be used.
     """
-    known = Known(settings=await _with_models(environment), providers=usual_models())
+    built_in = (await _with_models(environment)).model_copy(
+        update={"clarifying": Clarifying(enabled=clarify)}
+    )
+    known = Known(settings=built_in, providers=usual_models())
     chosen = file or environment.moot_config
     return load_file(chosen, known) if chosen else Loaded(settings=known.settings)
 

@@ -105,16 +105,16 @@ class Commands:
         try:
             found = fold(await self.store.events(debate_id))
         except DebateUnknown:
-            raise BadInput(_unknown(debate_id)) from None
+            raise BadInput(self.unknown(debate_id)) from None
         if found.setup.place.workspace != workspace:
-            raise BadInput(_unknown(debate_id))
+            raise BadInput(self.unknown(debate_id))
         return found
+
+    def unknown(self, debate_id: str) -> str:
+        """Return that there is no such debate, or none that one may see."""
+        return f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."
 
     async def debates_in(self, place: Place, *, limit: int) -> Sequence[DebateEntry]:
         """Return the newest debates of a channel."""
         wanted = DebateFilter(workspace=place.workspace, channels=(place.channel,), limit=limit)
         return await self.store.find(wanted)
-
-
-def _unknown(debate_id: str) -> str:
-    return f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."

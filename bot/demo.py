@@ -27,7 +27,7 @@ from bot.workspace.workspace import Workspace, run_workspace
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
 from core.model_call import ModelCalls
-from core.models import Debate, Status
+from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 
@@ -39,6 +39,8 @@ USER = "dana"
 CHANNEL = "architecture"
 PORT = 8765
 _GLANCE_SECONDS = 0.2
+#: Seconds that the agents of a demonstration wait for answers.
+_WAIT_SECONDS = 60.0
 _WIDTH = 96
 _OWN_NAME = "Moot"
 
@@ -213,6 +215,18 @@ def offline(settings: Settings) -> Settings:
     return settings.model_copy(update=changes)
 
 
+def asking(settings: Settings) -> Settings:
+    """Return the settings with agents that ask first, and wait for a moment only."""
+    clarifying = Clarifying(enabled=True, wait_seconds=_WAIT_SECONDS)
+    return settings.model_copy(update={"clarifying": clarifying})
+
+
+def _wait_in_words(settings: Settings) -> str:
+    if not settings.clarifying.enabled:
+        return ""
+    return f"\nThe agents ask you first and wait {_WAIT_SECONDS:.0f} s (on Slack: 15 minutes)."
+
+
 def costs_money(settings: Settings) -> bool:
     """Whether a model is paid for."""
     providers = {settings.agent_model.provider, settings.judge_model.provider}
@@ -256,8 +270,9 @@ async def show(wanted: Wanted) -> int:
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)
     chosen = _agreed(loaded.settings, yes=wanted.yes)
+    debating = demo_settings(chosen, wanted.rounds, wanted.agents)
     demo = Demo(
-        settings=demo_settings(chosen, wanted.rounds, wanted.agents),
+        settings=debating if wanted.once else asking(debating),
         calls=build_calls(settings, chosen),
         question=wanted.question,
         port=wanted.port,
@@ -267,7 +282,7 @@ async def show(wanted: Wanted) -> int:
     )
     async with demo.stage() as stage:
         typer.echo(f"A local Slack is at {stage.workspace.url} (Ctrl-C ends it).")
-        typer.echo(f"{models_in_words(demo.settings)}\n")
+        typer.echo(f"{models_in_words(demo.settings)}{_wait_in_words(demo.settings)}\n")
         return await _play(demo, stage)
 
 

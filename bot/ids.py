@@ -17,6 +17,10 @@ class ActionId(StrEnum):
     PAUSE = "debate_pause"
     RESUME = "debate_resume"
     ADD_CONTEXT = "debate_add_context"
+    #: On the card with questions; the value of a skip is `<debate>/<number>`.
+    ANSWER = "clarify_answer"
+    SKIP = "clarify_skip"
+    SKIP_ALL = "clarify_skip_all"
 
 
 class CallbackId(StrEnum):
@@ -25,12 +29,20 @@ class CallbackId(StrEnum):
     START_FORM = "start_form"
     DEBATE_THIS = "debate_this"
     ADD_CONTEXT_FORM = "add_context_form"
+    ANSWER_FORM = "answer_form"
 
 
 class BlockId(StrEnum):
     """`block_id` of blocks that listeners look into."""
 
     CONTROLS = "controls"
+    QUESTIONS = "questions"
+
+
+class FieldId(StrEnum):
+    """Ids of the fields of forms: block id and action id at once."""
+
+    REST = "rest"
 
 
 def board_key(debate_id: str) -> str:
@@ -46,6 +58,16 @@ def pin_key(debate_id: str) -> str:
 def edit_key(debate_id: str) -> str:
     """The key of the newest edit of the board."""
     return f"{debate_id}/board/edit"
+
+
+def question_field(number: int) -> str:
+    """The id of the field that answers this question."""
+    return f"question-{number}"
+
+
+def card_key(debate_id: str, asked: str) -> str:
+    """The key of the card that puts the questions of this turn to people."""
+    return f"{debate_id}/{asked}/card"
 
 
 def event_key(debate_id: str, seq: int, part: str | int) -> str:

@@ -4,6 +4,7 @@ Every payload read here has an example under `tests/payloads/`. Fields nobody us
 unknown ones ignored: Slack adds fields without notice.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -144,6 +145,37 @@ class FormSubmitted(Payload):
     values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
         validation_alias=AliasPath("view", "state", "values")
     )
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """What the form kept for us."""
+        return json.loads(self.private_metadata) if self.private_metadata else {}
+
+    def typed(self, field: str) -> str:
+        """What was typed into a field; empty if nothing."""
+        return str(self._state(field).get("value") or "").strip()
+
+    def chosen(self, field: str) -> str:
+        """The value chosen in a menu; empty if none."""
+        found: Mapping[str, Any] = self._state(field).get("selected_option") or {}
+        return str(found.get("value", ""))
+
+    def all_chosen(self, field: str) -> tuple[str, ...]:
+        """The values chosen in a menu of several, or the boxes ticked."""
+        found: list[Mapping[str, Any]] = self._state(field).get("selected_options") or []
+        return tuple(str(option["value"]) for option in found)
+
+    def _state(self, field: str) -> Mapping[str, Any]:
+        return self.values.get(field, {}).get(field, {})
+
+
+class ViewOpened(Payload):
+    """The answer of `views.open`.
+
+    Source: https://docs.slack.dev/reference/methods/views.open
+    """
+
+    view_id: str = Field(validation_alias=AliasPath("view", "id"))
 
 
 class HomeOpened(Payload):

@@ -38,7 +38,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         MootError: Slack or the database cannot be reached.
     """
     access = slack_access(settings, mode or mode_of(settings))
-    loaded = await load_settings(settings)
+    loaded = await load_settings(settings, clarify=True)
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)
     parts = Parts(

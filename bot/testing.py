@@ -24,7 +24,7 @@ from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.events import fold
 from core.model_call import ModelCalls, Patience
-from core.models import Debate, Status
+from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -167,6 +167,8 @@ class BotSpec:
     patience: Patience = QUICK_PATIENCE
     #: Signed requests instead of a WebSocket.
     http: bool = False
+    #: Whether agents ask people first; in tests only where a test is about that.
+    clarifying: Clarifying = field(default_factory=Clarifying)
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
@@ -177,7 +179,12 @@ class BotSpec:
             slack=http_access(workspace) if self.http else socket_access(workspace),
             database=str(database),
             calls=calls,
-            settings=Settings(agent_model=choice, judge_model=choice, rounds=self.rounds),
+            settings=Settings(
+                agent_model=choice,
+                judge_model=choice,
+                rounds=self.rounds,
+                clarifying=self.clarifying,
+            ),
             pace=self.pace,
         )
 

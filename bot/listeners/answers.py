@@ -29,6 +29,16 @@ TOO_SLOW = (
     "Moot is slow just now. If nothing appears here within a minute, type it again: "
     "`/debate list` shows what was started."
 )
+CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
+FORM_TOO_LATE = "Slack did not open the form in time. Click again."
+QUESTIONS_CLOSED = (
+    "These questions are closed: all are answered, or the time is over. Write in the thread what "
+    "the agents should know; it reaches them as a note."
+)
+QUESTION_CLOSED = (
+    "This question is answered already, or its time is over. Write in the thread what the agents "
+    "should know; it reaches them as a note."
+)
 MENTIONED = "Mention me with a question and I start a debate, or type `/debate help`."
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
@@ -50,6 +60,15 @@ def not_here(standing: Standing) -> str:
     if standing is Standing.ARCHIVED:
         return "This channel is archived; nothing was started."
     return ""
+
+
+def too_late(numbers: Sequence[int]) -> str:
+    """Return what became of answers to questions that were closed when they came."""
+    which = ", ".join(str(number) for number in numbers)
+    return (
+        f"Somebody answered question {which} before you, or its time was over. While the debate "
+        "runs, what you wrote reaches the agents as a note; your other answers stand."
+    )
 
 
 def not_started(reason: str, question: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bot.access import Access
 from bot.commands import Commands
 from bot.outbox.sender import Outbox
+from bot.people.answering import Answering
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from core.models import Person, Place
@@ -18,6 +19,7 @@ class Reception:
     """The parts of the bot that listeners hand things to."""
 
     commands: Commands
+    answering: Answering
     access: Access
     outbox: Outbox
     posts: Posts

@@ -7,16 +7,19 @@ changes nothing.
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from bot.ids import board_key, edit_key, event_key, note_ts, pin_key
+from bot.ids import board_key, card_key, edit_key, event_key, note_ts, pin_key
 from bot.presenter.reading_order import SILENT_ACTS
 from bot.store.posts import NewPost
 from bot.views import notices
 from bot.views.board import BoardAction, board, question_is_whole
+from bot.views.clarifications import assumptions, card
 from bot.views.message import Message
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.events import (
+    ClarificationAnswered,
+    ClarificationsOpened,
     ContributionMade,
     DebateFailed,
     DebatePaused,
@@ -32,10 +35,12 @@ from core.events import (
     VoteCalled,
     VoteTallied,
 )
-from core.models import Contribution, Debate, Note, Verdict
+from core.models import Answer, Clarifications, Contribution, Debate, Note, Verdict
 
 #: Says "read and passed on" to the person who wrote a note.
 _SEEN = "eyes"
+#: Says "this is an answer" to the person who wrote one.
+_TAKEN = "white_check_mark"
 
 
 def posts_of(
@@ -55,6 +60,10 @@ def posts_of(
             return _seen(debate, recorded, note)
         case VerdictReached(verdict=reached):
             return _verdict(debate, recorded, reached)
+        case ClarificationsOpened(clarifications=asked):
+            return _card(debate, asked)
+        case ClarificationAnswered(answer=answer):
+            return _taken(debate, recorded, answer)
         case _:
             return _in_thread(debate, recorded, _messages(debate, recorded))
 
@@ -64,6 +73,13 @@ def board_edit(debate: Debate, enabled: Collection[BoardAction] = ()) -> NewPost
     shown = board(debate, enabled=enabled).payload
     key = edit_key(debate.id)
     return _post(debate, key, "update", {**shown, "target_key": board_key(debate.id)})
+
+
+def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
+    """Return the edit that brings a card with questions up to date."""
+    root = card_key(debate.id, asked.turn.key)
+    shown = {**card(debate, asked).payload, "target_key": root}
+    return _post(debate, f"{root}/edit", "update", shown)
 
 
 def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
@@ -117,16 +133,31 @@ def _opening(
 
 def _seen(debate: Debate, recorded: Recorded, note: Note) -> Sequence[NewPost]:
     """A reaction on the message that the note is; nothing for a note from a form."""
-    ts = note_ts(note.id)
+    return _reaction(debate, recorded, note.id, _SEEN)
+
+
+def _taken(debate: Debate, recorded: Recorded, answer: Answer) -> Sequence[NewPost]:
+    """A reaction on the message that answers; nothing for an answer from a form."""
+    return _reaction(debate, recorded, answer.origin, _TAKEN)
+
+
+def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Sequence[NewPost]:
+    ts = note_ts(message)
     if ts is None:
         return ()
-    key = event_key(debate.id, recorded.seq, _SEEN)
-    return [_post(debate, key, "react", {"name": _SEEN, "target_ts": ts})]
+    key = event_key(debate.id, recorded.seq, name)
+    return [_post(debate, key, "react", {"name": name, "target_ts": ts})]
+
+
+def _card(debate: Debate, asked: Clarifications) -> Sequence[NewPost]:
+    """The questions, where there are any."""
+    key = card_key(debate.id, asked.turn.key)
+    return [_reply(debate, key, card(debate, asked).payload)] if asked.items else ()
 
 
 def _verdict(debate: Debate, recorded: Recorded, reached: Verdict) -> Sequence[NewPost]:
     """The whole synthesis in the thread, then its short form, in the channel too."""
-    whole = _in_thread(debate, recorded, verdict(debate, reached))
+    whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
     short = {**headline(debate, reached).payload, "reply_broadcast": True}
     return [*whole, _reply(debate, event_key(debate.id, recorded.seq, "headline"), short)]
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.presenter.edits import edits_of
 from bot.presenter.posts import board_edit, posts_of
 from bot.presenter.reading_order import Reading, read, step
 from bot.store.posts import NewPost
@@ -67,8 +68,8 @@ class Presenter:
         ]
         if posts:
             await self.posts.post(posts)
-        if recorded.seq > 1:
-            await self.posts.replace(board_edit(debate, self.enabled))
+        for edit in edits_of(debate, recorded, self.enabled):
+            await self.posts.replace(edit)
         self._remember(debate, reached.reading)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:

@@ -1,14 +1,17 @@
 """All debates in one process, each an asyncio task that is watched and never silently dead."""
 
+import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from enum import Enum, auto
 from typing import Protocol
 
 from bot.log import bind_debate, logger
 from bot.supervisor import Supervisor
+from core import schedule
 from core.errors import DebateUnknown, RunLost, StoreError
 from core.events import DebateFailed
-from core.models import Debate
+from core.models import Debate, Status
 from core.ports import Clock, DebateStore
 
 _log = logger(__name__)
@@ -54,6 +57,8 @@ class LocalRunner:
         self._clock = clock
         self._debates = Supervisor[str](self._hold)
         self._taking_up = Supervisor[str](self._take_up)
+        #: Wake debates that wait for people when their time is up.
+        self._alarms: dict[str, asyncio.Task[None]] = {}
 
     @property
     def held(self) -> Sequence[str]:
@@ -73,6 +78,10 @@ class LocalRunner:
         """Stop every debate where it is; its log goes on next time."""
         await self._taking_up.close(1)
         await self._debates.close(STOP_SECONDS)
+        alarms = list(self._alarms.values())
+        for alarm in alarms:
+            alarm.cancel()
+        await asyncio.gather(*alarms, return_exceptions=True)
 
     async def _take_up(self, _: str) -> None:
         pause = FIRST_PAUSE
@@ -112,8 +121,27 @@ class LocalRunner:
             _log.exception("failed")
             return _CameTo.FAULT
         else:
-            _log.info("ended", status=debate.status.value)
+            self._let_go(debate)
         return _CameTo.END
+
+    def _let_go(self, debate: Debate) -> None:
+        """It has ended, or only people or a time can bring it on."""
+        is_parked = debate.status is Status.RUNNING
+        _log.info("parked" if is_parked else "ended", status=debate.status.value)
+        alarm = self._alarms.pop(debate.id, None)
+        if alarm:
+            alarm.cancel()
+        due = schedule.due(debate) if is_parked else None
+        if due:
+            waking = self._wake_at(debate.id, due)
+            self._alarms[debate.id] = asyncio.create_task(waking, name=f"alarm/{debate.id}")
+
+    async def _wake_at(self, debate_id: str, due: datetime) -> None:
+        """Wake a debate at that time. One that was woken before sets its own alarm anew."""
+        await self._clock.sleep(max(0.0, (due - self._clock.now()).total_seconds()))
+        if self._alarms.get(debate_id) is asyncio.current_task():
+            del self._alarms[debate_id]
+        self.wake(debate_id)
 
     async def _give_up(self, debate_id: str) -> None:
         """Record that a debate failed that fails again and again, so that people are told."""

@@ -72,8 +72,7 @@ def header(words: str) -> Block:
 def sections(text: str) -> list[Block]:
     """Safe mrkdwn as sections, shown in full: no "see more"."""
     return [
-        as_json(SectionBlock(text=_safe(piece), expand=True))
-        for piece in split(text, SECTION_LIMIT)
+        as_json(SectionBlock(text=safe(piece), expand=True)) for piece in split(text, SECTION_LIMIT)
     ]
 
 
@@ -83,11 +82,11 @@ def context(*lines: str) -> list[Block]:
     if not said:
         return []
     pieces = split("\n".join(said), _CONTEXT_LIMIT)[:10]
-    return [as_json(ContextBlock(elements=[_safe(piece) for piece in pieces]))]
+    return [as_json(ContextBlock(elements=[safe(piece) for piece in pieces]))]
 
 
-def _safe(text: str) -> MarkdownTextObject:
-    """Verbatim: Slack turns no word that looks like a mention or a channel into one."""
+def safe(text: str) -> MarkdownTextObject:
+    """Safe mrkdwn, verbatim: Slack turns no word that looks like a mention into one."""
     return MarkdownTextObject(text=text, verbatim=True)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 
 from bot.mrkdwn.convert import gist
@@ -132,6 +133,12 @@ def confidence(percent: int) -> str:
 def number(value: float) -> str:
     """A number without needless zeros."""
     return f"{value:.1f}".removesuffix(".0")
+
+
+def moment(at: datetime) -> str:
+    """A date and time that Slack shows each reader in their own time zone."""
+    fallback = at.strftime("%Y-%m-%d %H:%M UTC")
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{fallback}>"
 
 
 def counted(count: int, noun: str) -> str:

@@ -20,6 +20,7 @@ from bot.payloads import (
     Page,
     Refusal,
     SocketAddress,
+    ViewOpened,
     plain,
     posted_ts,
 )
@@ -36,6 +37,7 @@ READERS: dict[str, type[payloads.Payload]] = {
     "block_actions": Click,
     "block_actions_in_home": Click,
     "view_submission": FormSubmitted,
+    "view_opened": ViewOpened,
     "app_home_opened": HomeOpened,
     "replies_page": Page,
     "channel_facts": ChannelFacts,

@@ -1,0 +1,131 @@
+"""How every click and form is handled: recorded, acknowledged, refusals only for who did it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.ids import ActionId, CallbackId
+from bot.listeners import answers
+from bot.log import logger
+from bot.payloads import Click, FormSubmitted, ViewOpened, refusal_of
+from bot.views.forms import Form, said
+from core.errors import BadInput, StoreError
+
+_log = logger(__name__)
+
+#: Seconds after which a person is answered whatever has been done: Slack waits for three.
+ANSWER_WITHIN = 2.5
+
+
+@dataclass(frozen=True)
+class FieldWrong(Exception):
+    """What was typed into a field cannot be used; said below the field."""
+
+    field: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Clicked:
+    """A click, and the client to answer it with."""
+
+    click: Click
+    client: AsyncWebClient
+
+    async def open(self, form: Form) -> None:
+        """Open a form for who clicked.
+
+        Raises:
+            BadInput: Slack does not open it any more.
+        """
+        await open_form(self.client, self.click.trigger_id, form)
+
+
+#: Does what was clicked; returns words for who clicked, mostly none. May raise `BadInput`.
+OnClick = Callable[[Clicked], Awaitable[str | None]]
+#: Does what a form says; returns what is shown in its place, mostly nothing.
+OnForm = Callable[[FormSubmitted], Awaitable[Form | None]]
+
+
+def on_click(app: AsyncApp, action_id: ActionId, do: OnClick) -> None:
+    """Listen to one button or menu."""
+
+    @app.action(action_id.value)
+    async def clicked(
+        ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        found = Clicked(Click.model_validate(body), client)
+        words = await _words(do(found))
+        await ack()
+        if words:
+            await _whisper(found, words, respond)
+
+
+def on_form(app: AsyncApp, callback_id: CallbackId, do: OnForm) -> None:
+    """Listen to one form."""
+
+    @app.view(callback_id.value)
+    async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack(**await _form_answer(do, FormSubmitted.model_validate(body)))
+
+
+async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> str:
+    """Open a form; return its id.
+
+    Raises:
+        BadInput: Slack does not open it any more: it does so for three seconds only.
+    """
+    try:
+        answer = await client.views_open(trigger_id=trigger_id, view=dict(form))
+    except (SlackApiError, OSError) as error:
+        code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+        _log.warning("form not opened", reason=code or type(error).__name__)
+        raise BadInput(answers.FORM_TOO_LATE) from None
+    return ViewOpened.model_validate(answer.data).view_id
+
+
+async def _words(doing: Awaitable[str | None]) -> str:
+    """What to say to the person about it."""
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN):
+            return await doing or ""
+    except BadInput as refusal:
+        return str(refusal)
+    except StoreError as error:
+        _log.warning("click not recorded", reason=str(error))
+        return answers.STORE_DOWN
+    except TimeoutError:
+        return answers.CLICK_TOO_SLOW
+
+
+async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
+    """What Slack is told about a form: close it, mark a field, or show something instead."""
+    shown: list[Form] = []
+
+    async def doing() -> None:
+        instead = await do(form)
+        shown.extend([instead] if instead else [])
+
+    try:
+        words = await _words(doing())
+    except FieldWrong as wrong:
+        return {"response_action": "errors", "errors": {wrong.field: wrong.words}}
+    if words:
+        shown.append(said("Not done", words))
+    return {"response_action": "update", "view": dict(shown[0])} if shown else {}
+
+
+async def _whisper(found: Clicked, words: str, respond: AsyncRespond) -> None:
+    """Tell only who clicked: beside the message, or in a form where there is none."""
+    if found.click.channel_id:
+        await respond(text=words, response_type="ephemeral", replace_original=False)
+        return
+    try:
+        await found.open(said("Not done", words))
+    except BadInput as error:
+        _log.warning("refusal not shown", reason=str(error))

@@ -1,0 +1,1 @@
+"""What people do to a debate: answer, steer, vote, decide. No Slack in here."""

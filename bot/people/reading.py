@@ -1,0 +1,76 @@
+"""What a reply means while agents wait for answers (pure).
+
+`2: about 10k rps` answers question 2, several such lines answer several, `skip` lets an assumption
+hold, and anything else answers the oldest open question.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+#: `2: text`, `Q2: text`, `#2) text`, `2. text`, `2 - text`; but no time of day (`2:30`).
+_NUMBERED = re.compile(
+    r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}"
+    r"(?::(?!\d)\s*|[.)]\s+|\s+[-–]\s+)(?P<text>.*)",
+    re.IGNORECASE,
+)
+_SKIP = re.compile(r"(?:skip|pass|n/?a)[.!]?", re.IGNORECASE)
+_SKIP_ALL = re.compile(r"skip\s+(?:all|everything|the rest)[.!]?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer to one question; an empty text lets the assumption hold."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reply says."""
+
+    answers: Sequence[Said] = ()
+    #: What is left over; it becomes a note.
+    rest: str = ""
+    #: The answer was for "the oldest open question", whichever that is.
+    is_plain: bool = False
+
+
+def read_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) -> Reading:
+    """Return what a reply says.
+
+    Args:
+        text: As it was typed.
+        asked: Numbers of all questions of the debate.
+        unanswered: Numbers of those that can still be answered, oldest first.
+    """
+    said = text.strip()
+    if not said or not unanswered:
+        return Reading(rest=said)
+    if _SKIP_ALL.fullmatch(said):
+        return Reading([Said(number, "") for number in unanswered])
+    numbered, rest = _numbered(said, asked)
+    if numbered:
+        return Reading([Said(number, _words(answer)) for number, answer in numbered], rest)
+    return Reading([Said(unanswered[0], _words(said))], is_plain=True)
+
+
+def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:
+    """The numbered answers, and what stands before the first; other lines go on an answer."""
+    found: list[tuple[int, str]] = []
+    before: list[str] = []
+    for line in text.splitlines():
+        match = _NUMBERED.fullmatch(line)
+        number = int(match["number"]) if match else 0
+        if match and number in asked:
+            found.append((number, match["text"].strip()))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}".strip())
+        else:
+            before.append(line)
+    return [(number, answer) for number, answer in found if answer], "\n".join(before).strip()
+
+
+def _words(answer: str) -> str:
+    return "" if _SKIP.fullmatch(answer.strip()) else answer.strip()

@@ -1,0 +1,162 @@
+"""The card with the agents' questions, and the form to answer them (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement, SectionBlock
+
+from bot.ids import ActionId, BlockId, CallbackId, FieldId, question_field
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import bare
+from bot.views.forms import Field, Form, checkbox, form, text_input
+from bot.views.message import Block, Message, as_json, context, header, listed, safe, sections
+from bot.views.words import counted, moment, name_of, person
+from core import schedule
+from core.models import Clarification, Clarifications, Debate, Status
+
+#: Characters that all questions of a card may take together, and one of them.
+_ROOM = 9000
+_MOST_WORDS = 600
+#: Beyond this many questions they have no Skip button of their own: a message holds 50 blocks.
+_MOST_BUTTONS = 20
+_LABEL_LIMIT = 400
+_HINT_LIMIT = 300
+
+
+def card(debate: Debate, asked: Clarifications) -> Message:
+    """Return the card: every question with who asks, what holds without an answer, and the answer.
+
+    Args:
+        debate: The debate as it is now.
+        asked: The questions put together.
+    """
+    waiting = _waiting(debate, asked)
+    limit = min(_MOST_WORDS, _ROOM // (2 * max(len(asked.items), 1)))
+    head = _head(debate, asked, waiting)
+    lines = [_item(debate, item, limit, is_open=item in waiting) for item in asked.items]
+    blocks: list[Block] = [header(_title(waiting)), *sections(head)]
+    blocks += _listed(debate, asked, lines, waiting)
+    blocks += _buttons(debate, waiting)
+    return Message(text="\n".join([_title(waiting), head, *lines]), blocks=blocks)
+
+
+def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
+    """Return the form with every question that can still be answered."""
+    fields = [_field(debate, item) for item in items]
+    left = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
+    rest = checkbox(left, "Skip it: let the assumptions hold")
+    intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*\nThe first answer to a question stands."
+    return form(
+        CallbackId.ANSWER_FORM,
+        title="Answer questions",
+        submit="Send answers",
+        blocks=[*sections(intro), *fields, rest],
+        keeps={"debate": debate.id},
+    )
+
+
+def _waiting(debate: Debate, asked: Clarifications) -> Sequence[Clarification]:
+    """Questions of the card that people can still answer."""
+    over = debate.status is not Status.RUNNING or schedule.is_cut_short(debate)
+    if over or asked.turn.key in debate.closed:
+        return ()
+    return [item for item in asked.items if item.number not in debate.answers]
+
+
+def _title(waiting: Sequence[Clarification]) -> str:
+    if not waiting:
+        return "Questions from the agents: closed"
+    return f"{counted(len(waiting), 'question')} from the agents"
+
+
+def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification]) -> str:
+    if not waiting:
+        return "The agents go on with what is here. More in the thread reaches them as a note."
+    number = waiting[0].number
+    until = f"Waiting until {moment(asked.until)}"
+    if debate.paused_by:
+        until = "Paused: nobody is waiting"
+    return (
+        f"Reply in this thread: `{number}: your answer`. Without a number your reply answers "
+        f"question {number}, the oldest open one.\n"
+        f":hourglass_flowing_sand: {until}; then the assumptions hold."
+    )
+
+
+def _listed(
+    debate: Debate, asked: Clarifications, lines: Sequence[str], waiting: Sequence[Clarification]
+) -> Iterator[Block]:
+    if len(asked.items) > _MOST_BUTTONS:
+        yield from sections("\n\n".join(lines))
+        return
+    for item, line in zip(asked.items, lines, strict=True):
+        accessory = _skip(debate, item) if item in waiting else None
+        yield as_json(SectionBlock(text=safe(line), accessory=accessory, expand=True))
+
+
+def _item(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
+    who = listed((name_of(debate, agent) for agent in item.asked_by), 300, ", ")
+    lines = [
+        f"*{item.number}. {gist(item.question, limit)}*",
+        f"_asked by {who}_",
+        _outcome(debate, item, limit, is_open=is_open),
+    ]
+    return "\n".join(lines)
+
+
+def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
+    answer = debate.answers.get(item.number)
+    assumed = gist(item.assumption, limit) or "nothing in particular"
+    if answer and answer.text:
+        return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}"
+    if answer:
+        return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"
+    return f"If nobody answers: {assumed}" if is_open else f"NA. Assumed: {assumed}"
+
+
+def _skip(debate: Debate, item: Clarification) -> ButtonElement:
+    return ButtonElement(
+        text="Skip",
+        action_id=ActionId.SKIP.value,
+        value=f"{debate.id}/{item.number}",
+        accessibility_label=f"Skip question {item.number}: its assumption holds",
+    )
+
+
+def _buttons(debate: Debate, waiting: Sequence[Clarification]) -> list[Block]:
+    if not waiting:
+        return []
+    answer = ButtonElement(
+        text="Answer",
+        action_id=ActionId.ANSWER.value,
+        value=debate.id,
+        style="primary",
+        accessibility_label="Answer the questions in a form",
+    )
+    skip = ButtonElement(
+        text="Skip all",
+        action_id=ActionId.SKIP_ALL.value,
+        value=debate.id,
+        accessibility_label="Skip all open questions: their assumptions hold",
+    )
+    return [
+        as_json(ActionsBlock(block_id=BlockId.QUESTIONS.value, elements=[answer, skip])),
+        *context("The first answer to a question stands. Anybody in this channel can answer."),
+    ]
+
+
+def _field(debate: Debate, item: Clarification) -> Block:
+    who = ", ".join(bare(name_of(debate, agent), 40) for agent in item.asked_by)
+    label = bare(f"{item.number}. {item.question}", _LABEL_LIMIT)
+    hint = bare(f"Asked by {who}. If nobody answers: {item.assumption}", _HINT_LIMIT)
+    field = Field(id=question_field(item.number), label=label, hint=hint, optional=True)
+    return text_input(field, multiline=True)
+
+
+def assumptions(debate: Debate) -> Sequence[str]:
+    """What was taken for granted where people gave no answer; Markdown."""
+    items = (item for asked in debate.clarifications.values() for item in asked.items)
+    return [
+        f"{item.question} NA; assumed: {item.assumption or 'nothing in particular'}"
+        for item in items
+        if not (answer := debate.answers.get(item.number)) or not answer.text
+    ]
