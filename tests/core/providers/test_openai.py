@@ -182,6 +182,20 @@ async def test_openais_chat_is_sent_what_its_models_take(
     await provider.close()
 
 
+async def test_what_is_shared_with_nobody_has_no_cache_key(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = without_responses(Reject(status=404))
+    provider = a_provider(vendor)
+
+    await provider.complete(replace(request_, model="gpt-4o", cache_key="", system=""))
+
+    for asked in vendor.asked:
+        assert "prompt_cache_key" not in asked.body
+        assert "prompt_cache_options" not in asked.body
+    await provider.close()
+
+
 async def test_a_model_that_samples_gets_its_temperature(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
