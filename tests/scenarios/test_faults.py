@@ -1,9 +1,11 @@
 """A debate through Slack's and the models' bad moments: nothing lost, nothing twice."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from bot.outbox.pace import FAST
 from bot.store.posts import NewPost
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused, ProviderDown, ProviderError
@@ -129,3 +131,14 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
         found = [one for one in team.thread(board) if key_of(one) == f"{debate_id}/odd/bare"]
         assert [one["text"] for one in found] == ["the words"]
         assert await team.status(board) is Status.CONCLUDED
+
+
+async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept():
+    spec = BotSpec(provider=ScriptedProvider(latency=0.3), pace=replace(FAST, grace=2.5))
+    async with team_at_work(spec=spec) as team:
+        team.workspace.faults.drop_after("chat.postMessage")
+        board = await team.debate(QUESTION)
+        await team.say("We are only two people.", board)
+        debate = await team.wait_for_end(board)
+        assert [note.text for note in debate.notes] == ["We are only two people."]
+        assert any(one.attempt > 0 for one in team.workspace.deliveries)
