@@ -120,7 +120,7 @@ class Session:
         except MootError:
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
             raise
-        _hand_out(debate, self.asked, record_json(await self.store.events(debate_id)))
+        hand_out(debate, self.asked, record_json(await self.store.events(debate_id)))
         where = self.environment.moot_database
         tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
         return _exit_code(debate)
@@ -175,7 +175,7 @@ def _setup(asked: Asked, question: str, settings: Settings) -> Setup:
     return open_debate(wish, settings.model_copy(update=usable), delimiter=secrets.token_hex(8))
 
 
-def _hand_out(debate: Debate, asked: Asked, record: str) -> None:
+def hand_out(debate: Debate, asked: Asked, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
     put_out(text, None)

@@ -339,3 +339,63 @@ def test_a_record_has_a_safe_file_name() -> None:
     assert slug_of(debate) == "use-postgresql"
     nameless = fold(recorded([DebateStarted(setup=a_setup("日本語?"))]))
     assert slug_of(nameless) == nameless.id
+
+
+def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debate:
+    scores = tuple(
+        Points(position=agent, points=1, first_places=0, mean_confidence=0.5)
+        for agent in ("architect", "security")
+    )
+    tally = Tally(scores=scores, winners=winners, controversial=True, voters=voters)
+    return fold(recorded([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    text = report(with_tally("architect", "security"))
+
+    assert "Tied: Architect, Security" in text
+    assert "The vote is tied: Architect, Security" in adr(with_tally("architect", "security"))
+
+
+def test_a_vote_nobody_took_part_in_is_said() -> None:
+    assert "Nobody voted." in report(with_tally(voters=()))
+    assert "No ballot could be counted." in adr(with_tally(voters=()))
+
+
+def test_a_long_decision_makes_a_short_title() -> None:
+    verdict = a_verdict().model_copy(update={"decision": "Use PostgreSQL " * 20})
+    log = recorded([DebateStarted(setup=a_setup()), VerdictReached(verdict=verdict)])
+    title = adr(fold(log)).splitlines()[0]
+
+    assert len(title) <= 84
+    assert title.endswith("…")
+
+
+async def test_a_facilitated_debate_shows_what_the_facilitator_decided() -> None:
+    setup = a_setup(rounds=2, provider="offline").model_copy(update={"format": "panel"})
+    debate, log = await held(setup)
+    text = report(debate)
+
+    assert debate.guidance
+    assert "#### Facilitator\n\nNext: " in text
+    assert explain(log)
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_every_format_can_be_reported_and_explained(form: str) -> None:
+    setup = a_setup(rounds=1, provider="offline").model_copy(update={"format": form})
+    debate, log = await held(setup)
+
+    assert all(made.turn.key in explanation(log) for made in debate.contributions.values())
+    assert all(
+        made.text.strip().splitlines()[-1] in report(debate)
+        for made in debate.contributions.values()
+    )
+
+
+def test_failed_and_carried_turns_say_so_when_explained() -> None:
+    events: list[Event] = [DebateStarted(setup=a_setup(agents=("architect", "security"), rounds=1))]
+    lost = Turn(act=Act.PROPOSAL, round=1, agent="architect")
+    events.append(TurnFailed(failure=Failure(turn=lost, reason="No answer.")))
+
+    assert "failed: No answer." in explanation(recorded(events))

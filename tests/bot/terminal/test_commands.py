@@ -1,6 +1,7 @@
 """Commands in one process: what they print, where, and with which exit code."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,8 +9,15 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from bot.building import open_store
 from bot.cli import app, exit_code
+from bot.terminal.debating import Asked, hand_out, hold
+from bot.terminal.files import write_file
+from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken, DebateUnknown, MootError, StoreDown
+from core.events import DebateStarted, fold
+from core.testing import a_setup
+from tests.core.test_transcript import a_log
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 
@@ -277,3 +285,55 @@ def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
 
 def test_the_schema_can_be_printed(moot: Moot) -> None:
     assert json.loads(moot("config", "schema").stdout)["title"] == "FileEntry"
+
+
+def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -> None:
+    debate_id = moot.debate()
+    Path("moot.yaml").write_text(
+        "default_model: {provider: ollama, model: none}\n", encoding="utf-8"
+    )
+    done = moot(
+        *("eval", debate_id, "-e", "finance", "--config", "moot.yaml"),
+        env={"OLLAMA_HOST": "http://127.0.0.1:9"},
+    )
+
+    assert done.exit_code == 3
+    assert "there are no scores" in done.stdout
+    assert "Warning: Finance could not score the debate" in done.stderr
+    assert "moot.yaml says nothing about" in done.stderr
+
+
+def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
+    target = tmp_path / "folder.md"
+    asked = Asked(question="x", report=target)
+    target.mkdir()
+    hand_out(fold(a_log()), asked, "{}")
+
+    assert list(target.iterdir()) == []
+
+
+async def test_a_debate_of_slack_is_not_taken_up_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "moot.db"))
+    async with open_store(str(tmp_path / "moot.db")) as store:
+        started = DebateStarted(setup=a_setup())
+        await store.create("dabc2345", started, origin="x", at=SystemClock().now())
+
+    with pytest.raises(BadInput, match="is held on slack, not here"):
+        await hold(Asked(resume="dabc2345"))
+
+
+def test_a_file_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(MootError, match="cannot be written"):
+        write_file(tmp_path / "file" / "x.md", "text")
+
+
+def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    write_file(tmp_path / "x.md", "text")
+    os.umask(before)
+
+    assert (tmp_path / "x.md").stat().st_mode & 0o777 == 0o644
+    assert [path.name for path in tmp_path.iterdir()] == ["x.md"]
