@@ -1,227 +1,36 @@
 """Any order of completions, failures, notes, stops and crashes ends well, in every format."""
 
-import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from core import schedule, voting
-from core.context import candidates
+from core import schedule
 from core.events import (
-    BallotAbstained,
-    BallotCast,
-    ClarificationAnswered,
-    ClarificationsClosed,
-    ClarificationsOpened,
-    ContributionMade,
-    DebateStarted,
     Event,
     FacilitatorDecided,
-    NoteAdded,
     QuestionsAsked,
-    Recorded,
-    StopRequested,
-    SummaryMade,
-    TimeRanOut,
-    TurnFailed,
-    VerdictReached,
-    VoteCalled,
-    VoteTallied,
-    apply,
     fold,
 )
-from core.formats import clarifying
-from core.formats.registry import FORMATS, format_of
 from core.models import (
-    Abstention,
     Act,
-    Answer,
-    Ballot,
     Clarifying,
     ContextMethod,
-    Contribution,
     Debate,
     Ending,
-    Failure,
     Guidance,
     NextStep,
-    Note,
-    Person,
     Question,
     Questions,
     Setup,
     Status,
-    Stop,
     Summarization,
-    Summary,
-    SummaryKind,
     Termination,
     Turn,
-    Verdict,
 )
 from core.testing import a_setup
-
-DANA = Person(id="U1", name="Dana")
-START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Luck:
-    """How a simulated debate goes."""
-
-    seed: int
-    failing: float
-    disturbed: float
-
-
-lucks = st.builds(
-    Luck,
-    seed=st.integers(0, 2**32),
-    failing=st.sampled_from([0.0, 0.1, 0.5]),
-    disturbed=st.sampled_from([0.0, 0.05]),
-)
-
-
-@st.composite
-def some_setups(draw: st.DrawFn) -> Setup:
-    method = draw(st.sampled_from(list(ContextMethod)))
-    ending = draw(st.sampled_from(list(Ending)))
-    rules = {
-        "format": draw(st.sampled_from(sorted(FORMATS))),
-        "summarization": Summarization(method=method, threshold=30),
-        "termination": Termination(ending=ending, threshold=0.9),
-        "clarifying": Clarifying(enabled=draw(st.booleans()), rounds=2),
-    }
-    return a_setup(rounds=draw(st.integers(1, 5))).model_copy(update=rules)
-
-
-setups = some_setups()
-
-
-def outcome(debate: Debate, turn: Turn, dice: random.Random) -> Event:
-    """A plausible good outcome of a turn."""
-    match turn.act:
-        case Act.QUESTIONS:
-            asked = (Question(text=f"How {dice.choice('abc')}?", assumption="so"),)
-            return QuestionsAsked(questions=Questions(turn=turn, questions=asked))
-        case Act.CLARIFICATION:
-            return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
-        case Act.FACILITATION:
-            step = dice.choice(list(NextStep))
-            question = Question(text="Which?", assumption="any") if step is NextStep.ASK else None
-            guidance = Guidance(turn=turn, next_step=step, focus="cost", question=question)
-            return FacilitatorDecided(guidance=guidance)
-        case Act.SUMMARY:
-            summary = Summary(
-                turn=turn,
-                kind=SummaryKind.ROUND,
-                text="s",
-                before_chars=9,
-                after_chars=1,
-                method="x",
-            )
-            return SummaryMade(summary=summary)
-        case Act.BALLOT:
-            return a_ballot(debate, turn, dice)
-        case Act.TALLY:
-            turns = schedule.ballot_turns(debate)
-            ballots = [debate.ballots[t.key] for t in turns if t.key in debate.ballots]
-            positions = list(format_of(debate).positions(debate))
-            return VoteTallied(tally=voting.count(positions, ballots))
-        case Act.SYNTHESIS:
-            verdict = Verdict(decision="d", solution="s", confidence=50)
-            return VerdictReached(verdict=verdict)
-        case _:
-            text = f"{turn.act} {dice.choice(['one', 'two'])} " * 4
-            return ContributionMade(contribution=Contribution(turn=turn, text=text))
-
-
-def a_summary(turn: Turn) -> Summary:
-    kind = SummaryKind.ROUND
-    return Summary(turn=turn, kind=kind, text="s", method="x", before_chars=9, after_chars=1)
-
-
-def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
-    if dice.random() < 0.1:
-        return BallotAbstained(abstention=Abstention(turn=turn, reason="unreadable"))
-    ranking = [candidate.position for candidate in candidates(debate, turn)]
-    return BallotCast(ballot=Ballot(turn=turn, ranking=tuple(sorted(ranking))))
-
-
-def disturbance(debate: Debate, dice: random.Random) -> Event:
-    """Something people or time do."""
-    number = dice.randrange(10**9)
-    waiting = debate.open_clarifications
-    if waiting and dice.random() < 0.7:
-        return ClarificationAnswered(answer=Answer(number=waiting[0].number, text="yes", by=DANA))
-    return dice.choice(
-        [
-            NoteAdded(note=Note(id=str(number), author=DANA, text="Mind 2 people.")),
-            StopRequested(stop=Stop(by=DANA)),
-            VoteCalled(by=DANA),
-            TimeRanOut(),
-        ]
-    )
-
-
-@dataclass
-class Play:
-    """A debate played through by dice, at any moment restartable from its log."""
-
-    setup: Setup
-    luck: Luck
-
-    def __post_init__(self) -> None:
-        self.dice = random.Random(self.luck.seed)
-        start = Recorded("d1", 1, START, DebateStarted(setup=self.setup))
-        self.log = [start]
-        self.debate = apply(None, start)
-
-    def add(self, event: Event) -> None:
-        """The key's first writer wins, as in the store."""
-        if any(recorded.event.key == event.key for recorded in self.log):
-            return
-        seq = len(self.log) + 1
-        recorded = Recorded("d1", seq, START + timedelta(seconds=seq), event)
-        self.log.append(recorded)
-        self.debate = apply(self.debate, recorded)
-
-    def step(self) -> bool:
-        """One more event; False when the debate has ended or is parked."""
-        debate = self.debate
-        ready = schedule.ready(debate)
-        assert not [turn for turn in ready if debate.is_done(turn)]
-        if self.dice.random() < self.luck.disturbed:
-            self.add(disturbance(debate, self.dice))
-        elif ready:
-            turn = self.dice.choice(ready)
-            self.add(self.outcome(turn))
-        elif debate.open_clarifications and not schedule.conclusion(debate):
-            waiting = schedule.overdue(debate, START + timedelta(days=9))
-            assert waiting
-            self.add(ClarificationsClosed(which=waiting))
-        else:
-            ending = schedule.conclusion(debate)
-            if ending:
-                self.add(ending)
-            return False
-        return True
-
-    def outcome(self, turn: Turn) -> Event:
-        may_fail = turn.act not in {Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS}
-        if may_fail and self.dice.random() < self.luck.failing:
-            return TurnFailed(failure=Failure(turn=turn, reason="down"))
-        return outcome(self.debate, turn, self.dice)
-
-    def to_the_end(self) -> Debate:
-        for _ in range(2000):
-            if not self.step():
-                break
-        return self.debate
+from tests.core.play import DANA, Luck, Play, lucks, setups
 
 
 @settings(max_examples=80)
