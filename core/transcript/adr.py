@@ -5,6 +5,7 @@ import unicodedata
 
 from core.models import Debate
 from core.transcript.decision import vote_words
+from core.transcript.people import adr_status
 from core.transcript.words import bullets, name_of, nested, quoted
 
 _TITLE_MAX_CHARS = 80
@@ -14,7 +15,7 @@ def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict
     facts = (
-        f"Status: {'proposed' if verdict else 'open'}",
+        f"Status: {adr_status(debate)}",
         f"Date: {(debate.ended_at or debate.now).date().isoformat()}",
         f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
         f"Source: Moot debate `{debate.id}`",

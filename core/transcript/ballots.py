@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 from core.mind_changes import mind_changes
 from core.models import Ballot, Debate
+from core.transcript.people import people_ballots
 from core.transcript.words import ACT_WORDS, bullets, name_of, table
 
 
 def vote_section(debate: Debate) -> str:
     """The vote; empty if nobody could vote."""
-    if debate.tally is None and not debate.ballots:
+    if debate.tally is None and not debate.ballots and not debate.people_ballots:
         return ""
     parts = ["## Vote", _scores(debate), _ballots(debate), _abstentions(debate), _moves(debate)]
+    parts.append(people_ballots(debate))
     return "\n\n".join(part for part in parts if part)
 
 

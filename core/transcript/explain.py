@@ -1,8 +1,8 @@
 """Why each turn ran when it did: what it waited for, when that came, which parts it saw (pure).
 
 A turn begins as soon as its inputs exist, so the beginning is found by asking the schedule after
-each event of the log. An input is an outcome without which the turn would not have been ready. Asking
-takes time: about a second for a hundred events of a few agents, 20 for two hundred of seven.
+each event of the log. An input is an outcome without which the turn would not have been ready. That
+takes time: a second for a hundred events of a few agents, 20 for two hundred of seven agents.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -6,6 +6,7 @@ from core.formats.registry import format_of
 from core.models import Contribution, Debate, Guidance, Summary
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
+from core.transcript.people import team_section
 from core.transcript.spending import spending
 from core.transcript.words import (
     ACT_WORDS,
@@ -35,6 +36,7 @@ def report(debate: Debate) -> str:
         _rounds(debate),
         vote_section(debate),
         verdict_section(debate),
+        team_section(debate),
         _notes(debate),
         _failures(debate),
         _warnings(debate),
