@@ -132,11 +132,11 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
     shown = [
-        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, spare=1)
+        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, spare=2)
         for one in candidates(debate, turn)
     ]
     critiques = [
-        Part(kind=PartKind.CRITIQUE, label=f"c{number}", text=critique.text, spare=2)
+        Part(kind=PartKind.CRITIQUE, label=f"c{number}", text=critique.text, spare=3)
         for number, critique in enumerate(critiques_shown(debate, turn), start=1)
     ]
     return (*shown, *critiques)
@@ -158,7 +158,7 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
 
 def _final_position(debate: Debate, agent: str, position: Contribution) -> Part:
     label = f"Position of {debate.setup.agent(agent).name}"
-    return Part(kind=PartKind.POSITION, label=label, text=position.text, spare=1)
+    return Part(kind=PartKind.POSITION, label=label, text=position.text, spare=2)
 
 
 def _tally(debate: Debate) -> Sequence[Part]:

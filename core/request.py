@@ -49,11 +49,12 @@ class Part:
     text: str
     #: The prompt up to and including this part is the same for other agents: cache up to here.
     ends_shared: bool = False
-    #: How readily this part is shortened when the prompt does not fit; 0 = never.
+    #: How readily this part is shortened when the prompt does not fit; 0 = never. One's own text
+    #: is 1 and goes last, others' texts are 2, what was said earlier 3 and 4.
     spare: int = 0
 
 
-def numbered(kind: PartKind, label: str, texts: Sequence[str], *, spare: int = 1) -> list[Part]:
+def numbered(kind: PartKind, label: str, texts: Sequence[str], *, spare: int = 2) -> list[Part]:
     """Parts of the same kind, unnamed: "Critique 1 of 3" and so on."""
     return [
         Part(kind=kind, label=f"{label} {number} of {len(texts)}", text=text, spare=spare)

@@ -116,7 +116,7 @@ async def _ask(
     """Ask once; a figure or requirement the summary lost is put back in one line."""
     parts = (
         Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question),
-        Part(kind=PartKind.OTHER, label="To be summed up", text=material.text, spare=1),
+        Part(kind=PartKind.OTHER, label="To be summed up", text=material.text, spare=2),
     )
     agent = _with_prompt(debate, turn)
     values: dict[str, object] = {"length": material.length, "brief": brief}

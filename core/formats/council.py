@@ -156,7 +156,7 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     made = [(act, _made(debate, act, me)) for act in acts]
     labels = {Act.DEBATE: "Your answers to the others", Act.FORMULATE: "Your position"}
     return [
-        Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text)
+        Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)
         for act, own in made
         if own
     ]
@@ -181,7 +181,7 @@ def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:
             kind=PartKind.POSITION,
             label=f"Position {letter(debate, agent)}",
             text=position.text,
-            spare=1,
+            spare=2,
         )
         for agent, position in found
         if position

@@ -29,4 +29,4 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     if not said:
         return ()
     text = as_text(debate, said, mine=turn.agent)
-    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, spare=3),)
+    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, spare=4),)

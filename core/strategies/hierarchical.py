@@ -36,7 +36,7 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     if not last:
         return older
     label, text = f"Round {turn.round - 1}", as_text(debate, last)
-    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=True, spare=3))
+    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=True, spare=4))
 
 
 def condensed(debate: Debate, made: Contribution) -> Contribution:

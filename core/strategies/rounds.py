@@ -49,7 +49,7 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
         return older
     label = f"Round {turn.round - 1} in full"
     text = as_text(debate, last)
-    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=True, spare=3))
+    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=True, spare=4))
 
 
 def summary_turn(number: int) -> Turn:

@@ -88,7 +88,7 @@ def test_the_question_is_never_shortened() -> None:
         for turn in schedule.ready(play.debate):
             if turn.act in ASKING:
                 request = request_for(play.debate, turn)
-                small = capability("ollama", "x").model_copy(update={"context_tokens": 9000})
+                small = capability("ollama", "x").model_copy(update={"context_tokens": 6000})
                 sent = fitted(request, small, lambda text: len(text) // 4)
                 assert sent.parts[0].text == play.setup.question
 
