@@ -134,7 +134,7 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
 
 
 async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept():
-    spec = BotSpec(provider=ScriptedProvider(latency=0.3), pace=replace(FAST, grace=2.5))
+    spec = BotSpec(provider=ScriptedProvider(latency=1.0), pace=replace(FAST, grace=2.5))
     async with team_at_work(spec=spec) as team:
         team.workspace.faults.drop_after("chat.postMessage")
         board = await team.debate(QUESTION)
