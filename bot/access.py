@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
-from bot.payloads import ChannelFacts, MembersPage, refusal_of
+from bot.payloads import ChannelFacts, MembersPage, Permalink, refusal_of
 
 _log = logger(__name__)
 
@@ -56,6 +56,16 @@ class Access:
         except (SlackApiError, OSError) as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
             return False
+
+    async def link_to(self, channel: str, ts: str) -> str:
+        """Return the address of a message; empty when Slack does not say."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await self.client.chat_getPermalink(channel=channel, message_ts=ts)
+        except (SlackApiError, OSError) as error:
+            _log.warning("no link to a message", reason=type(error).__name__)
+            return ""
+        return Permalink.model_validate(answer.data).permalink
 
     async def _is_member(self, person: str, channel: str) -> bool:
         cursor = ""

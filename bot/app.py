@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -12,14 +12,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 import bot.store.tables
 import core.store.tables
 from bot.access import Access
-from bot.building import database_url
+from bot.building import database_url, estimating
+from bot.choices import ModelSet
 from bot.commands import Commands
 from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
 from bot.health import Health
-from bot.listeners import actions, clarifying, messages, rest
+from bot.listeners import actions, channel_settings, clarifying, messages, rest, starting
 from bot.listeners import commands as typed_commands
+from bot.listeners.estimating import Estimates
 from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
 from bot.log import logger
@@ -28,11 +30,13 @@ from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
 from bot.payloads import Identity
 from bot.people.answering import Answering
+from bot.people.starting import Starting
 from bot.presenter.sink import Presenter
 from bot.runner.local import LocalRunner
 from bot.settings import SlackAccess
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
+from bot.store.settings import ChannelSettings
 from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
@@ -56,6 +60,8 @@ class Parts:
     #: Asks the models; closed when the bot stops.
     calls: ModelCalls
     settings: Settings
+    #: Models people can choose among, besides those of the settings.
+    models: Sequence[ModelSet] = ()
     host: str = "127.0.0.1"
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
@@ -100,6 +106,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         http = HttpServer(parts.host, parts.port, health, None if gateway else app)
         stack.push_async_callback(reception.outbox.close)
         stack.push_async_callback(runner.close)
+        stack.push_async_callback(reception.estimates.close)
         for way_in in (http, gateway) if gateway else (http,):
             stack.push_async_callback(way_in.close)
             await way_in.start()
@@ -140,9 +147,17 @@ def _tie(parts: Parts, database: Database, client: AsyncWebClient) -> tuple[Rece
     runner = LocalRunner(engine=engine, store=store, clock=clock)
     commands = Commands(store=store, runner=runner, clock=clock, settings=lambda: parts.settings)
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)
+    begins = Starting(
+        commands=commands,
+        channels=ChannelSettings(database),
+        models=parts.models,
+        estimating=estimating(parts.settings),
+    )
     reception = Reception(
         commands=commands,
         answering=Answering(commands=commands),
+        starting=begins,
+        estimates=Estimates(begins),
         access=Access(client),
         outbox=outbox,
         posts=posts,
@@ -166,6 +181,8 @@ def _listening(parts: Parts, client: AsyncWebClient, reception: Reception) -> As
     typed_commands.register(app, reception)
     actions.register(app, reception)
     clarifying.register(app, reception)
+    starting.register(app, reception)
+    channel_settings.register(app, reception)
     messages.register(app, reception)
     rest.register(app)
     return app

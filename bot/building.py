@@ -1,10 +1,11 @@
 """What every surface is built from: the settings in force, model providers, the database."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import core.store.tables
+from bot.choices import ModelSet
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
@@ -13,6 +14,7 @@ from core.model_call import ModelCalls, Tables
 from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
 from core.providers import registry
+from core.rehearsal import Estimate, rehearse
 from core.settings import ModelChoice, Settings
 from core.settings_file.files import load_file
 from core.settings_file.parse import Known, Loaded
@@ -70,6 +72,19 @@ def build_calls(environment: BotSettings, settings: Settings) -> ModelCalls:
     providers = build_providers(environment, settings.models)
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables)
+
+
+def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
+    """Return the models people can choose among: of every provider with a key, and none at all."""
+    names = [*api_keys(environment), "offline"]
+    return [_model_set(name) for name in names if name in registry.DEFAULT_MODELS]
+
+
+def estimating(settings: Settings) -> Callable[[Setup], Awaitable[Estimate]]:
+    """Return what estimates a debate before it is started; it costs nothing."""
+    offline, clock = registry.build("offline"), SystemClock()
+    tables = Tables(models=settings.models, prices=settings.prices)
+    return lambda setup: rehearse(setup, offline, clock, tables)
 
 
 async def load_settings(
@@ -139,3 +154,14 @@ async def _with_models(environment: BotSettings) -> Settings:
 
 def _lacks(agent: Agent, variable: str) -> str:
     return f"{agent.name} uses {agent.provider}, but {variable} is not set."
+
+
+def _model_set(provider: str) -> ModelSet:
+    models = registry.DEFAULT_MODELS[provider]
+    is_offline = provider == "offline"
+    return ModelSet(
+        id=provider,
+        words="No model: the offline engine" if is_offline else f"{provider}: {models.agent}",
+        agent=ModelChoice(provider=provider, model=models.agent),
+        judge=ModelChoice(provider=provider, model=models.judge),
+    )

@@ -42,17 +42,21 @@ class Commands:
     #: What holds where nothing else was asked.
     settings: Callable[[], Settings]
 
-    async def start_debate(self, wish: Wish, *, origin: str) -> Started:
+    async def start_debate(
+        self, wish: Wish, *, origin: str, settings: Settings | None = None
+    ) -> Started:
         """Begin a debate, once per origin.
 
         Args:
             wish: What was asked.
-            origin: What asked for it (a trigger id, an event id).
+            origin: What asked for it (a trigger id, an event id, a form's id).
+            settings: What holds where nothing was asked; None: the usual ones.
 
         Raises:
             BadInput: The question cannot be used; nothing was started.
         """
-        setup = open_debate(wish, self.settings(), delimiter=secrets.token_hex(_DELIMITER_BYTES))
+        delimiter = secrets.token_hex(_DELIMITER_BYTES)
+        setup = open_debate(wish, settings or self.settings(), delimiter=delimiter)
         started = await self.store.create(
             new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
         )

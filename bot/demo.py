@@ -15,7 +15,8 @@ from typing import Any
 import typer
 
 from bot.app import Moot, Parts, running
-from bot.building import build_calls, load_settings
+from bot.building import build_calls, load_settings, model_sets
+from bot.choices import ModelSet
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import plain
 from bot.serving import start_up, stop_signal
@@ -53,6 +54,7 @@ class Demo:
 
     settings: Settings
     calls: ModelCalls
+    models: Sequence[ModelSet] = ()
     #: Empty: the sample.
     question: str = ""
     #: 0 for any free port.
@@ -94,6 +96,7 @@ class Demo:
             database=str(folder / "moot.db"),
             calls=self.calls,
             settings=self.settings,
+            models=self.models,
             pace=FAST if self.fast else Pace(),
         )
 
@@ -274,6 +277,7 @@ async def show(wanted: Wanted) -> int:
     demo = Demo(
         settings=debating if wanted.once else asking(debating),
         calls=build_calls(settings, chosen),
+        models=model_sets(settings),
         question=wanted.question,
         port=wanted.port,
         fast=wanted.fast,

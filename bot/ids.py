@@ -21,6 +21,8 @@ class ActionId(StrEnum):
     ANSWER = "clarify_answer"
     SKIP = "clarify_skip"
     SKIP_ALL = "clarify_skip_all"
+    #: Opens the form to start a debate; its value is nothing.
+    START = "start_debate"
 
 
 class CallbackId(StrEnum):
@@ -30,6 +32,7 @@ class CallbackId(StrEnum):
     DEBATE_THIS = "debate_this"
     ADD_CONTEXT_FORM = "add_context_form"
     ANSWER_FORM = "answer_form"
+    SETTINGS_FORM = "settings_form"
 
 
 class BlockId(StrEnum):
@@ -43,6 +46,18 @@ class FieldId(StrEnum):
     """Ids of the fields of forms: block id and action id at once."""
 
     REST = "rest"
+    QUESTION = "question"
+    CONTEXT = "context"
+    CHANNEL = "channel"
+    FORMAT = "format"
+    AGENTS = "agents"
+    ROUNDS = "rounds"
+    CLARIFY = "clarify"
+    WAIT = "wait"
+    MODELS = "models"
+    COST_CAP = "cost_cap"
+    STEWARDS = "stewards"
+    UNPIN = "unpin"
 
 
 def board_key(debate_id: str) -> str:

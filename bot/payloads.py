@@ -108,42 +108,19 @@ class MessageEvent(Payload):
         return plain(text).strip()
 
 
-class Click(Payload):
-    """A click on one element of a message: the first action of a `block_actions` payload.
+class Filled(Payload):
+    """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
-    Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
-    """
-
-    trigger_id: str
-    team_id: str = Field(validation_alias=AliasPath("team", "id"))
-    user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
-    #: Empty where the click was in a form or in App Home.
-    channel_id: str = Field(default="", validation_alias=AliasPath("channel", "id"))
-    message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
-    action_id: str = Field(validation_alias=AliasPath("actions", 0, "action_id"))
-    block_id: str = Field(default="", validation_alias=AliasPath("actions", 0, "block_id"))
-    value: str = Field(default="", validation_alias=AliasPath("actions", 0, "value"))
-
-
-class FormSubmitted(Payload):
-    """A submitted form: a `view_submission` payload.
-
-    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
-    """
-
-    trigger_id: str = ""
-    team_id: str = Field(validation_alias=AliasPath("team", "id"))
-    user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
-    view_id: str = Field(validation_alias=AliasPath("view", "id"))
-    callback_id: str = Field(validation_alias=AliasPath("view", "callback_id"))
+    #: Empty where there is no form.
+    view_id: str = Field(default="", validation_alias=AliasPath("view", "id"))
+    callback_id: str = Field(default="", validation_alias=AliasPath("view", "callback_id"))
     private_metadata: str = Field(
         default="", validation_alias=AliasPath("view", "private_metadata")
     )
     #: block id → action id → the element's state.
     values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
-        validation_alias=AliasPath("view", "state", "values")
+        default_factory=dict[str, Mapping[str, Mapping[str, Any]]],
+        validation_alias=AliasPath("view", "state", "values"),
     )
 
     @property
@@ -165,8 +142,84 @@ class FormSubmitted(Payload):
         found: list[Mapping[str, Any]] = self._state(field).get("selected_options") or []
         return tuple(str(option["value"]) for option in found)
 
+    def people(self, field: str) -> tuple[str, ...]:
+        """The ids of the people chosen."""
+        return tuple(self._state(field).get("selected_users") or ())
+
+    def conversation(self, field: str) -> str:
+        """The id of the channel chosen; empty if none."""
+        return str(self._state(field).get("selected_conversation") or "")
+
+    def date(self, field: str) -> str:
+        """The date chosen, as 2026-03-01; empty if none."""
+        return str(self._state(field).get("selected_date") or "")
+
     def _state(self, field: str) -> Mapping[str, Any]:
         return self.values.get(field, {}).get(field, {})
+
+
+class Click(Filled):
+    """A click on one element of a message or form: the first action of `block_actions`.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+    """
+
+    trigger_id: str
+    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    user_id: str = Field(validation_alias=AliasPath("user", "id"))
+    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
+    #: Empty where the click was in a form or in App Home.
+    channel_id: str = Field(default="", validation_alias=AliasPath("channel", "id"))
+    message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
+    action_id: str = Field(validation_alias=AliasPath("actions", 0, "action_id"))
+    block_id: str = Field(default="", validation_alias=AliasPath("actions", 0, "block_id"))
+    value: str = Field(default="", validation_alias=AliasPath("actions", 0, "value"))
+
+
+class FormSubmitted(Filled):
+    """A submitted form: a `view_submission` payload.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    """
+
+    trigger_id: str = ""
+    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    user_id: str = Field(validation_alias=AliasPath("user", "id"))
+    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
+
+
+class MessageShortcut(Payload):
+    """A shortcut used on a message: a `message_action` payload.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
+    """
+
+    trigger_id: str
+    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    user_id: str = Field(validation_alias=AliasPath("user", "id"))
+    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
+    channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
+    message_ts: str
+    text: str = Field(default="", validation_alias=AliasPath("message", "text"))
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it was used in a direct message."""
+        return self.channel_id.startswith("D")
+
+    @property
+    def words(self) -> str:
+        """The message's text as it was typed."""
+        return plain(self.text).strip()
+
+
+class Permalink(Payload):
+    """The answer of `chat.getPermalink`.
+
+    Source: https://docs.slack.dev/reference/methods/chat.getPermalink
+    """
+
+    permalink: str
 
 
 class ViewOpened(Payload):

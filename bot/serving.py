@@ -4,7 +4,7 @@ import asyncio
 import signal
 
 from bot.app import Parts, running
-from bot.building import build_calls, load_settings
+from bot.building import build_calls, load_settings, model_sets
 from bot.log import logger, set_up_logs
 from bot.settings import BotSettings, LogLevel, Mode, mode_of, read_settings, slack_access
 
@@ -46,6 +46,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         database=settings.moot_database,
         calls=build_calls(settings, loaded.settings),
         settings=loaded.settings,
+        models=model_sets(settings),
         host=settings.moot_host,
         port=settings.moot_port,
     )

@@ -11,12 +11,15 @@ from core.models import Debate, Status
 from core.ports import DebateEntry
 
 COMMANDS = {
-    "/debate <question>": "start a debate in this channel",
+    "/debate": "a form to start a debate: agents, format, rounds, models, cost",
+    "/debate <question>": "start a debate in this channel at once",
     "/debate list": "this channel's newest debates",
     "/debate show ID": "where a debate stands",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
+    "/debate settings": "what holds for debates in this channel",
     "/debate help": "this text",
-    "a reply in the thread": "a note for the agents, while the debate runs",
+    "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
+    "Debate this": "a shortcut on any message: its text becomes the question",
     "@Moot <question>": "the same as /debate",
 }
 NO_DEBATES = "No debates in this channel yet. Start one with `/debate <question>`."
@@ -31,6 +34,7 @@ TOO_SLOW = (
 )
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
+NOT_A_MEMBER = "You are not in this channel; nothing was done."
 QUESTIONS_CLOSED = (
     "These questions are closed: all are answered, or the time is over. Write in the thread what "
     "the agents should know; it reaches them as a note."
@@ -60,6 +64,11 @@ def not_here(standing: Standing) -> str:
     if standing is Standing.ARCHIVED:
         return "This channel is archived; nothing was started."
     return ""
+
+
+def without_marks(words: str) -> str:
+    """Return the words for places that show signs as they are."""
+    return words.replace("`", "“", 1).replace("`", "”", 1).replace("`", "")
 
 
 def too_late(numbers: Sequence[int]) -> str:

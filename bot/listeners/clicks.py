@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.ids import ActionId, CallbackId
+from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners import answers
 from bot.log import logger
 from bot.payloads import Click, FormSubmitted, ViewOpened, refusal_of
@@ -52,7 +52,7 @@ OnClick = Callable[[Clicked], Awaitable[str | None]]
 OnForm = Callable[[FormSubmitted], Awaitable[Form | None]]
 
 
-def on_click(app: AsyncApp, action_id: ActionId, do: OnClick) -> None:
+def on_click(app: AsyncApp, action_id: ActionId | FieldId, do: OnClick) -> None:
     """Listen to one button or menu."""
 
     @app.action(action_id.value)

@@ -7,12 +7,17 @@ import asyncio
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
+from bot.listeners.channel_settings import open_settings
 from bot.listeners.reception import Reception, person, place
+from bot.listeners.starting import Opening, open_start_form
 from bot.listeners.typed import (
     Help,
     ListDebates,
+    OpenForm,
+    OpenSettings,
     Question,
     Show,
     StopDebate,
@@ -37,20 +42,25 @@ def register(app: AsyncApp, reception: Reception) -> None:
     """Listen to the command."""
 
     @app.command("/debate")
-    async def debate(ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def debate(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
         command = Command.model_validate(body)
-        answer = await answer_in_time(reception, command)
+        answer = await answer_in_time(reception, command, client)
         await ack(**(answer.payload if answer else {}))
 
 
-async def answer_in_time(reception: Reception, command: Command) -> Message | None:
+async def answer_in_time(
+    reception: Reception, command: Command, client: AsyncWebClient
+) -> Message | None:
     """Do what was typed and return the answer; words for what went wrong included.
 
-    None when this very command was answered before.
+    None when a form opened, or when this very command was answered before.
     """
     try:
         async with asyncio.timeout(ANSWER_WITHIN):
-            answer = await _answer(reception, command, understood(command.words))
+            typed = understood(command.words)
+            if isinstance(typed, OpenForm | OpenSettings):
+                return await _open(reception, command, client, typed)
+            answer = await _answer(reception, command, typed)
             repeated = await reception.is_repeated("trigger", command.trigger_id)
             return None if repeated else answer
     except BadInput as refusal:
@@ -62,9 +72,25 @@ async def answer_in_time(reception: Reception, command: Command) -> Message | No
         return answers.words(answers.TOO_SLOW)
 
 
+async def _open(
+    reception: Reception, command: Command, client: AsyncWebClient, typed: OpenForm | OpenSettings
+) -> None:
+    """Open what was asked for."""
+    if isinstance(typed, OpenSettings):
+        await open_settings(reception, command, client)
+        return
+    opening = Opening(
+        trigger_id=command.trigger_id,
+        team=command.team_id,
+        by=person(command.user_id, command.user_name),
+        channel="" if command.is_direct else command.channel_id,
+    )
+    await open_start_form(reception, client, opening)
+
+
 async def _answer(reception: Reception, command: Command, typed: Typed) -> Message:
     match typed:
-        case Help():
+        case Help() | OpenForm() | OpenSettings():
             return answers.help_text()
         case Unclear():
             return answers.words(answers.unclear(typed))
@@ -89,7 +115,7 @@ async def _start(reception: Reception, command: Command, question: str) -> str:
     if reason := answers.not_here(await reception.access.standing(command.channel_id)):
         return reason
     try:
-        begun = await reception.commands.start_debate(wish, origin=command.trigger_id)
+        begun = await reception.starting.start(wish, origin=command.trigger_id)
     except BadInput as refusal:
         return answers.not_started(str(refusal), question)
     return answers.started(begun.debate_id, begun.setup.warnings)

@@ -79,7 +79,7 @@ async def take_question(reception: Reception, event: MessageEvent) -> None:
         place=place(event.team_id, said.channel),
     )
     try:
-        await reception.commands.start_debate(wish, origin=event.event_id)
+        await reception.starting.start(wish, origin=event.event_id)
     except BadInput as refusal:
         words = answers.not_started(str(refusal), event.question)
         await reception.outbox.post([_whisper(event, words)])

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from bot.access import Access
 from bot.commands import Commands
+from bot.listeners.estimating import Estimates
 from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
+from bot.people.starting import Starting
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from core.models import Person, Place
@@ -20,6 +22,8 @@ class Reception:
 
     commands: Commands
     answering: Answering
+    starting: Starting
+    estimates: Estimates
     access: Access
     outbox: Outbox
     posts: Posts

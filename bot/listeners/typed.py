@@ -1,19 +1,30 @@
 """What people type after `/debate`, understood (pure)."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
 _LONE_WORD = re.compile(r"[A-Za-z]+")
 #: Subcommands that stand alone, and those that take a debate's id.
-ALONE = ("help", "list")
+ALONE = ("help", "list", "settings")
 WITH_ID = ("show", "stop")
 
 
 @dataclass(frozen=True)
 class Help:
     """What can be typed."""
+
+
+@dataclass(frozen=True)
+class OpenForm:
+    """The form to start a debate."""
+
+
+@dataclass(frozen=True)
+class OpenSettings:
+    """The form for what holds in the channel."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,13 @@ class Question:
     text: str
 
 
-Typed = Help | ListDebates | Show | StopDebate | Unclear | Question
+Typed = Help | OpenForm | OpenSettings | ListDebates | Show | StopDebate | Unclear | Question
+_ALONE: Mapping[str, Typed] = {
+    "": OpenForm(),
+    "help": Help(),
+    "list": ListDebates(),
+    "settings": OpenSettings(),
+}
 
 
 def understood(text: str) -> Typed:
@@ -62,12 +79,10 @@ def understood(text: str) -> Typed:
     """
     words = text.split()
     first = words[0].lower() if words else ""
-    if not words or (first == "help" and len(words) == 1):
-        return Help()
+    if len(words) <= 1 and first in _ALONE:
+        return _ALONE[first]
     if first in WITH_ID and len(words) <= 2:  # noqa: PLR2004 - the subcommand and an id
         return _with_id(first, words[1] if len(words) > 1 else "")
-    if first == "list" and len(words) == 1:
-        return ListDebates()
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         close = get_close_matches(first, (*ALONE, *WITH_ID), n=1, cutoff=0.6)
         return Unclear(words[0], close[0] if close else "")

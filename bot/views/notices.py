@@ -1,12 +1,13 @@
 """Short messages: what went wrong and what to type instead, failed turns, stops (pure)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from bot.choices import ChannelChoices
 from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
-from bot.views.words import deed, name_of, person
+from bot.views.words import counted, deed, dollars, name_of, person
 from core.models import Debate, Failure, Guidance, NextStep, Person, Stop
 
 _REASON_LIMIT = 600
@@ -55,6 +56,41 @@ def question(debate: Debate) -> list[Message]:
     if setup.context:
         text += f"\n\n*Context*\n{plain(setup.context)}"
     return [notice(part) for part in split(text, PAGE_LIMIT)]
+
+
+def settings_changed(by: Person, chosen: ChannelChoices) -> Message:
+    """Return the line that says who changed what holds for debates in a channel."""
+    said = listed(_chosen(chosen), 1000, "; ") or "as Moot is set up"
+    return notice(
+        f":gear: {person(by)} changed what holds for debates in this channel: {said}. "
+        "`/debate settings` shows all of it."
+    )
+
+
+def _chosen(chosen: ChannelChoices) -> Iterator[str]:
+    choices = chosen.choices
+    if choices.format:
+        yield f"format {choices.format}"
+    if choices.rounds:
+        yield counted(choices.rounds, "round")
+    if choices.agents:
+        yield f"agents {literal(', '.join(choices.agents))}"
+    if choices.clarify is not None:
+        yield "agents ask people first" if choices.clarify else "agents begin at once"
+    if choices.wait_minutes:
+        yield f"{counted(choices.wait_minutes, 'minute')} to answer"
+    if choices.models:
+        yield f"models {literal(choices.models)}"
+    if choices.debate_cost is not None:
+        yield f"at most {dollars(choices.debate_cost)} a debate"
+    yield from _steering(chosen)
+
+
+def _steering(chosen: ChannelChoices) -> Iterator[str]:
+    if chosen.stewards:
+        yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
+    if chosen.unpin:
+        yield "boards are unpinned at the end"
 
 
 def turn_failed(debate: Debate, failure: Failure) -> Message:

@@ -119,10 +119,22 @@ def cost(usage: Usage) -> str:
     """What was spent, in US dollars."""
     if usage.cost is None:
         return "n/a (a price is unknown)"
+    return dollars(usage.cost)
+
+
+def dollars(amount: Decimal) -> str:
+    """An amount of US dollars; small ones to a hundredth of a cent."""
     cents = Decimal("0.01")
-    if 0 < usage.cost < cents:
-        return f"${usage.cost.quantize(Decimal('0.0001'))}"
-    return f"${usage.cost.quantize(cents)}"
+    if 0 < amount < cents:
+        return f"${amount.quantize(Decimal('0.0001'))}"
+    return f"${amount.quantize(cents)}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it."""
+    if seconds < 90:  # noqa: PLR2004 - a minute and a half
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min"
 
 
 def confidence(percent: int) -> str:

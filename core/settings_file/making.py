@@ -61,7 +61,7 @@ def make_settings(
             "limits": _limits(entry.limits),
             "models": tuple(entry.models),
             "prices": {name: price.price() for name, price in entry.prices.items()},
-            **_debate(entry.debate),
+            **_debate(entry.debate, base),
         }
     )
 
@@ -81,9 +81,10 @@ def _choice(entry: Choosing, usual: ModelChoice, providers: Mapping[str, str]) -
     return ModelChoice(provider=provider, model=model or providers.get(provider, usual.model))
 
 
-def _debate(entry: DebateEntry) -> dict[str, object]:
+def _debate(entry: DebateEntry, base: Settings) -> dict[str, object]:
     ending = entry.termination
     asking = entry.clarifications
+    says = "enabled" in asking.model_fields_set
     return {
         "format": entry.format,
         "rounds": entry.rounds,
@@ -91,7 +92,7 @@ def _debate(entry: DebateEntry) -> dict[str, object]:
             ending=Ending(ending.type), threshold=ending.threshold, min_rounds=ending.min_rounds
         ),
         "clarifying": Clarifying(
-            enabled=asking.enabled,
+            enabled=asking.enabled if says else base.clarifying.enabled,
             per_agent=asking.per_agent,
             wait_seconds=asking.wait_seconds,
             rounds=asking.rounds,

@@ -11,6 +11,8 @@ from bot.listeners import answers
 from bot.listeners.typed import (
     Help,
     ListDebates,
+    OpenForm,
+    OpenSettings,
     Question,
     Show,
     StopDebate,
@@ -24,8 +26,9 @@ from core.ports import DebateEntry
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", Help()),
-        ("   ", Help()),
+        ("", OpenForm()),
+        ("   ", OpenForm()),
+        ("settings", OpenSettings()),
         ("help", Help()),
         ("HELP", Help()),
         ("list", ListDebates()),

@@ -28,7 +28,6 @@ async def started(team: Team) -> int:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("", "How to use Moot"),
         ("help", "How to use Moot"),
         ("list", "No debates in this channel yet"),
         ("hlep", "Did you mean `/debate help`?"),

@@ -1,0 +1,90 @@
+"""Shows in an open form what its debate would cost; a newer choice ends the older estimate."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.log import logger
+from bot.people.starting import Starting
+from bot.views.start_form import Aim, Draft, Offer, estimate_words, start_form
+from core.errors import MootError
+from core.models import Person, Place
+from core.opening import Wish
+
+_log = logger(__name__)
+
+PENDING = "Estimating cost and time …"
+#: Stands for a question nobody has typed yet.
+_USUAL_QUESTION = "What shall we do, and why? " * 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenForm:
+    """A form somebody has open."""
+
+    view_id: str
+    draft: Draft
+    aim: Aim
+    #: The channel that is meant; empty as long as none is chosen.
+    place: Place
+    by: Person
+
+    @property
+    def wish(self) -> Wish:
+        """The debate as it would be asked for."""
+        return Wish(
+            question=self.draft.question or _USUAL_QUESTION,
+            context=self.draft.context,
+            asked_by=self.by,
+            place=self.place,
+        )
+
+
+@dataclass
+class Estimates:
+    """One estimate at a time for each open form."""
+
+    starting: Starting
+    _under_way: dict[str, asyncio.Task[None]] = field(
+        default_factory=dict[str, asyncio.Task[None]], init=False
+    )
+
+    def show(self, client: AsyncWebClient, opened: OpenForm) -> None:
+        """Estimate in the background, then show it in the form."""
+        older = self._under_way.get(opened.view_id)
+        if older:
+            older.cancel()
+        task = asyncio.create_task(self._show(client, opened), name=f"estimate/{opened.view_id}")
+        self._under_way[opened.view_id] = task
+        task.add_done_callback(lambda done: self._forget(opened.view_id, done))
+
+    async def close(self) -> None:
+        """Drop all estimates."""
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _show(self, client: AsyncWebClient, opened: OpenForm) -> None:
+        words = await self._words(opened)
+        offer = Offer(agents=self.starting.agents(), models=self.starting.models)
+        view = start_form(opened.draft, offer, opened.aim, words)
+        try:
+            await client.views_update(view_id=opened.view_id, view=dict(view))
+        except (SlackApiError, OSError) as error:
+            _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
+
+    async def _words(self, opened: OpenForm) -> str:
+        try:
+            found = await self.starting.estimate(opened.wish, opened.draft.choices)
+        except MootError as error:
+            return f"No estimate: {error}"
+        return estimate_words(found)
+
+    def _forget(self, view_id: str, done: asyncio.Task[None]) -> None:
+        if self._under_way.get(view_id) is done:
+            del self._under_way[view_id]
+        if not done.cancelled() and (error := done.exception()):
+            _log.error("estimate failed", reason=type(error).__name__, exc_info=error)

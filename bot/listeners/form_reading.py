@@ -1,0 +1,101 @@
+"""What was filled into a form, as values; what cannot be used is said at its field (pure)."""
+
+from decimal import Decimal
+
+from bot.choices import ChannelChoices, Choices, money
+from bot.ids import FieldId
+from bot.listeners.clicks import FieldWrong
+from bot.payloads import Filled
+from bot.views.start_form import AS_USUAL, Aim, Draft
+from core.errors import BadInput
+from core.opening import check_question
+
+FEWEST_AGENTS = 2
+
+
+def aim_of(form: Filled) -> Aim:
+    """Return where a form leads."""
+    kept = form.kept
+    return Aim(channel=kept.get("channel", ""), source=kept.get("source", ""))
+
+
+def channel_of(form: Filled) -> str:
+    """Return the channel a form leads to: its own, or the one chosen in it."""
+    return aim_of(form).channel or form.conversation(FieldId.CHANNEL.value)
+
+
+def draft_of(form: Filled) -> Draft:
+    """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
+    try:
+        cap = money(form.typed(FieldId.COST_CAP.value))
+    except BadInput:
+        cap = None
+    clarify = bool(form.all_chosen(FieldId.CLARIFY.value))
+    return Draft(
+        question=form.typed(FieldId.QUESTION.value),
+        context=form.typed(FieldId.CONTEXT.value),
+        choices=_choices(form, clarify=clarify, cap=cap),
+    )
+
+
+def checked_draft(form: Filled, most_characters: int) -> Draft:
+    """Return what is in the form, ready to start.
+
+    Raises:
+        FieldWrong: Something in it cannot be used.
+    """
+    _cap(form)
+    _enough_agents(form)
+    draft = draft_of(form)
+    try:
+        check_question(draft.question, most_characters)
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.QUESTION.value, str(wrong)) from None
+    return draft
+
+
+def checked_settings(form: Filled) -> ChannelChoices:
+    """Return what a channel is to have set.
+
+    Raises:
+        FieldWrong: Something in it cannot be used.
+    """
+    asks = {"on": True, "off": False}.get(form.chosen(FieldId.CLARIFY.value))
+    _enough_agents(form)
+    return ChannelChoices(
+        choices=_choices(form, clarify=asks, cap=_cap(form)),
+        stewards=form.people(FieldId.STEWARDS.value),
+        unpin=bool(form.all_chosen(FieldId.UNPIN.value)),
+    )
+
+
+def _choices(form: Filled, *, clarify: bool | None, cap: Decimal | None) -> Choices:
+    rounds, wait = _meant(form, FieldId.ROUNDS), _meant(form, FieldId.WAIT)
+    return Choices(
+        format=_meant(form, FieldId.FORMAT),
+        rounds=int(rounds) if rounds else None,
+        agents=form.all_chosen(FieldId.AGENTS.value) or None,
+        clarify=clarify,
+        wait_minutes=int(wait) if wait else None,
+        models=_meant(form, FieldId.MODELS),
+        debate_cost=cap,
+    )
+
+
+def _meant(form: Filled, field: FieldId) -> str | None:
+    """What is chosen in a menu; None for "as usual"."""
+    chosen = form.chosen(field.value)
+    return None if chosen in {"", AS_USUAL} else chosen
+
+
+def _cap(form: Filled) -> Decimal | None:
+    try:
+        return money(form.typed(FieldId.COST_CAP.value))
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.COST_CAP.value, str(wrong)) from None
+
+
+def _enough_agents(form: Filled) -> None:
+    chosen = form.all_chosen(FieldId.AGENTS.value)
+    if 0 < len(chosen) < FEWEST_AGENTS:
+        raise FieldWrong(FieldId.AGENTS.value, "Choose at least two: one alone cannot debate.")

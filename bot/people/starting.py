@@ -1,0 +1,92 @@
+"""Starting a debate: what the file, the channel and the form say, and what it will cost."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import ValidationError
+
+from bot.choices import ChannelChoices, Choices, ModelSet, roster, taking_part, with_choices
+from bot.commands import Commands, Started
+from bot.log import logger
+from bot.store.posts import Channel
+from bot.store.settings import ChannelSettings
+from core.models import Setup
+from core.opening import Wish, open_debate
+from core.rehearsal import Estimate
+
+_log = logger(__name__)
+
+#: Estimates a debate as it would start.
+Estimating = Callable[[Setup], Awaitable[Estimate]]
+_NO_CHOICES = Choices()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Starting:
+    """Every way to start a debate leads here. Methods may raise `StoreDown`."""
+
+    commands: Commands
+    channels: ChannelSettings
+    #: Models to choose from; none: only those of the settings.
+    models: Sequence[ModelSet]
+    estimating: Estimating
+
+    async def start(self, wish: Wish, *, origin: str, choices: Choices = _NO_CHOICES) -> Started:
+        """Begin a debate, once per origin.
+
+        Raises:
+            BadInput: The question cannot be used; nothing was started.
+        """
+        whole, meant = await self._with_channel(wish, choices)
+        settings = with_choices(self.commands.settings(), meant, self.models)
+        return await self.commands.start_debate(whole, origin=origin, settings=settings)
+
+    async def estimate(self, wish: Wish, choices: Choices) -> Estimate:
+        """Return what the debate would probably take.
+
+        Raises:
+            BadInput: It could not be started.
+        """
+        whole, meant = await self._with_channel(wish, choices)
+        settings = with_choices(self.commands.settings(), meant, self.models)
+        return await self.estimating(open_debate(whole, settings, delimiter="estimate"))
+
+    async def usual(self, channel: Channel) -> Choices:
+        """Return everything that holds in a channel where nothing else is chosen."""
+        return (await self.of_channel(channel)).choices.over(self.built_in())
+
+    def built_in(self) -> Choices:
+        """Return everything that holds where no channel has chosen."""
+        settings = self.commands.settings()
+        return Choices(
+            format=settings.format,
+            rounds=settings.rounds,
+            agents=taking_part(settings),
+            clarify=settings.clarifying.enabled,
+            wait_minutes=round(settings.clarifying.wait_seconds / 60) or None,
+            debate_cost=settings.limits.debate_cost,
+        )
+
+    async def of_channel(self, channel: Channel) -> ChannelChoices:
+        """Return what a channel has set; what cannot be read any more is dropped."""
+        found = await self.channels.get(channel)
+        try:
+            return ChannelChoices.model_validate(found)
+        except ValidationError as error:
+            _log.warning("channel settings not read", channel=channel.channel, reason=str(error))
+            return ChannelChoices()
+
+    async def set_channel(self, channel: Channel, chosen: ChannelChoices) -> None:
+        """Set all of a channel's settings."""
+        await self.channels.put(channel, chosen.model_dump(mode="json"))
+
+    def agents(self) -> Mapping[str, str]:
+        """Return agents to choose from: id → name."""
+        return roster(self.commands.settings())
+
+    async def _with_channel(self, wish: Wish, choices: Choices) -> tuple[Wish, Choices]:
+        """The wish and the choices with the channel's own below them."""
+        channel = Channel(wish.place.workspace, wish.place.channel)
+        meant = choices.over((await self.of_channel(channel)).choices)
+        agents = wish.agents if wish.agents is not None else meant.agents
+        return replace(wish, agents=agents), meant

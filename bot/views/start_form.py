@@ -1,0 +1,273 @@
+"""The forms to start a debate and to set what holds in a channel (pure)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slack_sdk.models.blocks import (
+    ConversationFilter,
+    ConversationSelectElement,
+    UserMultiSelectElement,
+)
+
+from bot.choices import WAITS, ChannelChoices, Choices, ModelSet
+from bot.ids import CallbackId, FieldId
+from bot.mrkdwn.convert import gist
+from bot.views.forms import (
+    TYPED_LIMIT,
+    Field,
+    Form,
+    checkbox,
+    form,
+    labelled,
+    multi_select,
+    select,
+    text_input,
+)
+from bot.views.message import Block, context, sections
+from bot.views.words import counted, dollars, duration
+from core.formats.registry import FORMATS
+from core.models import Value
+from core.rehearsal import Estimate
+
+#: Stands for "nothing chosen" in menus: Slack takes no empty value.
+AS_USUAL = "as-usual"
+_ON, _OFF = "on", "off"
+_FORMAT_WORDS: Mapping[str, str] = {
+    "critique": "Critique: propose, criticise, refine",
+    "council": "Council: gather, plan, argue, adjust, rebut",
+    "panel": "Panel: short rounds led by a facilitator",
+}
+_ESTIMATE_BLOCK = "estimate"
+_MOST_ROUNDS = 15
+
+
+class Draft(Value):
+    """What is in the form to start a debate."""
+
+    question: str = ""
+    context: str = ""
+    choices: Choices = Choices()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What can be chosen."""
+
+    agents: Mapping[str, str]
+    models: Sequence[ModelSet]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aim:
+    """Where a form leads: the channel, and the message it was opened on."""
+
+    #: Empty: a person chooses in the form.
+    channel: str = ""
+    #: Link to the message that is to be debated.
+    source: str = ""
+
+    @property
+    def keeps(self) -> Mapping[str, str]:
+        """What the form brings back."""
+        return {"channel": self.channel, "source": self.source}
+
+
+def start_form(draft: Draft, offer: Offer, aim: Aim, estimate: str) -> Form:
+    """Return the form to start a debate.
+
+    Args:
+        draft: What is in it.
+        offer: What can be chosen.
+        aim: Where it leads.
+        estimate: What it would cost, in words; clean text.
+    """
+    chosen = draft.choices
+    blocks = [
+        *([] if aim.channel else [_channel()]),
+        *_asked(draft, aim),
+        _format(chosen.format or "", tells=True),
+        _agents(chosen.agents or (), offer, tells=True),
+        _rounds(chosen.rounds, tells=True),
+        *_money(chosen, offer, tells=True),
+        _ask_first(chosen),
+        *_estimate(estimate),
+    ]
+    return form(
+        CallbackId.START_FORM,
+        title="Start a debate",
+        submit="Start",
+        blocks=blocks,
+        keeps=aim.keeps,
+    )
+
+
+def settings_form(channel: str, now: ChannelChoices, usual: Choices, offer: Offer) -> Form:
+    """Return the form for what holds in a channel.
+
+    Args:
+        channel: Its id.
+        now: What it has set.
+        usual: What holds without.
+        offer: What can be chosen.
+    """
+    chosen = now.choices
+    wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
+    blocks = [
+        *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
+        _format(chosen.format or AS_USUAL, usual=usual.format or ""),
+        _agents(chosen.agents or (), offer, optional=True),
+        _rounds(chosen.rounds, usual=usual.rounds),
+        _ask_usually(chosen, usual),
+        select(
+            Field(id=FieldId.WAIT.value, label="How long people have to answer"),
+            {AS_USUAL: _as_usual(counted(usual.wait_minutes or 0, "minute")), **_waits()},
+            wait,
+        ),
+        *_money(chosen, offer),
+        _stewards(now),
+        checkbox(
+            Field(id=FieldId.UNPIN.value, label="When a debate ends", optional=True),
+            "Unpin its board",
+            on=now.unpin,
+        ),
+        *context("A line in the channel says that you changed this."),
+    ]
+    return form(
+        CallbackId.SETTINGS_FORM,
+        title="Debates in this channel",
+        submit="Save",
+        blocks=blocks,
+        keeps={"channel": channel},
+    )
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Return what a debate will probably take."""
+    time = f"about {duration(estimate.seconds)}"
+    calls = counted(estimate.calls, "model call")
+    if estimate.cost is None:
+        return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
+    if not estimate.cost:
+        return f"Estimated: {time}, {calls}, no cost."
+    most = f", at most {dollars(estimate.at_most)}" if estimate.at_most else ""
+    return f"Estimated: {time}, {calls}, about {dollars(estimate.cost)}{most}."
+
+
+def _channel() -> Block:
+    element = ConversationSelectElement(
+        action_id=FieldId.CHANNEL.value,
+        filter=ConversationFilter(include=["public", "private"], exclude_bot_users=True),
+    )
+    field = Field(
+        id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."
+    )
+    return labelled(field, element)
+
+
+def _asked(draft: Draft, aim: Aim) -> Sequence[Block]:
+    question = Field(
+        id=FieldId.QUESTION.value,
+        label="Question",
+        hint="What shall be decided? Say what must or shall hold: agents check every proposal.",
+    )
+    context_field = Field(
+        id=FieldId.CONTEXT.value,
+        label="Context",
+        hint="What everybody should know: numbers, limits, what was tried.",
+        optional=True,
+    )
+    source = context(f"From <{aim.source}|this message>.") if aim.source else []
+    return [
+        text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
+        *source,
+        text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
+    ]
+
+
+def _format(chosen: str, *, usual: str = "", tells: bool = False) -> Block:
+    words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
+    options = {AS_USUAL: _as_usual(usual), **words} if usual else words
+    return select(Field(id=FieldId.FORMAT.value, label="Format", tells=tells), options, chosen)
+
+
+def _agents(
+    chosen: Sequence[str], offer: Offer, *, optional: bool = False, tells: bool = False
+) -> Block:
+    hint = "At least two; each argues from its own point of view."
+    field = Field(
+        id=FieldId.AGENTS.value, label="Agents", hint=hint, optional=optional, tells=tells
+    )
+    return multi_select(field, offer.agents, chosen)
+
+
+def _rounds(chosen: int | None, *, usual: int | None = None, tells: bool = False) -> Block:
+    numbers = {str(n): counted(n, "round") for n in range(1, _MOST_ROUNDS + 1)}
+    options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
+    field = Field(id=FieldId.ROUNDS.value, label="Rounds", tells=tells)
+    return select(field, options, str(chosen) if chosen else AS_USUAL)
+
+
+def _money(chosen: Choices, offer: Offer, *, tells: bool = False) -> Sequence[Block]:
+    models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in offer.models}}
+    cap = Field(
+        id=FieldId.COST_CAP.value,
+        label="Cost cap in US dollars",
+        hint="The debate never spends more. Empty: no cap of its own.",
+        optional=True,
+    )
+    return [
+        select(
+            Field(id=FieldId.MODELS.value, label="Models", tells=tells),
+            models,
+            chosen.models if chosen.models in models else AS_USUAL,
+        ),
+        text_input(cap, value=_typed(chosen.debate_cost), most=12),
+    ]
+
+
+def _ask_first(chosen: Choices) -> Block:
+    field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
+    words = "Agents may ask people before round 1 what they need to know"
+    return checkbox(field, words, on=bool(chosen.clarify))
+
+
+def _ask_usually(chosen: Choices, usual: Choices) -> Block:
+    options = {
+        AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
+        _ON: "Yes, they may ask",
+        _OFF: "No, they begin at once",
+    }
+    now = AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF
+    field = Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1")
+    return select(field, options, now)
+
+
+def _stewards(now: ChannelChoices) -> Block:
+    element = UserMultiSelectElement(
+        action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
+    )
+    field = Field(
+        id=FieldId.STEWARDS.value,
+        label="Who may steer debates",
+        hint="They can stop, pause and call the vote, like the person who started a debate.",
+        optional=True,
+    )
+    return labelled(field, element)
+
+
+def _estimate(words: str) -> Sequence[Block]:
+    block = context(f":stopwatch: {gist(words, 300)}")[0]
+    return [{**block, "block_id": _ESTIMATE_BLOCK}]
+
+
+def _waits() -> Mapping[str, str]:
+    return {str(minutes): counted(minutes, "minute") for minutes in WAITS}
+
+
+def _as_usual(words: str) -> str:
+    return f"As Moot is set up ({words})"
+
+
+def _typed(amount: Decimal | None) -> str:
+    return "" if amount is None else str(amount)

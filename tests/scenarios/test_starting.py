@@ -1,0 +1,192 @@
+"""Starting with the form: prefilled, estimated, checked at its fields, once however often sent."""
+
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from bot.ids import FieldId
+from bot.testing import Message, Team, key_of, team_at_work
+from core.ports import DebateFilter
+
+QUESTION = "Kafka or PostgreSQL for our jobs?"
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work() as found:
+        yield found
+
+
+def chosen(**values: str | Sequence[str]) -> dict[str, Any]:
+    """A form's state: `chosen(question="…", rounds="2", agents=["security"])`."""
+    return {name: {name: _state(name, value)} for name, value in values.items()}
+
+
+def _state(name: str, value: str | Sequence[str]) -> Mapping[str, Any]:
+    if name == FieldId.STEWARDS:
+        return {"selected_users": list(value)}
+    if not isinstance(value, str):
+        return {"selected_options": [{"value": one} for one in value]}
+    if name in {FieldId.QUESTION, FieldId.CONTEXT, FieldId.COST_CAP}:
+        return {"value": value}
+    if name == FieldId.CHANNEL:
+        return {"selected_conversation": value}
+    return {"selected_option": {"value": value}}
+
+
+async def form_of(team: Team, user: str = "dana") -> Mapping[str, Any]:
+    await team.workspace.wait_for(lambda: team.workspace.views(user))
+    return team.workspace.views(user)[-1]
+
+
+async def estimated(team: Team, words: str = "Estimated:") -> Mapping[str, Any]:
+    def found() -> Any:
+        view = team.workspace.views("dana")[-1]
+        return view if words in json.dumps(view) else None
+
+    return await team.workspace.wait_for(found)
+
+
+async def boards(team: Team) -> Sequence[Message]:
+    return await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+    )
+
+
+def estimate_in(view: Mapping[str, Any]) -> str:
+    return next(one for one in view["blocks"] if one["block_id"] == "estimate")["elements"][0][
+        "text"
+    ]
+
+
+async def test_the_command_alone_opens_a_form_with_what_holds_here_and_an_estimate(team: Team):
+    await team.type("")
+    view = await estimated(team)
+    labels = [one["label"]["text"] for one in view["blocks"] if one["type"] == "input"]
+    assert labels == [
+        "Question",
+        "Context",
+        "Format",
+        "Agents",
+        "Rounds",
+        "Models",
+        "Cost cap in US dollars",
+        "Questions first",
+    ]
+    assert "model calls" in estimate_in(view)
+    assert view["state"]["values"]["rounds"]["rounds"]["selected_option"]["value"] == "2"
+
+
+async def test_the_estimate_follows_the_choices_and_what_was_typed_stays(team: Team):
+    await team.type("")
+    before = estimate_in(await estimated(team))
+    view = await form_of(team)
+    await team.workspace.click_view(
+        "dana",
+        view["id"],
+        "rounds",
+        block_id="rounds",
+        selected_option={"value": "5"},
+        values=chosen(question=QUESTION),
+    )
+
+    def follows() -> Any:
+        return estimate_in(team.workspace.views("dana")[-1]) not in {before, ""}
+
+    await team.workspace.wait_for(follows)
+    view = await form_of(team)
+    assert view["state"]["values"]["question"]["question"]["value"] == QUESTION
+    assert view["state"]["values"]["rounds"]["rounds"]["selected_option"]["value"] == "5"
+
+
+async def test_the_form_starts_the_debate_that_was_chosen_once_however_often_it_is_sent(team: Team):
+    await team.type("")
+    view = await estimated(team)
+    values = chosen(
+        question=QUESTION,
+        context="We have 12 people.",
+        format="panel",
+        rounds="1",
+        agents=["security", "finance"],
+        cost_cap="2.50",
+    )
+    await team.workspace.submit("dana", view["id"], values)
+    board = (await boards(team))[0]
+    debate = await team.wait_for_end(board["ts"])
+    setup = debate.setup
+    assert (setup.question, setup.context) == (QUESTION, "We have 12 people.")
+    assert (setup.format, setup.rounds) == ("panel", 1)
+    assert [agent.id for agent in setup.agents] == ["security", "finance"]
+    assert str(setup.limits.debate_cost) == "2.50"
+    assert team.workspace.views("dana") == []
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "said"),
+    [
+        ({"question": QUESTION, "cost_cap": "a lot"}, "cost_cap", "for example 2.50"),
+        ({"question": QUESTION, "cost_cap": "-3"}, "cost_cap", "from 0.01 to 1000"),
+        ({"question": QUESTION, "agents": ["security"]}, "agents", "at least two"),
+    ],
+)
+async def test_what_cannot_be_used_is_said_at_its_field_and_nothing_starts(
+    team: Team, values: dict[str, Any], field: str, said: str
+):
+    await team.type("")
+    view = await estimated(team)
+    answer = await team.workspace.submit("dana", view["id"], chosen(**values))
+    assert answer["response_action"] == "errors"
+    assert said in answer["errors"][field]
+    assert await team.moot.store.find(DebateFilter()) == []
+
+
+async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
+    said = await team.say("Should we split the billing service & its database?", user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    view = await estimated(team)
+    question = view["state"]["values"]["question"]["question"]["value"]
+    assert question == "Should we split the billing service & its database?"
+    await team.workspace.submit("dana", view["id"], chosen(question=question))
+    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    assert said["ts"].replace(".", "") in debate.setup.context
+
+
+async def test_where_the_bot_is_not_no_form_opens_and_the_shortcut_says_why(team: Team):
+    said = await team.workspace.say("dana", "random", "Tabs or spaces?")
+    await team.workspace.shortcut("dana", "debate_this", "random", said["ts"])
+    view = await form_of(team)
+    assert "/invite @Moot" in json.dumps(view)
+    assert "submit" not in view
+
+
+async def test_a_channels_settings_hold_for_its_debates_and_the_channel_is_told(team: Team):
+    await team.type("settings")
+    view = await form_of(team)
+    alex = team.workspace.user("alex").id
+    values = chosen(
+        format="panel", rounds="1", agents=["finance", "product"], stewards=[alex], cost_cap="5"
+    )
+    await team.workspace.submit("dana", view["id"], values)
+    told = await boards(team)
+    assert "changed what holds for debates in this channel: format panel" in told[0]["text"]
+    board = await team.debate(QUESTION)
+    debate = await team.wait_for_end(board)
+    assert (debate.setup.format, debate.setup.rounds) == ("panel", 1)
+    assert [agent.id for agent in debate.setup.agents] == ["finance", "product"]
+    await team.type("settings")
+    state = (await form_of(team))["state"]["values"]
+    assert state["format"]["format"]["selected_option"]["value"] == "panel"
+    assert state["stewards"]["stewards"]["selected_users"] == [alex]
+
+
+async def test_a_form_left_as_it_was_takes_the_channels_settings(team: Team):
+    await team.type("settings")
+    view = await form_of(team)
+    await team.workspace.submit("dana", view["id"], chosen(rounds="1", cost_cap="0.75"))
+    await team.type("")
+    view = await estimated(team)
+    state = view["state"]["values"]
+    assert state["rounds"]["rounds"]["selected_option"]["value"] == "1"
+    assert state["cost_cap"]["cost_cap"]["value"] == "0.75"
