@@ -6,13 +6,17 @@ the same thing. What happened lives in `core.events`; `Debate` is what folding t
 Reason: every word of a debate in one place, so that no two modules can name a thing differently.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
+from typing import TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
 
 
 class Value(BaseModel):
@@ -63,8 +67,19 @@ class Turn(Value):
     @property
     def key(self) -> str:
         """The key of this turn's outcome in the log: `r2/critique/ann/bob`."""
-        parts = (f"r{self.round}", self.act.value, self.agent, self.target)
-        return "/".join(part for part in parts if part)
+        return _key(self.act, self.round, self.agent, self.target)
+
+
+@lru_cache(maxsize=10_000)
+def _key(act: Act, round_number: int, agent: str, target: str | None) -> str:
+    parts = (f"r{round_number}", act.value, agent, target)
+    return "/".join(part for part in parts if part)
+
+
+@lru_cache(maxsize=10_000)
+def turn_of(act: Act, round_number: int, agent: str, target: str | None = None) -> Turn:
+    """The turn; the same object each time, because schedules name the same turns over and over."""
+    return Turn(act=act, round=round_number, agent=agent, target=target)
 
 
 #: Stands in `Turn.agent` for the judge.
@@ -107,6 +122,13 @@ class Summarization(Value):
     prompt: PromptText | None = None
 
 
+class ModelChoice(Value):
+    """Which model serves an agent."""
+
+    provider: str
+    model: str
+
+
 class Agent(Value):
     """A point of view: role + model + limits. Its id is unique in its debate."""
 
@@ -119,6 +141,8 @@ class Agent(Value):
     model: str
     #: None: the model's own default.
     temperature: float | None = None
+    #: Models to ask, in order, when its own cannot be asked; None: the settings' usual ones.
+    fallbacks: tuple[ModelChoice, ...] | None = None
     enabled: bool = True
     #: Prompts of its own, by act; "persona" for who it is.
     prompts: Mapping[str, PromptText] = Field(default_factory=dict[str, PromptText])
@@ -190,6 +214,17 @@ class Clarifying(Value):
     rounds: int = 1
 
 
+class Forecast(Value):
+    """What a debate was expected to take when it was started."""
+
+    #: US dollars; None where a model's price is unknown.
+    cost: Decimal | None
+    seconds: float
+    calls: int
+    input_tokens: int
+    output_tokens: int
+
+
 class Setup(Value):
     """Everything that was decided about a debate before its first turn."""
 
@@ -213,6 +248,8 @@ class Setup(Value):
     facilitator: Agent | None = None
     #: Random per debate: marks where quoted text begins and ends in prompts.
     delimiter: str
+    #: None: nobody estimated it.
+    forecast: Forecast | None = None
     #: Said to people when the debate starts (defaults used, unknown roles, …).
     warnings: tuple[str, ...] = ()
 
@@ -278,6 +315,10 @@ class Call(Value):
     temperature: float | None = None
     #: Where the prompt came from: "built-in" or the path of an override.
     prompt_source: str = "built-in"
+    #: The model that was to answer, as `provider/model`, when a fallback did; else empty.
+    stands_in_for: str = ""
+    #: Why it could not be asked, in words for people.
+    stands_in_why: str = ""
 
 
 class Contribution(Value):
@@ -292,6 +333,17 @@ class Contribution(Value):
     warnings: tuple[str, ...] = ()
 
 
+class FailureCause(StrEnum):
+    """What a failed turn says about the turns after it."""
+
+    #: Nothing: the next one may go well.
+    PASSING = "passing"
+    #: A cap on money could be passed: nothing more can be paid.
+    CAP = "cap"
+    #: The provider refuses our key: this agent cannot be asked any more.
+    KEY = "key"
+
+
 class Failure(Value):
     """A turn that failed after its retries. It is a fact, never text in the debate."""
 
@@ -299,6 +351,7 @@ class Failure(Value):
     #: Words for people; no secrets, no prompts.
     reason: str
     usage: Usage = Usage(attempts=1)
+    cause: FailureCause = FailureCause.PASSING
 
 
 class Ballot(Value):
@@ -438,6 +491,8 @@ class Summary(Value):
     #: How it was made: the context method, or the fallback that had to do.
     method: str
     call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
     warnings: tuple[str, ...] = ()
 
 
@@ -488,6 +543,8 @@ class Verdict(Value):
     partial: bool = False
     warnings: tuple[str, ...] = ()
     call: Call | None = None
+    #: What judges that came to nothing have spent.
+    lost: Usage = Usage()
 
 
 class Stop(Value):
@@ -597,6 +654,17 @@ class Debate:
         """The team's decision that stands."""
         return self.decisions[-1] if self.decisions else None
 
+    #: What was computed from this very value already; another value has a memory of its own.
+    _known: dict[Hashable, object] = field(
+        default_factory=dict[Hashable, object], init=False, repr=False, compare=False
+    )
+
+    def once(self, what: Hashable, compute: Callable[[], T]) -> T:
+        """The result of a pure computation over this debate, made at most once."""
+        if what not in self._known:
+            self._known[what] = compute()
+        return cast("T", self._known[what])
+
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""
         if turn.act is Act.TALLY:
@@ -620,7 +688,7 @@ class Debate:
 
     def text_of(self, act: Act, round_number: int, agent: str, target: str | None = None) -> str:
         """What was said on that turn, or an empty string."""
-        turn = Turn(act=act, round=round_number, agent=agent, target=target)
+        turn = turn_of(act, round_number, agent, target)
         contribution = self.contributions.get(turn.key)
         return contribution.text if contribution else ""
 
@@ -643,4 +711,18 @@ class Debate:
         """All that the debate has spent so far, failed turns included."""
         spent = [call.usage for call in self.calls]
         spent += [failure.usage for failure in self.failures.values()]
+        spent += [summary.lost for summary in self.summaries.values()]
+        spent += [self.verdict.lost] if self.verdict else []
         return sum(spent, start=Usage())
+
+    @property
+    def out_of_money(self) -> str:
+        """Which cap ended the rounds, in words for people; empty while none did."""
+        capped = (f for f in self.failures.values() if f.cause is FailureCause.CAP)
+        return next((failure.reason for failure in capped), "")
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Ids of agents whose provider refuses the key → why, in words for people."""
+        found = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
+        return {failure.turn.agent: failure.reason for failure in found}

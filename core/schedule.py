@@ -11,7 +11,7 @@ from datetime import datetime
 from core import convergence
 from core.events import DebateConcluded, DebateFailed
 from core.formats import clarifying
-from core.formats.registry import format_of
+from core.formats.registry import format_of, turns_ready
 from core.models import ENGINE, JUDGE, Act, Ballot, Debate, Ending, Status, Turn
 from core.strategies import registry as strategies
 
@@ -20,6 +20,10 @@ _ROUND = re.compile(r"r(\d+)/")
 
 def ready(debate: Debate) -> Sequence[Turn]:
     """Every turn that can be taken now; none while people are waited for or all is done."""
+    return debate.once("ready", lambda: _ready(debate))
+
+
+def _ready(debate: Debate) -> Sequence[Turn]:
     if debate.status is not Status.RUNNING or debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
@@ -40,7 +44,7 @@ def blocked(debate: Debate) -> Sequence[Turn]:
         return ()
     if is_cut_short(debate) or clarifying.ready(debate) is not None:
         return ()
-    turns = format_of(debate).ready(debate, rounds_open(debate))
+    turns = turns_ready(debate, rounds_open(debate))
     return tuple(turn for turn in turns if strategy.lacks(debate, turn))
 
 
@@ -77,15 +81,21 @@ def round_began(debate: Debate, number: int) -> datetime:
 
 
 def is_cut_short(debate: Debate) -> bool:
-    """Stopped, sent to the vote, out of time, or too few agents left: only its end is to come."""
+    """Stopped, sent to the vote, out of time or money, too few agents: only its end is to come."""
     by_people = debate.stop or debate.vote_called_by
-    return bool(by_people) or debate.out_of_time or not has_quorum(debate)
+    spent = debate.out_of_time or debate.out_of_money
+    return bool(by_people) or bool(spent) or not has_quorum(debate)
 
 
 def has_quorum(debate: Debate) -> bool:
     """Whether enough agents can still speak."""
     needed = min(debate.setup.limits.quorum, len(debate.setup.agents))
-    return len(format_of(debate).alive(debate)) >= needed
+    return len(_able(debate)) >= needed
+
+
+def _able(debate: Debate) -> Sequence[str]:
+    """Ids of agents that still take part and whose provider takes our key."""
+    return [agent for agent in format_of(debate).alive(debate) if agent not in debate.refused]
 
 
 def rounds_open(debate: Debate) -> int:
@@ -93,11 +103,15 @@ def rounds_open(debate: Debate) -> int:
 
     With a fixed ending all of them; else each further round needs the ballots after the last one.
     """
+    return debate.once("rounds open", lambda: _rounds_open(debate))
+
+
+def _rounds_open(debate: Debate) -> int:
     rules, wished = debate.setup.termination, debate.setup.rounds
     if rules.ending is Ending.FIXED:
         return wished
     for number in range(max(1, rules.min_rounds), wished):
-        if format_of(debate).ready(debate, number) or _missing_ballots(debate, number):
+        if turns_ready(debate, number) or _missing_ballots(debate, number):
             return number
         if has_settled(debate, number):
             return number
@@ -135,7 +149,7 @@ def ballot_turns(debate: Debate) -> Sequence[Turn]:
 def _rounds(debate: Debate) -> Sequence[Turn]:
     """The format's turns, and what runs beside them: ballots on the way and summaries."""
     rounds = rounds_open(debate)
-    turns = format_of(debate).ready(debate, rounds)
+    turns = turns_ready(debate, rounds)
     strategy = strategies.strategy_of(debate)
     beside = (
         *clarifying.asked_by_facilitator(debate),
@@ -165,8 +179,7 @@ def _ballots_before(debate: Debate, number: int) -> Sequence[Ballot]:
 
 
 def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
-    voters = format_of(debate).alive(debate)
-    return [Turn(act=Act.BALLOT, round=number, agent=voter) for voter in voters]
+    return [Turn(act=Act.BALLOT, round=number, agent=voter) for voter in _able(debate)]
 
 
 def _undone(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:

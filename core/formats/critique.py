@@ -7,7 +7,7 @@ long as its longest chain of turns. In round ≥2 the proposal is the last refin
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.models import Act, Contribution, Debate, Turn
+from core.models import Act, Contribution, Debate, Turn, turn_of
 from core.request import Part, PartKind, numbered
 
 NAME = "critique"
@@ -27,9 +27,9 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
     agents = alive(debate)
     pairs = ((critic, target) for critic in agents for target in agents if critic != target)
     return (
-        *(Turn(act=Act.PROPOSAL, round=number, agent=agent) for agent in agents),
-        *(Turn(act=Act.CRITIQUE, round=number, agent=c, target=t) for c, t in pairs),
-        *(Turn(act=Act.REFINEMENT, round=number, agent=agent) for agent in agents),
+        *(turn_of(Act.PROPOSAL, number, agent) for agent in agents),
+        *(turn_of(Act.CRITIQUE, number, c, t) for c, t in pairs),
+        *(turn_of(Act.REFINEMENT, number, agent) for agent in agents),
     )
 
 
@@ -51,7 +51,7 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
 def drafts(debate: Debate) -> Mapping[str, Contribution]:
     """The positions taken in isolation; empty while one can still come."""
     agents = [agent.id for agent in debate.setup.agents]
-    turns = [Turn(act=Act.PROPOSAL, round=1, agent=agent) for agent in agents]
+    turns = [turn_of(Act.PROPOSAL, 1, agent) for agent in agents]
     if not all(debate.is_done(turn) for turn in turns):
         return {}
     made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
@@ -123,33 +123,33 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
     agents = [agent.id for agent in debate.setup.agents]
     for agent in agents:
         if _may_propose(debate, number, agent):
-            yield Turn(act=Act.PROPOSAL, round=number, agent=agent)
+            yield turn_of(Act.PROPOSAL, number, agent)
     proposed = [agent for agent in agents if _made(debate, Act.PROPOSAL, number, agent)]
     for critic in proposed:
         for target in proposed:
             if critic != target:
-                yield Turn(act=Act.CRITIQUE, round=number, agent=critic, target=target)
+                yield turn_of(Act.CRITIQUE, number, critic, target)
     for agent in proposed:
         if _may_refine(debate, number, agent):
-            yield Turn(act=Act.REFINEMENT, round=number, agent=agent)
+            yield turn_of(Act.REFINEMENT, number, agent)
 
 
 def _may_propose(debate: Debate, number: int, agent: str) -> bool:
     """In round 1 at once; later when the agent's last refinement has an outcome."""
     if number == 1:
         return True
-    return debate.is_done(Turn(act=Act.REFINEMENT, round=number - 1, agent=agent))
+    return debate.is_done(turn_of(Act.REFINEMENT, number - 1, agent))
 
 
 def _may_refine(debate: Debate, number: int, agent: str) -> bool:
     """Every critique that can still come is there."""
     critics = (other for other in alive(debate) if other != agent)
-    turns = (Turn(act=Act.CRITIQUE, round=number, agent=c, target=agent) for c in critics)
+    turns = (turn_of(Act.CRITIQUE, number, c, agent) for c in critics)
     return all(debate.is_done(turn) for turn in turns)
 
 
 def _made(
     debate: Debate, act: Act, number: int, agent: str, *, target: str | None = None
 ) -> Contribution | None:
-    turn = Turn(act=act, round=number, agent=agent, target=target)
+    turn = turn_of(act, number, agent, target)
     return debate.contributions.get(turn.key)

@@ -76,3 +76,8 @@ def format_of(debate: Debate) -> Format:
         KeyError: No format has this name.
     """
     return FORMATS[debate.setup.format]
+
+
+def turns_ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """The format's own turns of the first `rounds` rounds that can be taken now."""
+    return debate.once(("turns", rounds), lambda: format_of(debate).ready(debate, rounds))

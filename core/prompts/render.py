@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.models import Act, Agent
 
@@ -11,6 +12,8 @@ _FOLDER = Path(__file__).parent
 _environment = Environment(
     loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, keep_trailing_newline=False
 )
+#: For texts that are not ours: no attribute of Python's own can be reached from them.
+_sandbox = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
 #: The key under which an agent overrides who it is.
@@ -39,7 +42,7 @@ def task(act: Act, agent: Agent, **values: object) -> str:
     """
     own = agent.prompts.get(act.value)
     template = (
-        _environment.from_string(own.text)
+        _sandbox.from_string(own.text)
         if own
         else _environment.get_template(f"acts/{act.value}.md.j2")
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.formats.registry import format_of
+from core.formats.registry import format_of, turns_ready
 from core.models import Act, Contribution, Debate
 
 
@@ -11,33 +11,17 @@ def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contributio
 
     What was only carried over is left out: its text is there already.
     """
-    return [
-        made
-        for made in debate.contributions.values()
-        if made.turn.round < before
-        and not made.carried_from
-        and (_is_own(made, agent) or made.turn.target == agent)
-    ]
+    return debate.once(("perspective", agent, before), lambda: _perspective(debate, agent, before))
 
 
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     """All that was said in a round, phase by phase and in roster order; nothing carried over."""
-    phases = format_of(debate).PHASES
-    roster = [agent.id for agent in debate.setup.agents]
-    said = [
-        made
-        for made in debate.contributions.values()
-        if made.turn.round == number and not made.carried_from
-    ]
-    return sorted(
-        said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
-    )
+    return debate.once(("round", number), lambda: _round(debate, number))
 
 
 def is_complete(debate: Debate, number: int) -> bool:
     """Whether nothing more can come in that round and those before it."""
-    first = bool(round_of(debate, number))
-    return first and not format_of(debate).ready(debate, number)
+    return bool(round_of(debate, number)) and not turns_ready(debate, number)
 
 
 def chars(said: Sequence[Contribution]) -> int:
@@ -66,3 +50,26 @@ def _letter(debate: Debate, agent: str) -> str:
 def _is_own(made: Contribution, agent: str) -> bool:
     """A critique of others is not part of one's perspective."""
     return made.turn.agent == agent and made.turn.act is not Act.CRITIQUE
+
+
+def _perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
+    return [
+        made
+        for made in debate.contributions.values()
+        if made.turn.round < before
+        and not made.carried_from
+        and (_is_own(made, agent) or made.turn.target == agent)
+    ]
+
+
+def _round(debate: Debate, number: int) -> Sequence[Contribution]:
+    phases = format_of(debate).PHASES
+    roster = [agent.id for agent in debate.setup.agents]
+    said = [
+        made
+        for made in debate.contributions.values()
+        if made.turn.round == number and not made.carried_from
+    ]
+    return sorted(
+        said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.errors import KeyRefused, ProviderError
+from core.errors import ProviderError, RequestRejected
 from core.metrics import summary_metrics
 from core.models import (
     Act,
@@ -108,7 +108,7 @@ async def test_an_agents_own_rules_win_over_the_debates() -> None:
 
 async def test_a_failed_perspective_summary_means_the_full_history() -> None:
     def failing(request: ModelRequest) -> str | ProviderError:
-        return KeyRefused("No.") if request.act is Act.SUMMARY else script(request)
+        return RequestRejected("No.") if request.act is Act.SUMMARY else script(request)
 
     bench, debate = await held(ContextMethod.LENGTH, provider=ScriptedProvider(failing), rounds=2)
 
@@ -187,7 +187,7 @@ async def test_a_rounds_summary_falls_back_step_by_step(broken_calls: int, metho
     def failing(request: ModelRequest) -> str | ProviderError:
         if request.act is Act.SUMMARY and len(broken) < broken_calls:
             broken.append(request)
-            return KeyRefused("No.")
+            return RequestRejected("No.")
         return script(request)
 
     _, debate = await held(
