@@ -17,6 +17,7 @@ import typer
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
 from bot.choices import ModelSet
+from bot.manifest import manifest
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import plain
 from bot.serving import start_up, stop_signal
@@ -105,6 +106,7 @@ class Demo:
 async def _workspace(demo: Demo, folder: Path) -> AsyncGenerator[Workspace]:
     config = WorkspaceConfig(
         port=demo.port,
+        manifest=manifest(),
         pace=QUICK if demo.fast else WorkspacePace(),
         state_file=folder / "workspace.json",
     )
@@ -126,6 +128,11 @@ class Stage:
     workspace: Workspace
     moot: Moot
     _shown: set[str] = field(default_factory=set[str])
+
+    @property
+    def address(self) -> str:
+        """Where to watch: the page of the local Slack, open at the channel of the debate."""
+        return f"{self.workspace.url.rstrip('/')}/#/{self.workspace.channel(CHANNEL).id}"
 
     async def begin(self, question: str) -> str:
         """Type the question as a person of the workspace; return the debate's id.
@@ -285,7 +292,7 @@ async def show(wanted: Wanted) -> int:
         folder=wanted.folder,
     )
     async with demo.stage() as stage:
-        typer.echo(f"A local Slack is at {stage.workspace.url} (Ctrl-C ends it).")
+        typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
         typer.echo(f"{models_in_words(demo.settings)}{_wait_in_words(demo.settings)}\n")
         return await _play(demo, stage)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from bot.app import Moot, Parts, running
 from bot.ids import ActionId, board_key
+from bot.manifest import manifest
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import PostFound
 from bot.settings import SlackAccess
@@ -138,7 +139,7 @@ def debate_of(message: Message) -> str:
 
 def quick_workspace() -> WorkspaceConfig:
     """Return a workspace that does not make anybody wait for Slack's rates."""
-    return WorkspaceConfig(pace=QUICK)
+    return WorkspaceConfig(pace=QUICK, manifest=manifest())
 
 
 def socket_access(workspace: Workspace) -> SlackAccess:

@@ -1,0 +1,24 @@
+"""The app's manifest: what Slack is told about Moot, and the local workspace likewise."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from core.errors import ConfigurationBroken
+
+_HERE = Path(__file__).parent
+#: Beside the packages in a checkout, inside this one in an installed wheel.
+_PLACES = (_HERE.parent / "manifest.yaml", _HERE / "manifest.yaml")
+
+
+def manifest() -> dict[str, Any]:
+    """The manifest as Slack would read it.
+
+    Raises:
+        ConfigurationBroken: It is not where it belongs.
+    """
+    for place in _PLACES:
+        if place.is_file():
+            return cast("dict[str, Any]", yaml.safe_load(place.read_text(encoding="utf-8")))
+    raise ConfigurationBroken("manifest.yaml is missing: install Moot again.")
