@@ -11,7 +11,7 @@ from genai_prices import Usage as PricedUsage
 from genai_prices import calc_price
 
 from core.capabilities import Capability, Price
-from core.errors import LimitReached
+from core.errors import CapReached
 from core.models import Usage
 
 #: Settings' prices: by `provider/model`, or by the model's name alone.
@@ -122,15 +122,18 @@ def worst_cost(
 
 @dataclass(frozen=True)
 class Cap:
-    """An upper bound on money, and what is known to be spent of it."""
+    """An upper bound on money, and what is known to be spent of it. Amounts are in US dollars."""
 
-    #: What it bounds, unique and stable: `debate/d123`, `person/U1/2026-11-20`, `day/2026-11-20`.
+    #: What it bounds, unique and stable: `debate/d123`, `person/T1/U1/2026-11-20`.
     key: str
     #: Words for people: "this debate", "you today".
     words: str
-    #: US dollars.
     limit: Decimal
     spent: Decimal = Decimal(0)
+    #: Kept back from this call, for calls that must still be possible afterwards.
+    kept: Decimal = Decimal(0)
+    #: What people can do about it, in a sentence.
+    remedy: str = ""
 
 
 def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
@@ -141,22 +144,30 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
         worst: The most the call can cost; None when its price is unknown.
 
     Raises:
-        LimitReached: It could pass one, or its price is unknown so that nobody can tell.
+        CapReached: It could pass one, or its price is unknown so that nobody can tell.
     """
     for cap in caps:
         if worst is None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
-            raise LimitReached(f"{message} Set its price in the settings.")
-        if cap.spent + worst > cap.limit:
-            raise LimitReached(_passed(cap, worst))
+            raise CapReached(f"{message} Set its price under `prices` in the settings.")
+        if not fits(cap, worst):
+            raise CapReached(_passed(cap, worst))
+
+
+def fits(cap: Cap, worst: Decimal) -> bool:
+    """Whether a call that may cost so much stays under the cap."""
+    return cap.spent + worst <= cap.limit - cap.kept
 
 
 def _passed(cap: Cap, worst: Decimal) -> str:
-    """Words about a cap that would be passed."""
-    return (
-        f"The cost cap for {cap.words} is ${cap.limit:.2f}; ${cap.spent:.4f} is spent or held, "
+    """Words about a cap that would be passed: which, how much is left, what to do."""
+    left = max(Decimal(0), cap.limit - cap.kept - cap.spent)
+    kept = f" (${cap.kept:.2f} are kept for the vote and the verdict)" if cap.kept else ""
+    said = (
+        f"The cost cap for {cap.words} is ${cap.limit:.2f}; ${left:.4f} is left{kept}, "
         f"and the next call may cost ${worst:.4f}."
     )
+    return f"{said} {cap.remedy}".rstrip()
 
 
 def output_reserve(limits: Capability, wanted: int, effort: str) -> int:

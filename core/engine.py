@@ -14,9 +14,9 @@ import structlog
 
 from core import schedule
 from core.calling.spent import usage_of
-from core.errors import LimitReached, ProviderError, ReplyUnreadable
+from core.errors import CapReached, KeyRefused, LimitReached, ProviderError, ReplyUnreadable
 from core.events import ClarificationsClosed, Event, Recorded, TimeRanOut, TurnFailed, apply
-from core.models import Debate, Failure, Status, Turn, Usage
+from core.models import Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 
 _log = structlog.get_logger(__name__)
@@ -171,6 +171,8 @@ class _Run:
 
     def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
+        if self._working and _is_settling(debate):
+            return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
         for key in [key for key in self._working if key not in ready]:
             self._working.pop(key).task.cancel()
@@ -186,7 +188,9 @@ class _Run:
         try:
             event = await self._turns.take(debate, turn)
         except TURN_ERRORS as error:
-            failure = Failure(turn=turn, reason=str(error), usage=usage_of(error))
+            failure = Failure(
+                turn=turn, reason=str(error), usage=usage_of(error), cause=_cause(error)
+            )
             event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         await self._append(event)
@@ -244,6 +248,20 @@ class _Run:
             if work.turn.round and now >= began + timedelta(seconds=limits.round_seconds):
                 work.task.cancel()
                 await self._append(TurnFailed(failure=_late(work.turn)))
+
+
+def _is_settling(debate: Debate) -> bool:
+    """Out of money, and nobody is in a hurry: what is in hand is paid for and waited for."""
+    hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
+    running = debate.status is Status.RUNNING and not debate.verdict
+    return running and bool(debate.out_of_money) and not hurried
+
+
+def _cause(error: Exception) -> FailureCause:
+    """What a turn's failure says about the turns after it."""
+    if isinstance(error, CapReached):
+        return FailureCause.CAP
+    return FailureCause.KEY if isinstance(error, KeyRefused) else FailureCause.PASSING
 
 
 def _late(turn: Turn) -> Failure:

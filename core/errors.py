@@ -11,6 +11,7 @@
     │   └── ReplyUnusable       empty, refused or cut-off text
     ├── ReplyUnreadable         the text arrived but is not the structure asked for
     ├── LimitReached            a cap on money, time or size would be passed
+    │   └── CapReached          it is a cap on money: nothing more can be paid
     └── StoreError
         ├── DebateUnknown       no debate has this id
         ├── RunLost             another run holds the debate now: stop working on it
@@ -95,6 +96,10 @@ class ReplyUnreadable(MootError):
 
 class LimitReached(MootError):
     """A limit would be passed."""
+
+
+class CapReached(LimitReached):
+    """A cap on money could be passed."""
 
 
 class StoreError(MootError):

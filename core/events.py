@@ -17,6 +17,7 @@ from core.models import (
     Abstention,
     Answer,
     Ballot,
+    Call,
     Clarifications,
     Contribution,
     Debate,
@@ -33,6 +34,7 @@ from core.models import (
     Stop,
     Summary,
     Tally,
+    Usage,
     Value,
     Verdict,
 )
@@ -371,6 +373,29 @@ Event = Annotated[
 ]
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def spent_by(event: Event) -> Usage:
+    """What came to be spent with this event; nothing for what people did."""
+    match event:
+        case TurnFailed(failure=failure):
+            return failure.usage
+        case SummaryMade(summary=made) | VerdictReached(verdict=made):
+            return _of(made.call) + made.lost
+        case (
+            ContributionMade(contribution=made)
+            | QuestionsAsked(questions=made)
+            | FacilitatorDecided(guidance=made)
+            | BallotCast(ballot=made)
+            | BallotAbstained(abstention=made)
+        ):
+            return _of(made.call)
+        case _:
+            return Usage()
+
+
+def _of(call: Call | None) -> Usage:
+    return call.usage if call else Usage()
 
 
 def event_to_json(event: Event) -> str:

@@ -1,19 +1,21 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import structlog
 
-from core.calling.spent import call_of
+from core.calling.spent import call_of, usage_of
 from core.context import note_labels
-from core.errors import LimitReached, ProviderError, ReplyUnreadable
+from core.errors import LimitReached, MootError, ProviderError, ReplyUnreadable
 from core.events import VerdictReached
 from core.formats.registry import format_of
 from core.model_call import ModelCalls
-from core.models import Agent, Debate, NoteOutcome, Turn, Verdict, VerdictSource
+from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
 from core.prompting import request_for, terms_for
 from core.replies import VerdictReply, first_sentence, verdict_from, verdict_from_text
 from core.schedule import is_cut_short
+from core.stand_ins import stand_in_words
 
 _log = structlog.get_logger(__name__)
 
@@ -21,42 +23,58 @@ _log = structlog.get_logger(__name__)
 UNJUDGED_CONFIDENCE = 30
 
 
+class _Question(NamedTuple):
+    """What judges are asked about."""
+
+    debate: Debate
+    turn: Turn
+
+
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
     """Write the verdict: the judge, else another agent's model, else the winner's position."""
-    verdict = None
+    verdict, failed = None, list[MootError]()
     for judge, source in _judges(debate):
-        verdict = await _try(calls, debate, turn, judge)
+        verdict = await _try(calls, _Question(debate, turn), judge, failed)
         if verdict:
             verdict = verdict.model_copy(update={"source": source})
             break
     verdict = verdict or _winners_position(debate)
-    return VerdictReached(verdict=_marked(debate, verdict))
+    lost = sum((usage_of(error) for error in failed), start=Usage())
+    verdict = verdict.model_copy(update={"lost": lost})
+    return VerdictReached(verdict=_marked(debate, verdict, failed))
 
 
 def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
     """The judge, then the judge with the first other model that an agent uses."""
     judge = debate.setup.judge
     yield judge, VerdictSource.JUDGE
+    tried = {(judge.provider, judge.model)}
+    tried |= {(other.provider, other.model) for other in judge.fallbacks or ()}
     for agent in debate.setup.agents:
-        if (agent.provider, agent.model) != (judge.provider, judge.model):
-            served = {"provider": agent.provider, "model": agent.model}
+        if (agent.provider, agent.model) not in tried:
+            served = {"provider": agent.provider, "model": agent.model, "fallbacks": ()}
             yield judge.model_copy(update=served), VerdictSource.FALLBACK_JUDGE
             return
 
 
-async def _try(calls: ModelCalls, debate: Debate, turn: Turn, judge: Agent) -> Verdict | None:
-    """One judge's verdict; None if it cannot be asked."""
+async def _try(
+    calls: ModelCalls, asked: _Question, judge: Agent, failed: list[MootError]
+) -> Verdict | None:
+    """One judge's verdict; None if it cannot be asked, with the reason added to `failed`."""
+    debate, turn = asked
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    request = request_for(debate, turn)
+    request, terms = request_for(debate, turn), terms_for(debate, turn, judge)
     try:
-        reply, call = await calls.ask_for(
-            request, judge, VerdictReply, terms=terms_for(debate, turn)
-        )
+        reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms)
     except ReplyUnreadable as error:
-        return _raw(error)
+        verdict = _raw(error)
+        if verdict is None:
+            failed.append(error)
+        return verdict
     except (ProviderError, LimitReached) as error:
         _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
+        failed.append(error)
         return None
     return verdict_from(reply, note_ids).model_copy(update={"call": call})
 
@@ -90,9 +108,16 @@ def _winners_position(debate: Debate) -> Verdict:
     )
 
 
-def _marked(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict, saying what is missing from the debate behind it."""
-    warnings = (*verdict.warnings, *_degradations(debate))
+def _marked(debate: Debate, verdict: Verdict, failed: Sequence[MootError]) -> Verdict:
+    """The verdict, saying what is missing from the debate behind it, each thing once."""
+    calls = (*debate.calls, *([verdict.call] if verdict.call else []))
+    said = (
+        *verdict.warnings,
+        *_degradations(debate),
+        *stand_in_words(calls),
+        *(f"The judge failed: {error}" for error in failed),
+    )
+    warnings = tuple(dict.fromkeys(said))
     return verdict.model_copy(update={"partial": is_cut_short(debate), "warnings": warnings})
 
 
@@ -104,6 +129,9 @@ def _degradations(debate: Debate) -> Iterator[str]:
         yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
     if debate.out_of_time:
         yield "The debate ran out of time before all turns were taken."
+    if debate.out_of_money:
+        yield f"The debate ended early. {debate.out_of_money}"
+    yield from debate.refused.values()
     if alive < agents:
         yield f"Only {alive} of {agents} agents could take part to the end."
     if debate.failures:

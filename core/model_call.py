@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Generic, NamedTuple, TypeVar
@@ -101,6 +102,8 @@ class _Tab:
         self.terms = terms
         self.temperature = temperature
         self.usage = Usage()
+        #: The model that was to answer and why it does not; empty while it does.
+        self.stands_in: tuple[str, str] = ("", "")
         self._clock = clock
         self._began = clock.now()
 
@@ -150,6 +153,19 @@ class ModelCalls:
         self._leaders = LeaderFirst(clock)
         self._pauses = Pauses(clock)
         self._slots = {name: asyncio.Semaphore(patience.parallel) for name in providers}
+        self._caps: Sequence[Cap] = ()
+        self._user = ""
+
+    def under(self, caps: Sequence[Cap], *, user: str = "") -> "ModelCalls":
+        """The same calls with the same books, each bounded by these caps too.
+
+        Args:
+            caps: Bounds on money.
+            user: Who asks, unrecognisable; for vendors that want to tell people apart.
+        """
+        bounded = copy(self)
+        vars(bounded).update(_caps=tuple(caps), _user=user)
+        return bounded
 
     async def ask(
         self, request: ModelRequest, agent: Agent, terms: Terms = USUAL_TERMS
@@ -167,7 +183,7 @@ class ModelCalls:
             ConfigurationBroken: The agent's provider is not set up.
         """
         async with self._tab(terms, agent) as tab:
-            come = await self._reply(_for(agent, request), agent, tab)
+            come = await self._reply(self._for(agent, request), agent, tab)
             return Answer(come[1].text, self._call(*come, tab))
 
     async def ask_for(
@@ -194,7 +210,7 @@ class ModelCalls:
             ProviderError: No model could be asked; `usage_of(error)` is what that cost.
             ConfigurationBroken: The agent's provider is not set up.
         """
-        request = replace(_for(agent, request), answer=answer_form(answer_type))
+        request = replace(self._for(agent, request), answer=answer_form(answer_type))
         async with self._tab(terms, agent) as tab:
             come = await self._reply(request, agent, tab)
             reply = come[1]
@@ -214,6 +230,7 @@ class ModelCalls:
     @asynccontextmanager
     async def _tab(self, terms: Terms, agent: Agent) -> AsyncGenerator[_Tab]:
         """A tab for one question; errors carry what is on it, and time runs out by it."""
+        terms = replace(terms, caps=(*self._caps, *terms.caps))
         tab = _Tab(terms, agent.temperature, self._clock)
         try:
             async with asyncio.timeout(terms.seconds):
@@ -229,13 +246,17 @@ class ModelCalls:
         self, request: ModelRequest, agent: Agent, tab: _Tab
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
-        refs = (ModelRef(agent.provider, agent.model), *tab.terms.fallbacks)
-        for ref in refs[:-1]:
+        own = ModelRef(agent.provider, agent.model)
+        failed: list[MootError] = []
+        for ref in (own, *tab.terms.fallbacks):
             try:
-                return ref, await self._tried(ref, request, tab)
-            except (ProviderError, ConfigurationBroken):
-                continue
-        return refs[-1], await self._tried(refs[-1], request, tab)
+                reply = await self._tried(ref, request, tab)
+            except (ProviderError, ConfigurationBroken) as error:
+                failed.append(error)
+            else:
+                tab.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
+                return ref, reply
+        raise failed[-1]
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""
@@ -281,7 +302,7 @@ class ModelCalls:
     ) -> ModelReply:
         """One attempt whose worst case is held before, and whose cost is booked after."""
         worst = self._measure.worst(ref.provider, request, self._prices)
-        held = self._ledger.hold(tab.terms.caps, worst)
+        held = await self._ledger.hold(tab.terms.caps, worst)
         start = _Start(began)
         usage = Usage(attempts=1)
         try:
@@ -347,7 +368,14 @@ class ModelCalls:
             request_id=reply.request_id,
             temperature=tab.temperature if self._measure.capability(*ref).sampling else None,
             prompt_source=tab.terms.prompt_source,
+            stands_in_for=tab.stands_in[0],
+            stands_in_why=tab.stands_in[1],
         )
+
+    def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:
+        """The request as this agent asks it."""
+        user = self._user or request.user
+        return replace(request, model=agent.model, temperature=agent.temperature, user=user)
 
     def _provider(self, name: str) -> ModelProvider:
         """The provider of this name.
@@ -376,8 +404,3 @@ class _Start:
 def _with_more_room(request: ModelRequest) -> ModelRequest:
     """The request with twice the room: replies are cut off, or lost in thought, for want of it."""
     return replace(request, max_output_tokens=2 * request.max_output_tokens)
-
-
-def _for(agent: Agent, request: ModelRequest) -> ModelRequest:
-    """The request as this agent asks it."""
-    return replace(request, model=agent.model, temperature=agent.temperature)

@@ -5,8 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import BadInput
+from core.formats.panel import NAME as PANEL
 from core.formats.registry import FORMATS
-from core.models import RESERVED_IDS, Agent, Person, Place, Setup
+from core.models import (
+    RESERVED_IDS,
+    Agent,
+    ContextMethod,
+    Person,
+    Place,
+    Setup,
+    Summarization,
+)
 from core.settings import (
     DEFAULT_ROSTER,
     FALLBACK_ROLE,
@@ -42,20 +51,21 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         BadInput: The question, the rounds or the format cannot be used; says what to do.
     """
     roster, warnings = _roster(wish.agents, settings)
+    form = _format(wish.format or settings.format)
     return Setup(
         question=check_question(wish.question, settings.question_max_chars),
         context=wish.context.strip(),
         asked_by=wish.asked_by,
         place=wish.place,
-        format=_format(wish.format or settings.format),
+        format=form,
         rounds=_rounds(settings.rounds if wish.rounds is None else wish.rounds, settings),
-        agents=tuple(_with_prompts(agent, settings) for agent in roster),
-        judge=_with_prompts(settings.judge or judge_for(settings.judge_model), settings),
+        agents=tuple(_completed(agent, settings) for agent in roster),
+        judge=_completed(settings.judge or judge_for(settings.judge_model), settings),
         limits=settings.limits,
         vote=settings.vote,
         termination=settings.termination,
         clarifying=settings.clarifying,
-        summarization=settings.summarization,
+        summarization=_summarization(form, settings),
         delimiter=delimiter,
         warnings=(*settings.warnings, *warnings),
     )
@@ -128,11 +138,25 @@ def _agent_id(name: str) -> str:
     return f"agent-{slug}" if slug in RESERVED_IDS else slug
 
 
-def _with_prompts(agent: Agent, settings: Settings) -> Agent:
-    """The agent with the prompts meant for everybody, where it has none of its own."""
-    if not settings.prompts:
-        return agent
-    return agent.model_copy(update={"prompts": {**settings.prompts, **agent.prompts}})
+def _completed(agent: Agent, settings: Settings) -> Agent:
+    """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
+    chain = settings.fallbacks if agent.fallbacks is None else agent.fallbacks
+    own = (agent.provider, agent.model)
+    others = tuple(one for one in dict.fromkeys(chain) if (one.provider, one.model) != own)
+    prompts = {**settings.prompts, **agent.prompts}
+    return agent.model_copy(update={"prompts": prompts, "fallbacks": others})
+
+
+def _summarization(form: str, settings: Settings) -> Summarization:
+    """How older turns are summed up.
+
+    In a panel agents must see each other's statements, which a summary of one's own history does
+    not show: so it sums up rounds, unless the settings chose a method.
+    """
+    chosen = settings.summarization
+    if form == PANEL and not settings.method_chosen:
+        return chosen.model_copy(update={"method": ContextMethod.ROUNDS})
+    return chosen
 
 
 def _default_names() -> str:

@@ -6,9 +6,11 @@ anybody may use in tests live in `core.testing`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Protocol
 
+from core.budget import Cap
 from core.events import Event, Recorded
 from core.models import Debate, Turn
 from core.request import ModelReply, ModelRequest
@@ -139,6 +141,29 @@ class DebateStore(Protocol):
 
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
+        ...
+
+
+class Spending(Protocol):
+    """What debates have cost, as far as it was recorded; failed turns included."""
+
+    async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
+        """US dollars spent on one day (UTC) in a workspace, by one person or by all.
+
+        Costs nobody knows are not in it. May raise `StoreDown`.
+        """
+        ...
+
+
+class Purse(Protocol):
+    """Says what may be spent."""
+
+    async def caps(self, debate: Debate) -> Sequence[Cap]:
+        """Every cap that holds for the debate now, with what is spent of it.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
         ...
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from core.context import candidates, critiques_shown, first_choice_before, note_labels, parts_for
 from core.formats.clarifying import MOST_ROUNDS
-from core.model_call import Terms
+from core.model_call import ModelRef, Terms
 from core.models import Act, Agent, Debate, Turn
 from core.prompts import render
 from core.request import Effort, ModelRequest, Part, PartKind
@@ -66,8 +66,11 @@ def request_with(
 def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> Terms:
     """The conditions a debate sets for the model call of a turn."""
     agent = agent or debate.setup.agent(turn.agent)
-    source = render.source(turn.act, agent)
-    return Terms(seconds=debate.setup.limits.turn_seconds, prompt_source=source)
+    return Terms(
+        seconds=debate.setup.limits.turn_seconds,
+        fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
+        prompt_source=render.source(turn.act, agent),
+    )
 
 
 def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:

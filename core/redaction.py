@@ -1,5 +1,7 @@
-"""Secrets out of text, before it reaches a prompt, the database or a log (pure)."""
+"""Secrets out of text before it reaches a prompt, the database or a log; pseudonyms (pure)."""
 
+import hashlib
+import hmac
 import re
 
 #: Stands where a secret was.
@@ -26,3 +28,13 @@ def redact(text: str) -> str:
     JSON Web Tokens and PEM blocks. Redacting twice changes nothing.
     """
     return _SECRETS.sub(REDACTED, text)
+
+
+def pseudonym(secret: bytes, who: str) -> str:
+    """A stable name for somebody that tells nothing without the secret: 32 hexadecimal digits.
+
+    Args:
+        secret: The installation's own.
+        who: An id.
+    """
+    return hmac.new(secret, who.encode(), hashlib.sha256).hexdigest()[:32]

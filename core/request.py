@@ -100,6 +100,8 @@ class ModelRequest:
     effort: Effort = Effort.MEDIUM
     #: Groups calls that share a beginning (the debate's id).
     cache_key: str = ""
+    #: Who asks, unrecognisable; for vendors that want to tell people apart.
+    user: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

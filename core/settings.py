@@ -11,6 +11,7 @@ from core.models import (
     Agent,
     Clarifying,
     Limits,
+    ModelChoice,
     PromptText,
     Summarization,
     Termination,
@@ -55,19 +56,12 @@ DEFAULT_ROSTER = ("architect", "security", "simplicity")
 FALLBACK_ROLE = "generalist"
 
 
-class ModelChoice(Value):
-    """Which model serves an agent."""
-
-    provider: str
-    model: str
-
-
 class Caps(Value):
     """Bounds on money over several debates, in US dollars; None = no bound."""
 
     #: What the debates of one person may cost on one day (UTC).
     person_day_cost: Decimal | None = None
-    #: What all debates may cost on one day (UTC).
+    #: What all debates of a workspace may cost on one day (UTC).
     day_cost: Decimal | None = None
 
 
@@ -81,6 +75,8 @@ class Settings(Value):
     judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     #: The judge in full; None = made from `judge_model`.
     judge: Agent | None = None
+    #: Models to ask, in order, when an agent's own cannot be asked and it names none itself.
+    fallbacks: tuple[ModelChoice, ...] = ()
     format: str = "critique"
     rounds: int = 3
     limits: Limits = Limits()
@@ -89,6 +85,8 @@ class Settings(Value):
     termination: Termination = Termination()
     clarifying: Clarifying = Clarifying()
     summarization: Summarization = Summarization()
+    #: Whether somebody chose the summarization's method: then no format knows better.
+    method_chosen: bool = False
     #: Prompts that stand in for built-in ones for every agent that has none of its own.
     prompts: Mapping[str, PromptText] = Field(default_factory=dict[str, PromptText])
     #: Records laid over the built-in table of capabilities.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core import facts
+from core.calling.spent import usage_of
 from core.errors import LimitReached, ProviderError
 from core.events import SummaryMade
 from core.model_call import ModelCalls
@@ -66,10 +67,12 @@ async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMad
     material = material_for(debate, turn)
     try:
         summary = await _ask(calls, debate, turn, material)
-    except (ProviderError, LimitReached):
+    except (ProviderError, LimitReached) as error:
         if turn.agent != SUMMARIZER:
             raise
         summary = await _second_try(calls, debate, turn, material)
+        lost = summary.lost + usage_of(error)
+        summary = summary.model_copy(update={"lost": lost})
     return SummaryMade(summary=summary)
 
 
@@ -107,7 +110,8 @@ async def _second_try(calls: ModelCalls, debate: Debate, turn: Turn, material: M
         return await _ask(calls, debate, turn, _shorter(material), brief=True)
     except (ProviderError, LimitReached) as error:
         said = round_of(debate, turn.round)[-LAST_CONTRIBUTIONS:]
-        return _fallback(debate, turn, material, said=said, why=str(error))
+        made = _fallback(debate, turn, material, said=said, why=str(error))
+        return made.model_copy(update={"lost": usage_of(error)})
 
 
 async def _ask(

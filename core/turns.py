@@ -1,12 +1,18 @@
 """Takes a turn: which act is performed by which module."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
 
 from core import agents, clarification, facilitator, judge, summarizer, voting
+from core.budget import Cap
 from core.events import Event, VoteTallied
 from core.formats.registry import format_of
 from core.model_call import ModelCalls
-from core.models import Act, Debate, Turn
+from core.models import JUDGE, Act, Debate, Turn
+from core.ports import Purse
+from core.purse import OwnPurse
+from core.redaction import pseudonym
 from core.schedule import ballot_turns
 
 #: Acts that end in text.
@@ -22,6 +28,9 @@ SPOKEN = (
     Act.REBUTTAL,
     Act.STATEMENT,
 )
+#: Share of a debate's cap that only the vote and the verdict may use.
+KEPT_FOR_THE_END = Decimal("0.2")
+_OWN_CAP_ONLY = OwnPurse()
 Performer = Callable[[ModelCalls, Debate, Turn], Awaitable[Event]]
 
 
@@ -50,8 +59,19 @@ PERFORMERS: Mapping[Act, Performer] = {
 class Turns:
     """The engine's `TurnTaker`."""
 
-    def __init__(self, calls: ModelCalls) -> None:
+    def __init__(
+        self, calls: ModelCalls, purse: Purse = _OWN_CAP_ONLY, *, secret: bytes = b""
+    ) -> None:
+        """Keep what turns need.
+
+        Args:
+            calls: Asks models.
+            purse: Says what may be spent.
+            secret: The installation's, so that vendors cannot tell who asks; empty: not told.
+        """
         self._calls = calls
+        self._purse = purse
+        self._secret = secret
 
     async def take(self, debate: Debate, turn: Turn) -> Event:
         """The outcome of the turn.
@@ -60,5 +80,22 @@ class Turns:
             ProviderError: No model could be asked.
             ReplyUnreadable: The reply cannot be used, even repaired.
             LimitReached: A cap forbids the call.
+            StoreDown: Nobody knows what was spent.
         """
-        return await PERFORMERS[turn.act](self._calls, debate, turn)
+        caps = await self._purse.caps(debate)
+        if not is_ending(turn):
+            caps = [_with_kept(cap) for cap in caps]
+        who = f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}"
+        user = pseudonym(self._secret, who) if self._secret else ""
+        return await PERFORMERS[turn.act](self._calls.under(caps, user=user), debate, turn)
+
+
+def is_ending(turn: Turn) -> bool:
+    """Whether the turn belongs to the end: the vote after the rounds, the judge."""
+    return turn.agent == JUDGE or (turn.act is Act.BALLOT and turn.round > 0)
+
+
+def _with_kept(cap: Cap) -> Cap:
+    """The debate's own cap with a share kept back, so that what is there can be judged."""
+    own = cap.key.startswith("debate/")
+    return replace(cap, kept=cap.limit * KEPT_FOR_THE_END) if own else cap

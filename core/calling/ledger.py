@@ -1,10 +1,11 @@
 """Money held for calls under way: calls made at the same time cannot pass a cap together."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from core.budget import Cap, check_caps
+from core.budget import Cap, check_caps, fits
 
 _NOTHING = Decimal(0)
 
@@ -28,13 +29,19 @@ class Ledger:
         self._first: dict[str, Decimal] = {}
         self._spent: dict[str, Decimal] = {}
         self._held: dict[str, Decimal] = {}
+        self._settled = asyncio.Event()
 
-    def hold(self, caps: Sequence[Cap], worst: Decimal | None) -> Hold:
+    async def hold(self, caps: Sequence[Cap], worst: Decimal | None) -> Hold:
         """Set the worst case aside.
 
+        Most calls cost far less than their worst case. So a call that only does not fit because
+        of what others hold waits until they have settled.
+
         Raises:
-            LimitReached: A cap could be passed.
+            CapReached: A cap could be passed, whatever the others will have cost.
         """
+        while self._waits_for_others(caps, worst):
+            await self._settled.wait()
         check_caps(self._current(caps), worst)
         held = Hold(tuple(cap.key for cap in caps), worst or _NOTHING)
         for key in held.keys:
@@ -50,6 +57,16 @@ class Ledger:
         for key in held.keys:
             self._held[key] -= held.amount
             self._spent[key] = self._spent.get(key, _NOTHING) + spent
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+    def _waits_for_others(self, caps: Sequence[Cap], worst: Decimal | None) -> bool:
+        """Whether the call fits under what is spent, but not under what is held besides."""
+        if worst is None:
+            return False
+        settled = [replace(cap, spent=self._settled_under(cap)) for cap in caps]
+        could = all(fits(cap, worst) for cap in settled)
+        return could and not all(fits(cap, worst) for cap in self._current(caps))
 
     def _current(self, caps: Iterable[Cap]) -> list[Cap]:
         """The caps with all that is spent or held under them."""
@@ -57,5 +74,9 @@ class Ledger:
 
     def _spent_under(self, cap: Cap) -> Decimal:
         """What is spent and held under one cap."""
+        return self._settled_under(cap) + self._held.get(cap.key, _NOTHING)
+
+    def _settled_under(self, cap: Cap) -> Decimal:
+        """What is spent under one cap, as far as anybody knows."""
         here = self._first.setdefault(cap.key, cap.spent) + self._spent.get(cap.key, _NOTHING)
-        return max(here, cap.spent) + self._held.get(cap.key, _NOTHING)
+        return max(here, cap.spent)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
@@ -130,7 +130,7 @@ class OpenAIProvider:
         began: Callable[[], None],
     ) -> ModelReply:
         """The reply by Responses, with the SDK's errors as they are."""
-        params = responses.parameters(request, self._limits(request.model))
+        params = responses.parameters(request, self._limits(request.model)) | self._asker(request)
         async with await self._client().responses.create(**params, stream=True) as stream:
             text = await read_text(reading, stream, began)
             request_id = stream.response.headers.get("x-request-id", "")
@@ -159,6 +159,7 @@ class OpenAIProvider:
         """The reply by Chat Completions."""
         reading = chat.ChatReading(self._dialect.chat.vendor)
         params = chat.parameters(request, self._limits(request.model), self._dialect.chat)
+        params |= self._asker(request)
         try:
             async with await self._client().chat.completions.create(
                 **params, stream=True
@@ -169,6 +170,11 @@ class OpenAIProvider:
             give_up(reading, error)
         model = reading.model or request.model
         return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+
+    def _asker(self, request: ModelRequest) -> dict[str, Any]:
+        """Who asks, for OpenAI alone: others do not know the field."""
+        known = self._dialect.name == OPENAI.name and request.user
+        return {"safety_identifier": request.user} if known else {}
 
     def _client(self) -> "AsyncOpenAI":
         """The SDK's client, made on first use: importing the SDK takes a third of a second."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,6 +23,7 @@ from core.models import Status
 from core.ports import Appended, DebateEntry, DebateFilter, RunToken
 from core.store.columns import insert_new
 from core.store.database import Database
+from core.store.spending import book, total
 from core.store.tables import DEBATES, EVENTS
 
 
@@ -81,6 +83,10 @@ class SqlDebateStore:
         """Debates that fit, newest first."""
         return await self._database.read(lambda c: _find(c, wanted))
 
+    async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
+        """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
+        return await self._database.read(lambda c: total(c, day, workspace, person))
+
 
 def _create(
     connection: Connection, first: Recorded, started: DebateStarted, origin: str
@@ -133,6 +139,7 @@ def _append(connection: Connection, draft: Recorded, run: RunToken | None) -> Ap
         return Appended(_recorded(standing), fresh=False)
     recorded = replace(draft, seq=_last_seq(connection, debate_id) + 1)
     _insert(connection, recorded)
+    book(connection, recorded)
     _note_end(connection, recorded)
     return Appended(recorded, fresh=True)
 

@@ -2,10 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 from core.errors import DebateUnknown, RunLost, StoreError
-from core.events import DebateConcluded, DebateFailed, DebateStarted, Event, Recorded
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    Event,
+    Recorded,
+    spent_by,
+)
 from core.models import Setup, Status
 from core.ports import Appended, DebateEntry, DebateFilter, RunToken
 
@@ -110,6 +118,17 @@ class InMemoryStore:
         """Debates that fit, newest first."""
         fitting = [held for held in reversed(self._oldest_first()) if _fits(held, wanted)]
         return [_entry(held) for held in fitting[: wanted.limit]]
+
+    async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
+        """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
+        costs = (
+            spent_by(recorded.event).cost
+            for held in self._debates.values()
+            if held.setup.place.workspace == workspace and person in {None, held.setup.asked_by.id}
+            for recorded in held.log
+            if recorded.at.astimezone(UTC).date() == day
+        )
+        return sum((cost for cost in costs if cost), start=Decimal(0))
 
     def _held(self, debate_id: str) -> _Held:
         """The debate with this id.

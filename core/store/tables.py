@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import (
+    BigInteger,
     Column,
+    Date,
     ForeignKey,
     Index,
     Integer,
@@ -51,6 +53,29 @@ EVENTS: Final = Table(
     #: JSON as `core.events.event_to_json` writes it.
     Column("body", Text, nullable=False),
     UniqueConstraint("debate_id", "key", name="events_key"),
+)
+
+#: What each event has cost, for caps over several debates; written with the event.
+SPENDING: Final = Table(
+    "spending",
+    METADATA,
+    Column("debate_id", Text, ForeignKey("debates.id", name="spending_debate"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    #: The day in UTC.
+    Column("day", Date, nullable=False),
+    Column("workspace", Text, nullable=False),
+    Column("person", Text, nullable=False),
+    #: Whole billionths of a US dollar, so that sums are exact on every database.
+    Column("nanodollars", BigInteger, nullable=False),
+    Index("spending_day", "workspace", "day", "person"),
+)
+
+#: What belongs to this installation as a whole.
+INSTALLATION: Final = Table(
+    "installation",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("content", Text, nullable=False),
 )
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"

@@ -17,7 +17,7 @@ from core.budget import (
     worst_cost,
 )
 from core.capabilities import Price, capability
-from core.errors import LimitReached
+from core.errors import CapReached, LimitReached
 from core.models import Usage
 
 MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
@@ -136,7 +136,15 @@ def test_a_call_that_could_pass_one_cap_may_not() -> None:
     with pytest.raises(LimitReached, match=r"this debate is \$1\.00") as caught:
         check_caps([a_cap("5.00"), a_cap("1.00", "0.90")], Decimal("0.11"))
 
-    assert "0.9000" in str(caught.value)
+    assert "$0.1000 is left" in str(caught.value)
+
+
+def test_what_is_kept_for_later_is_not_for_this_call() -> None:
+    cap = Cap("debate/d1", "this debate", Decimal(1), kept=Decimal("0.2"), remedy="Raise it.")
+    check_caps([cap], Decimal("0.80"))
+
+    with pytest.raises(CapReached, match=r"\$0\.20 are kept for the vote .* Raise it\.$"):
+        check_caps([cap], Decimal("0.81"))
 
 
 def test_a_cap_cannot_be_kept_without_a_price() -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from core.budget import Cap
 from core.calling.spent import call_of, usage_of
 from core.errors import (
+    CapReached,
     ConfigurationBroken,
     KeyRefused,
     LimitReached,
@@ -239,6 +240,15 @@ async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     assert text == REPLY
     assert (call.provider, call.model) == ("openai", "gpt-6-luna")
     assert call.usage.attempts == 3
+    assert call.stands_in_for == f"{ANN.provider}/{ANN.model}"
+    assert "Anthropic refuses the API key" in call.stands_in_why
+
+
+async def test_a_model_that_answers_itself_stands_in_for_nobody(calls: ModelCalls) -> None:
+    fallbacks = (ModelRef("openai", "gpt-6-luna"),)
+    _, call = await calls.ask(a_request(), ANN, Terms(fallbacks=fallbacks))
+
+    assert (call.stands_in_for, call.stands_in_why) == ("", "")
 
 
 async def test_an_agent_whose_provider_is_not_set_up_is_a_broken_configuration(
@@ -260,7 +270,8 @@ async def test_a_call_that_could_pass_a_cap_is_not_made(calls: ModelCalls, vendo
 async def test_calls_at_the_same_time_stay_under_a_cap_together(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
-    vendor.script = always(Say(text=REPLY, wait=0.05))
+    counts = Counts(input=1000, output=7800)
+    vendor.script = always(Say(text=REPLY, wait=0.05, counts=counts))
     terms = Terms(caps=[a_cap("0.25")])
 
     asked = [calls.ask(a_request(), ANN, terms) for _ in range(4)]
@@ -269,6 +280,28 @@ async def test_calls_at_the_same_time_stay_under_a_cap_together(
     refused = [result for result in results if isinstance(result, LimitReached)]
     assert 0 < len(refused) < 4
     assert len(vendor.asked) == 4 - len(refused)
+
+
+async def test_cheap_calls_at_the_same_time_wait_for_each_other_instead_of_failing(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.05))
+    terms = Terms(caps=[a_cap("0.15")])
+
+    answers = await asyncio.gather(*(calls.ask(a_request(), ANN, terms) for _ in range(4)))
+
+    assert len(answers) == len(vendor.asked) == 4
+    assert vendor.busiest == 1
+
+
+async def test_calls_under_caps_share_one_ledger(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = always(Say(text=REPLY, counts=Counts(input=1000, output=7800)))
+    cap = a_cap("0.15")
+    await calls.under([cap]).ask(a_request(), ANN)
+
+    with pytest.raises(CapReached, match="this debate"):
+        await calls.under([cap]).ask(a_request(), ANN)
+    assert len(vendor.asked) == 1
 
 
 async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor: Vendor) -> None:
