@@ -139,6 +139,10 @@ class DebateStore(Protocol):
         """Ids of debates that did not end or have unpublished events, oldest first."""
         ...
 
+    async def unpublished(self) -> Sequence[str]:
+        """Ids of running debates with events that nobody has published: somebody owes them work."""
+        ...
+
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
         ...

@@ -7,7 +7,19 @@ from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from core.errors import DebateUnknown, RunLost, StoreError
 from core.events import (
@@ -23,6 +35,7 @@ from core.models import Status
 from core.ports import Appended, DebateEntry, DebateFilter, RunToken
 from core.store.columns import insert_new
 from core.store.database import Database
+from core.store.installation import installation_secret
 from core.store.spending import book, total
 from core.store.tables import DEBATES, EVENTS
 
@@ -79,6 +92,10 @@ class SqlDebateStore:
         """Ids of debates that did not end or have unpublished events, oldest first."""
         return await self._database.read(_unfinished)
 
+    async def unpublished(self) -> Sequence[str]:
+        """Ids of running debates with events that nobody has published."""
+        return await self._database.read(_unpublished)
+
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
         return await self._database.read(lambda c: _find(c, wanted))
@@ -86,6 +103,10 @@ class SqlDebateStore:
     async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
         """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
         return await self._database.read(lambda c: total(c, day, workspace, person))
+
+    async def secret(self) -> bytes:
+        """The secret of this installation."""
+        return await installation_secret(self._database)
 
 
 def _create(
@@ -190,16 +211,26 @@ def _mark_published(connection: Connection, debate_id: str, seq: int) -> None:
         _update(connection, debate_id, published_seq=seq)
 
 
+#: The debate has events that nobody has published.
+_HAS_NEWS = exists().where(
+    EVENTS.c.debate_id == DEBATES.c.id, EVENTS.c.seq > DEBATES.c.published_seq
+)
+_RUNS = DEBATES.c.status == Status.RUNNING.value
+
+
 def _unfinished(connection: Connection) -> list[str]:
     """Ids by the debates' and the events' rows."""
-    unpublished = exists().where(
-        EVENTS.c.debate_id == DEBATES.c.id, EVENTS.c.seq > DEBATES.c.published_seq
-    )
-    wanted = (
-        select(DEBATES.c.id)
-        .where(or_(DEBATES.c.status == Status.RUNNING.value, unpublished))
-        .order_by(DEBATES.c.started_at, DEBATES.c.id)
-    )
+    return _ids(connection, or_(_RUNS, _HAS_NEWS))
+
+
+def _unpublished(connection: Connection) -> list[str]:
+    """Ids by the debates' and the events' rows; few debates run, so few logs are looked at."""
+    return _ids(connection, and_(_RUNS, _HAS_NEWS))
+
+
+def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
+    """Ids of the debates that fit, oldest first."""
+    wanted = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
     return list(connection.execute(wanted).scalars())
 
 

@@ -114,6 +114,14 @@ class InMemoryStore:
             if held.status is Status.RUNNING or held.published < len(held.log)
         ]
 
+    async def unpublished(self) -> Sequence[str]:
+        """Ids of running debates with events that nobody has published."""
+        return [
+            held.debate_id
+            for held in self._oldest_first()
+            if held.status is Status.RUNNING and held.published < len(held.log)
+        ]
+
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
         fitting = [held for held in reversed(self._oldest_first()) if _fits(held, wanted)]

@@ -1,8 +1,8 @@
 """What every `DebateStore` promises, asked of each adapter."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -45,25 +45,24 @@ JOAN = Person(id="U1", name="Joan")
 
 
 @asynccontextmanager
-async def in_memory(_folder: Path) -> AsyncGenerator[DebateStore]:
+async def in_memory(_location: str) -> AsyncGenerator[DebateStore]:
     yield InMemoryStore()
 
 
 @asynccontextmanager
-async def on_sqlite(folder: Path) -> AsyncGenerator[DebateStore]:
-    async with await Database.open(f"sqlite+aiosqlite:///{folder}/debates.db") as database:
+async def in_database(location: str) -> AsyncGenerator[DebateStore]:
+    async with await Database.open(location) as database:
         await prepare(database)
         yield SqlDebateStore(database)
 
 
-Opener = Callable[[Path], AbstractAsyncContextManager[DebateStore]]
-ADAPTERS: dict[str, Opener] = {"memory": in_memory, "sqlite": on_sqlite}
-
-
-@pytest.fixture(params=ADAPTERS.values(), ids=list(ADAPTERS))
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[DebateStore]:
-    opened: Opener = request.param
-    async with opened(tmp_path) as made:
+    location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
+    if request.param == "postgres":
+        location = request.getfixturevalue("on_postgres")
+    opened = in_memory if request.param == "memory" else in_database
+    async with opened(location) as made:
         yield made
 
 
@@ -321,6 +320,16 @@ async def test_an_event_after_the_end_makes_a_debate_unfinished_until_published(
     assert list(await store.unfinished()) == ["d1"]
     await store.mark_published("d1", 3)
     assert list(await store.unfinished()) == []
+
+
+async def test_running_debates_that_somebody_owes_work_are_known(store: DebateStore) -> None:
+    for name in ("fresh", "noted", "parked", "ended"):
+        await store.create(name, start(), origin=name, at=NOON)
+        await store.mark_published(name, 0 if name == "fresh" else 1)
+    await store.append("noted", note("n1"), at=NOON)
+    await store.append("ended", DebateConcluded(), at=NOON)
+
+    assert set(await store.unpublished()) == {"fresh", "noted"}
 
 
 async def test_the_list_tells_how_a_debate_ended(store: DebateStore) -> None:

@@ -1,7 +1,6 @@
 """Settings of channels are kept."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,8 @@ from core.store.database import Database
 
 
 @pytest.fixture
-async def settings(tmp_path: Path) -> AsyncIterator[ChannelSettings]:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+async def settings(location: str) -> AsyncIterator[ChannelSettings]:
+    async with await Database.open(location) as database:
         await prepare(database)
         yield ChannelSettings(database)
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,8 @@ NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-async def deliveries(tmp_path: Path) -> AsyncIterator[Deliveries]:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+async def deliveries(location: str) -> AsyncIterator[Deliveries]:
+    async with await Database.open(location) as database:
         await prepare(database)
         yield Deliveries(database)
 

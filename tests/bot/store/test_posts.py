@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ RANDOM = Channel("T1", "C2")
 
 
 @pytest.fixture
-async def posts(tmp_path: Path) -> AsyncIterator[Posts]:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+async def posts(location: str) -> AsyncIterator[Posts]:
+    async with await Database.open(location) as database:
         await prepare(database)
         yield Posts(database)
 
