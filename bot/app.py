@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 import bot.store.tables
 import core.store.tables
 from bot.access import Access
-from bot.building import database_url, estimating
+from bot.building import build_turns, database_url, estimating
 from bot.choices import ModelSet
 from bot.commands import Commands
 from bot.gateway.greeting import identify
@@ -31,6 +31,7 @@ from bot.outbox.slack import slack_client
 from bot.payloads import Identity
 from bot.people.answering import Answering
 from bot.people.starting import Starting
+from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
 from bot.runner.local import LocalRunner
 from bot.settings import SlackAccess
@@ -45,7 +46,6 @@ from core.model_call import ModelCalls
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.turns import Turns
 
 _log = logger(__name__)
 
@@ -95,7 +95,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         database = await stack.enter_async_context(await _open(parts.database))
         client = slack_client(parts.slack.bot_token, parts.slack.api_url)
         identity = await identify(client)
-        reception, runner = _tie(parts, database, client)
+        reception, runner = _tie(parts, database, client, identity)
         app = _listening(parts, client, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
@@ -136,20 +136,31 @@ async def _open(location: str) -> Database:
     return database
 
 
-def _tie(parts: Parts, database: Database, client: AsyncWebClient) -> tuple[Reception, LocalRunner]:
+def _tie(
+    parts: Parts, database: Database, client: AsyncWebClient, identity: Identity
+) -> tuple[Reception, LocalRunner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
     outbox = Outbox(
-        posts=posts, client=client, clock=clock, life=secrets.token_hex(8), pace=parts.pace
+        posts=posts,
+        client=client,
+        clock=clock,
+        life=secrets.token_hex(8),
+        pace=parts.pace,
+        team_url=identity.url,
     )
-    presenter = Presenter(posts=outbox, log=store, enabled=(BoardAction.STOP,))
-    engine = Engine(store=store, turns=Turns(parts.calls), sink=presenter, clock=clock)
+    channels = ChannelSettings(database)
+    presenter = Presenter(
+        posts=outbox, log=store, enabled=tuple(BoardAction), rows=posts, channels=channels
+    )
+    turns = build_turns(parts.calls, parts.settings, store)
+    engine = Engine(store=store, turns=turns, sink=presenter, clock=clock)
     runner = LocalRunner(engine=engine, store=store, clock=clock)
     commands = Commands(store=store, runner=runner, clock=clock, settings=lambda: parts.settings)
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)
     begins = Starting(
         commands=commands,
-        channels=ChannelSettings(database),
+        channels=channels,
         models=parts.models,
         estimating=estimating(parts.settings),
     )
@@ -158,6 +169,7 @@ def _tie(parts: Parts, database: Database, client: AsyncWebClient) -> tuple[Rece
         answering=Answering(commands=commands),
         starting=begins,
         estimates=Estimates(begins),
+        steering=Steering(commands=commands, starting=begins),
         access=Access(client),
         outbox=outbox,
         posts=posts,

@@ -14,15 +14,17 @@ from core.model_call import ModelCalls, Tables
 from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
 from core.providers import registry
+from core.purse import SharedPurse
 from core.rehearsal import Estimate, rehearse
 from core.settings import ModelChoice, Settings
 from core.settings_file.files import load_file
 from core.settings_file.parse import Known, Loaded
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from core.turns import Turns
 
 #: The variable with each provider's key.
-_KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in registry.KEYED}
+KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in registry.KEYED}
 
 
 def database_url(location: str) -> str:
@@ -74,6 +76,12 @@ def build_calls(environment: BotSettings, settings: Settings) -> ModelCalls:
     return ModelCalls(providers, SystemClock(), tables=tables)
 
 
+def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:
+    """Return what takes turns, within the caps that the settings set."""
+    purse = SharedPurse(settings.caps, store, SystemClock())
+    return Turns(calls, purse, secret=store.secret)
+
+
 def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
     """Return the models people can choose among: of every provider with a key, and none at all."""
     names = [*api_keys(environment), "offline"]
@@ -120,13 +128,43 @@ def check_providers(setup: Setup, environment: BotSettings) -> None:
     Raises:
         ConfigurationBroken: A key or an address is missing; names agent and variable.
     """
-    keys = api_keys(environment)
     background = (setup.summarizer, setup.facilitator)
     for agent in (*setup.agents, setup.judge, *background):
-        if agent and agent.provider in registry.KEYED and agent.provider not in keys:
-            raise ConfigurationBroken(_lacks(agent, _KEY_VARIABLES[agent.provider]))
-        if agent and agent.provider == registry.COMPATIBLE and not environment.openai_base_url:
-            raise ConfigurationBroken(_lacks(agent, "OPENAI_BASE_URL"))
+        if agent:
+            _check_agent(agent, environment)
+
+
+def check_settings(settings: Settings, environment: BotSettings) -> None:
+    """Make sure that every model the settings name can be asked.
+
+    Raises:
+        ConfigurationBroken: A key or an address is missing; names who needs it and the variable.
+    """
+    named = {
+        "The default model of agents": settings.agent_model,
+        "The default model of the judge": settings.judge_model,
+    }
+    for who, choice in (*named.items(), *(("A fallback", one) for one in settings.fallbacks)):
+        _check_choice(who, choice.provider, environment)
+    for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
+        if agent.enabled:
+            _check_agent(agent, environment)
+
+
+def _check_agent(agent: Agent, environment: BotSettings) -> None:
+    _check_choice(agent.name, agent.provider, environment)
+    for fallback in agent.fallbacks or ():
+        _check_choice(f"A fallback of {agent.name}", fallback.provider, environment)
+
+
+def _check_choice(who: str, provider: str, environment: BotSettings) -> None:
+    missing = ""
+    if provider in registry.KEYED and provider not in api_keys(environment):
+        missing = KEY_VARIABLES[provider]
+    if provider == registry.COMPATIBLE and not environment.openai_base_url:
+        missing = "OPENAI_BASE_URL"
+    if missing:
+        raise ConfigurationBroken(f"{who} uses {provider}, but {missing} is not set.")
 
 
 @asynccontextmanager
@@ -150,10 +188,6 @@ async def _with_models(environment: BotSettings) -> Settings:
     agent = ModelChoice(provider=found.provider, model=found.models.agent)
     judge = ModelChoice(provider=found.provider, model=found.models.judge)
     return Settings(agent_model=agent, judge_model=judge)
-
-
-def _lacks(agent: Agent, variable: str) -> str:
-    return f"{agent.name} uses {agent.provider}, but {variable} is not set."
 
 
 def _model_set(provider: str) -> ModelSet:

@@ -1,4 +1,4 @@
-"""What people do, as facts in the log: start a debate, stop it, add a note. No Slack in here."""
+"""Facts in the log: a debate begins, people add to it, it is given up. No Slack in here."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from bot.runner.port import Runner
 from core.errors import BadInput, DebateUnknown
-from core.events import DebateFailed, DebateStarted, NoteAdded, StopRequested, fold
-from core.models import Debate, Note, Person, Place, Setup, Status, Stop
+from core.events import DebateFailed, DebateStarted, Event, NoteAdded, fold
+from core.models import Debate, Note, Person, Place, Setup, Status
 from core.opening import Wish, open_debate
 from core.ports import Clock, DebateEntry, DebateFilter, DebateStore
 from core.settings import Settings
@@ -64,22 +64,11 @@ class Commands:
         self.runner.wake(debate_id)
         return Started(debate_id=debate_id, setup=setup, fresh=started.fresh)
 
-    async def stop_debate(self, debate_id: str, by: Person, *, workspace: str) -> Debate:
-        """Ask a running debate to wind up; its judge writes a partial verdict.
-
-        Raises:
-            BadInput: There is no such debate, it has ended, or somebody else started it.
-        """
-        debate = await self.debate(debate_id, workspace=workspace)
-        starter = debate.setup.asked_by.id
-        if debate.status is not Status.RUNNING:
-            raise BadInput(f"Debate `{debate_id}` has ended already.")
-        if starter != by.id:
-            raise BadInput(f"Only <@{starter}>, who started debate `{debate_id}`, can stop it.")
-        stopped = StopRequested(stop=Stop(by=by))
-        await self.store.append(debate_id, stopped, at=self.clock.now())
+    async def record(self, debate_id: str, event: Event) -> bool:
+        """Add what a person did to the log and let it take effect; False if it was there."""
+        appended = await self.store.append(debate_id, event, at=self.clock.now())
         self.runner.wake(debate_id)
-        return debate
+        return appended.fresh
 
     async def add_note(self, debate_id: str, *, note_id: str, author: Person, text: str) -> bool:
         """Add what a person said to a running debate; False if it has ended.

@@ -1,11 +1,15 @@
 """Names that tie what Slack sends back to what we posted: actions, forms, blocks, post keys."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 
 #: `event_type` of the metadata that every post of ours carries; its payload is `{"key": …}`.
 METADATA_EVENT = "moot_post"
 
+#: Begins what stands for the address of a post of ours; `.invalid` leads nowhere (RFC 2606).
+_ADDRESSES = "https://moot.invalid/post/"
+_ADDRESS = re.compile(re.escape(_ADDRESSES) + r"([A-Za-z0-9/._-]+)")
 _NOTE = re.compile(r"[A-Z0-9]+:(\d+\.\d+)")
 
 
@@ -83,6 +87,46 @@ def question_field(number: int) -> str:
 def card_key(debate_id: str, asked: str) -> str:
     """The key of the card that puts the questions of this turn to people."""
     return f"{debate_id}/{asked}/card"
+
+
+def ended_key(debate_id: str) -> str:
+    """The key of the edit of the board after the end: it waits until all it links to is there."""
+    return f"{debate_id}/board/ended"
+
+
+def unpin_key(debate_id: str) -> str:
+    """The key of the act of unpinning the board."""
+    return f"{debate_id}/board/unpin"
+
+
+def turn_key(debate_id: str, turn: str, part: int = 0) -> str:
+    """The key of one post of what was said on the turn with this key."""
+    return f"{debate_id}/{turn}/{part}"
+
+
+def vote_key(debate_id: str) -> str:
+    """The key of the post that shows the vote."""
+    return f"{debate_id}/vote"
+
+
+def headline_key(debate_id: str) -> str:
+    """The key of the verdict's short form, which the channel sees too."""
+    return f"{debate_id}/headline"
+
+
+def address_of(key: str) -> str:
+    """Stands for the address of our post with this key until that is known, when it is sent."""
+    return f"{_ADDRESSES}{key}"
+
+
+def addressed(text: str) -> frozenset[str]:
+    """The keys of all posts whose addresses are to be filled in."""
+    return frozenset(_ADDRESS.findall(text))
+
+
+def fill_in(text: str, addresses: Mapping[str, str]) -> str:
+    """Return the text with the true addresses: key → address."""
+    return _ADDRESS.sub(lambda found: addresses[found.group(1)], text)
 
 
 def event_key(debate_id: str, seq: int, part: str | int) -> str:

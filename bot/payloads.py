@@ -281,6 +281,8 @@ class Identity(Payload):
 
     team_id: str
     team: str = ""
+    #: The workspace's address, with a slash at its end.
+    url: str = "https://slack.com/"
     user_id: str
     bot_id: str = ""
 

@@ -11,6 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.channel_settings import open_settings
+from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person, place
 from bot.listeners.starting import Opening, open_start_form
 from bot.listeners.typed import (
@@ -127,15 +128,12 @@ async def _list(reception: Reception, command: Command) -> str:
 
 
 async def _show(reception: Reception, command: Command, debate_id: str) -> str:
-    debate = await reception.commands.debate(debate_id, workspace=command.team_id)
-    held_in = debate.setup.place.channel
-    elsewhere = held_in != command.channel_id
-    if elsewhere and not await reception.access.may_see(command.user_id, held_in):
-        raise BadInput(f"You are not in the channel of debate `{debate_id}`.")
+    debate = await debate_for(reception, debate_id, user=command.user_id, team=command.team_id)
     return answers.shown(debate)
 
 
 async def _stop(reception: Reception, command: Command, debate_id: str) -> str:
     by = person(command.user_id, command.user_name)
-    await reception.commands.stop_debate(debate_id, by, workspace=command.team_id)
+    debate = await debate_for(reception, debate_id, user=command.user_id, team=command.team_id)
+    await reception.steering.stop(debate, by)
     return answers.stopped(debate_id)

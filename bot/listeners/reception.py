@@ -8,6 +8,7 @@ from bot.listeners.estimating import Estimates
 from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
 from bot.people.starting import Starting
+from bot.people.steering import Steering
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from core.models import Person, Place
@@ -24,6 +25,7 @@ class Reception:
     answering: Answering
     starting: Starting
     estimates: Estimates
+    steering: Steering
     access: Access
     outbox: Outbox
     posts: Posts

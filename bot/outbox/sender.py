@@ -1,26 +1,34 @@
 """The queues: one per channel, in order, until everything is in Slack or refused for good."""
 
 import asyncio
+import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.ids import addressed, fill_in
 from bot.log import logger
 from bot.outbox.outcomes import InDoubt, Later, Never, Outcome, outcome_of
 from bot.outbox.pace import CallKind, Pace, Turnstile
 from bot.outbox.slack import WAYS, Call, Way, carry_out, find_post
+from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
-from bot.supervisor import Supervisor
+from bot.supervisor import Supervises, Supervisor
 from core.ports import Clock
 
 _log = logger(__name__)
 
 #: Seconds that a call in hand may take when the outbox stops, before it is left in doubt.
 STOP_PATIENCE = 3.0
+#: Seconds between noting that a post is being sent and sending it after which it is not sent:
+#: this process was frozen, and another one may be sending it.
+FREEZE_SECONDS = 2.0
 _NO_ROOT = "the message it belongs to was never posted"
 
 
@@ -39,15 +47,21 @@ class Outbox:
     posts: Posts
     client: AsyncWebClient
     clock: Clock
-    #: Token of this process's life, written on every row before it is sent.
+    #: Token of this process's life; with a number, written on every row before it is sent.
     life: str
     pace: Pace = field(default_factory=Pace)
+    #: The workspace's own address, with a slash at its end.
+    team_url: str = "https://slack.com/"
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
     on_refused: Callable[[PostRow, Never], Awaitable[None]] = _nobody
 
+    #: Makes what keeps the channels' queues going: in this process, or shared with others.
+    supervise: Callable[[Callable[[Channel], Awaitable[None]]], Supervises[Channel]] = Supervisor
+
     def __post_init__(self) -> None:
         self._turnstile = Turnstile(self.pace)
-        self._channels = Supervisor[Channel](self._serve)
+        self._channels = self.supervise(self._serve)
+        self._serves = count(1)
         self._taking_up = Supervisor[str](self._take_up)
 
     async def start(self) -> None:
@@ -81,14 +95,28 @@ class Outbox:
         for post in posts:
             self._channels.wake(Channel(post.workspace, post.channel))
 
-    async def _take_up(self, _: str) -> None:
+    async def look_for_work(self) -> None:
+        """Wake every channel with something to send.
+
+        Raises:
+            StoreDown: The database failed.
+        """
         for channel in await self.posts.channels_with_work():
             self._channels.wake(channel)
 
+    async def _take_up(self, _: str) -> None:
+        await self.look_for_work()
+
     async def _serve(self, channel: Channel) -> None:
+        """Send what waits, unless another process takes the channel over."""
+        life = f"{self.life}/{next(self._serves)}"
+        await self.posts.hold(channel, life)
         errors = 0
-        while (row := await self.posts.next_for(channel)) is not None:
-            errors = 0 if await self._step(row, errors) else errors + 1
+        try:
+            while (row := await self.posts.next_for(channel)) is not None:
+                errors = 0 if await self._step(replace(row, life=life), errors) else errors + 1
+        except ChannelLost as error:
+            _log.warning("let go", reason=str(error))
 
     async def _step(self, row: PostRow, errors: int) -> bool:
         """Bring the first row of a channel one step further; False after a passing error."""
@@ -106,12 +134,19 @@ class Outbox:
         return await _unhurried(self._send(call, way, errors))
 
     async def _send(self, call: Call, way: Way, errors: int) -> bool:
-        row = await self.posts.mark_sending(call.row.key, self.life, self.clock.now())
+        began = time.monotonic()
+        row = await self.posts.mark_sending(
+            call.row.key, call.row.life or self.life, self.clock.now()
+        )
+        if time.monotonic() - began > FREEZE_SECONDS:
+            # Others may have found the row by now: what was begun so long ago is in doubt.
+            return False
         try:
-            ts = await carry_out(replace(call, row=row))
+            linked = replace(row, payload=await self._linked(row))
+            ts = await carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._after(outcome_of(error), row, way, errors)
-        await self.posts.mark_sent(row.key, ts)
+        await self.posts.mark_sent(row.key, ts, life=row.life)
         return True
 
     async def _after(self, outcome: Outcome, row: PostRow, way: Way, errors: int) -> bool:
@@ -130,7 +165,7 @@ class Outbox:
         seconds = self.pace.after_errors(errors) if asked is None else asked
         self._turnstile.hold(way.kind, row.channel, time.monotonic() + seconds)
         due = self.clock.now() + timedelta(seconds=seconds)
-        await self.posts.postpone(row.key, due, outcome.words)
+        await self.posts.postpone(row.key, due, outcome.words, life=row.life)
 
     async def _reconcile(self, call: Call, errors: int) -> bool:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
@@ -144,9 +179,9 @@ class Outbox:
             return await self._not_found_out(outcome_of(error), row)
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
         if ts is None:
-            await self.posts.postpone(row.key, self.clock.now(), "it had not arrived")
+            await self._free(row, "it had not arrived")
         else:
-            await self.posts.mark_sent(row.key, ts)
+            await self.posts.mark_sent(row.key, ts, life=row.life)
         return True
 
     async def _not_found_out(self, outcome: Outcome, row: PostRow) -> bool:
@@ -156,16 +191,20 @@ class Outbox:
         """
         _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
         if isinstance(outcome, Never):
-            await self.posts.postpone(row.key, self.clock.now(), outcome.words)
+            await self._free(row, outcome.words)
             return True
         after = outcome.after if isinstance(outcome, Later) else None
         await self.clock.sleep(after or self.pace.first_pause)
         return False
 
+    async def _free(self, row: PostRow, words: str) -> None:
+        """Let it be sent again at once."""
+        await self.posts.postpone(row.key, self.clock.now(), words, life=row.life)
+
     async def _refuse(self, row: PostRow, refusal: Never) -> bool:
         _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
         await self.on_refused(row, refusal)
-        await self.posts.mark_failed(row.key, refusal.words)
+        await self.posts.mark_failed(row.key, refusal.words, life=row.life)
         return True
 
     async def _call(self, row: PostRow) -> Call:
@@ -174,6 +213,20 @@ class Outbox:
         target_key = row.payload.get("target_key")
         target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
         return Call(self.client, row, thread_ts, target_ts)
+
+    async def _linked(self, row: PostRow) -> Mapping[str, Any]:
+        """Fill in the addresses of posts of ours; of one that is not there, its channel's."""
+        text = json.dumps(row.payload)
+        found = {key: await self._address(row.channel, key) for key in addressed(text)}
+        return json.loads(fill_in(text, found))
+
+    async def _address(self, channel: str, key: str) -> str:
+        found = await self.posts.row_by_key(key)
+        if found is None or found.ts is None:
+            return f"{self.team_url}archives/{channel}"
+        address = f"{self.team_url}archives/{channel}/p{found.ts.replace('.', '')}"
+        root = await self.posts.row_by_key(found.thread_key) if found.thread_key else None
+        return f"{address}?thread_ts={root.ts}&cid={channel}" if root else address
 
     async def _ts_of(self, key: str) -> str:
         found = await self.posts.row_by_key(key)

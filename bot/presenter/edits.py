@@ -1,10 +1,9 @@
-"""Which posts an event brings up to date: the board, cards with questions (pure)."""
+"""Which posts an event brings up to date besides the board: cards with questions (pure)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from bot.presenter.posts import board_edit, card_edit
+from bot.presenter.posts import card_edit
 from bot.store.posts import NewPost
-from bot.views.board import BoardAction
 from core.events import (
     ClarificationAnswered,
     ClarificationsClosed,
@@ -29,20 +28,14 @@ _FOR_ALL_CARDS = (
 )
 
 
-def edits_of(
-    debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
-) -> Sequence[NewPost]:
-    """Return the edits an event leads to; only the newest state of each post matters.
+def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
+    """Return the edits an event leads to besides the board's; only the newest state matters.
 
     Args:
         debate: The debate with this event in it.
         recorded: The event.
-        enabled: Buttons of the board.
     """
-    if recorded.seq == 1:
-        return ()
-    cards = [card_edit(debate, asked) for asked in _cards(debate, recorded.event)]
-    return [*cards, board_edit(debate, enabled)]
+    return [card_edit(debate, asked) for asked in _cards(debate, recorded.event)]
 
 
 def _cards(debate: Debate, event: Event) -> Iterator[Clarifications]:

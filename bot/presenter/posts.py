@@ -4,10 +4,23 @@ The same event of the same log gives the same posts with the same keys, so prese
 changes nothing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from bot.ids import board_key, card_key, edit_key, event_key, note_ts, pin_key
+from bot.ids import (
+    address_of,
+    board_key,
+    card_key,
+    edit_key,
+    ended_key,
+    event_key,
+    headline_key,
+    note_ts,
+    pin_key,
+    turn_key,
+    unpin_key,
+    vote_key,
+)
 from bot.presenter.reading_order import SILENT_ACTS
 from bot.store.posts import NewPost
 from bot.views import notices
@@ -35,7 +48,7 @@ from core.events import (
     VoteCalled,
     VoteTallied,
 )
-from core.models import Answer, Clarifications, Contribution, Debate, Note, Verdict
+from core.models import Answer, Clarifications, Contribution, Debate, Note, Status, Verdict
 
 #: Says "read and passed on" to the person who wrote a note.
 _SEEN = "eyes"
@@ -60,6 +73,10 @@ def posts_of(
             return _seen(debate, recorded, note)
         case VerdictReached(verdict=reached):
             return _verdict(debate, recorded, reached)
+        case ContributionMade(contribution=made):
+            return _said(debate, made)
+        case VoteTallied(tally=tally):
+            return [_reply(debate, vote_key(debate.id), vote(debate, tally).payload)]
         case ClarificationsOpened(clarifications=asked):
             return _card(debate, asked)
         case ClarificationAnswered(answer=answer):
@@ -68,11 +85,36 @@ def posts_of(
             return _in_thread(debate, recorded, _messages(debate, recorded))
 
 
-def board_edit(debate: Debate, enabled: Collection[BoardAction] = ()) -> NewPost:
-    """Return the edit that brings the board up to date; only the newest one matters."""
-    shown = board(debate, enabled=enabled).payload
-    key = edit_key(debate.id)
+def board_edit(
+    debate: Debate, enabled: Collection[BoardAction] = (), remarks: Sequence[str] = ()
+) -> NewPost:
+    """Return the edit that brings the board up to date; only the newest one matters.
+
+    After the end it has a key of its own, and so a place behind the posts that it links to.
+
+    Args:
+        debate: The debate.
+        enabled: Buttons of the board.
+        remarks: What people should know besides, as clean text.
+    """
+    shown = board(debate, enabled=enabled, remarks=remarks, links=_links(debate)).payload
+    key = edit_key(debate.id) if debate.status is Status.RUNNING else ended_key(debate.id)
     return _post(debate, key, "update", {**shown, "target_key": board_key(debate.id)})
+
+
+def unpinning(debate: Debate) -> NewPost:
+    """Return the act of unpinning the board."""
+    return _post(debate, unpin_key(debate.id), "unpin", {"target_key": board_key(debate.id)})
+
+
+def _links(debate: Debate) -> Mapping[str, str]:
+    """Where to read on, once it is over."""
+    if debate.status is Status.RUNNING:
+        return {}
+    found = {"Verdict": headline_key(debate.id)} if debate.verdict else {}
+    if debate.tally:
+        found["Vote"] = vote_key(debate.id)
+    return {name: address_of(key) for name, key in found.items()}
 
 
 def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
@@ -84,13 +126,9 @@ def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
 
 def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
     match recorded.event:
-        case ContributionMade(contribution=made):
-            return turn(debate, made) if _is_shown(made) else ()
         case TurnFailed(failure=failure):
             silent = failure.turn.act in SILENT_ACTS
             return () if silent else [notices.turn_failed(debate, failure)]
-        case VoteTallied(tally=tally):
-            return [vote(debate, tally)]
         case DebateFailed(reason=reason):
             return [notices.failed(reason)]
         case FacilitatorDecided(guidance=guidance):
@@ -116,6 +154,15 @@ def _interference(recorded: Recorded) -> Sequence[Message]:
             return ()
 
 
+def _said(debate: Debate, made: Contribution) -> Sequence[NewPost]:
+    """What an agent said; its key is made from its turn, so that others can link to it."""
+    messages = turn(debate, made) if _is_shown(made) else ()
+    return [
+        _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
+        for part, message in enumerate(messages)
+    ]
+
+
 def _is_shown(made: Contribution) -> bool:
     """What was carried over has been read already."""
     return not made.carried_from and made.turn.act not in SILENT_ACTS
@@ -132,8 +179,9 @@ def _opening(
 
 
 def _seen(debate: Debate, recorded: Recorded, note: Note) -> Sequence[NewPost]:
-    """A reaction on the message that the note is; nothing for a note from a form."""
-    return _reaction(debate, recorded, note.id, _SEEN)
+    """A reaction on the message that the note is; a note from a form is shown to everybody."""
+    seen = _reaction(debate, recorded, note.id, _SEEN)
+    return seen or _in_thread(debate, recorded, [notices.added(note)])
 
 
 def _taken(debate: Debate, recorded: Recorded, answer: Answer) -> Sequence[NewPost]:
@@ -159,7 +207,7 @@ def _verdict(debate: Debate, recorded: Recorded, reached: Verdict) -> Sequence[N
     """The whole synthesis in the thread, then its short form, in the channel too."""
     whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
     short = {**headline(debate, reached).payload, "reply_broadcast": True}
-    return [*whole, _reply(debate, event_key(debate.id, recorded.seq, "headline"), short)]
+    return [*whole, _reply(debate, headline_key(debate.id), short)]
 
 
 def _in_thread(

@@ -1,15 +1,16 @@
 """The presenter: hears what happens in debates and queues what people are to see."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
+from bot.ids import pin_key
 from bot.presenter.edits import edits_of
-from bot.presenter.posts import board_edit, posts_of
+from bot.presenter.posts import board_edit, posts_of, unpinning
 from bot.presenter.reading_order import Reading, read, step
-from bot.store.posts import NewPost
+from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
-from core.events import Recorded
+from core.events import DebateConcluded, DebateFailed, Recorded
 from core.models import Debate, Status, Turn
 
 #: `Place.surface` of debates that are held in Slack.
@@ -44,6 +45,22 @@ class DebateLog(Protocol):
         ...
 
 
+class PostRows(Protocol):
+    """Tells what became of posts."""
+
+    async def row_by_key(self, key: str) -> PostRow | None:
+        """The post with this key."""
+        ...
+
+
+class ChannelWishes(Protocol):
+    """Tells what channels have set."""
+
+    async def get(self, channel: Channel) -> Mapping[str, Any]:
+        """What the channel has set; empty if nothing."""
+        ...
+
+
 @dataclass
 class Presenter:
     """An `EventSink`. Publishing an event again queues nothing new."""
@@ -52,6 +69,12 @@ class Presenter:
     log: DebateLog
     #: Buttons that the board shows while a debate runs.
     enabled: Collection[BoardAction] = ()
+    #: Where it is seen whether the board could be pinned; None: nobody says so.
+    rows: PostRows | None = None
+    #: What channels have set; None: boards stay pinned.
+    channels: ChannelWishes | None = None
+    #: Debates whose board is pinned: nothing more to look up.
+    _pinned: set[str] = field(default_factory=set[str], init=False)
     _readings: dict[str, Reading] = field(default_factory=dict[str, Reading], init=False)
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
@@ -68,8 +91,12 @@ class Presenter:
         ]
         if posts:
             await self.posts.post(posts)
-        for edit in edits_of(debate, recorded, self.enabled):
+        for edit in edits_of(debate, recorded):
             await self.posts.replace(edit)
+        if recorded.seq > 1:
+            await self._edit_board(debate)
+        if isinstance(recorded.event, DebateConcluded | DebateFailed):
+            await self._unpin(debate)
         self._remember(debate, reached.reading)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
@@ -80,7 +107,32 @@ class Presenter:
         """
         del turns
         if debate.setup.place.surface == SLACK:
-            await self.posts.replace(board_edit(debate, self.enabled))
+            await self._edit_board(debate)
+
+    async def _edit_board(self, debate: Debate) -> None:
+        remarks = await self._remarks(debate)
+        await self.posts.replace(board_edit(debate, self.enabled, remarks))
+
+    async def _remarks(self, debate: Debate) -> Sequence[str]:
+        """That the board is not pinned, once Slack has refused to."""
+        if self.rows is None or debate.id in self._pinned:
+            return ()
+        pin = await self.rows.row_by_key(pin_key(debate.id))
+        if pin and pin.state is PostState.SENT:
+            self._pinned.add(debate.id)
+        if pin is None or pin.state is not PostState.FAILED:
+            return ()
+        return [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
+
+    async def _unpin(self, debate: Debate) -> None:
+        """Take the pin away where the channel wants that."""
+        self._pinned.discard(debate.id)
+        if self.channels is None:
+            return
+        place = debate.setup.place
+        chosen = await self.channels.get(Channel(place.workspace, place.channel))
+        if chosen.get("unpin"):
+            await self.posts.post([unpinning(debate)])
 
     async def _before(self, recorded: Recorded) -> Reading:
         """How far people had read before this event; from the log after a restart."""

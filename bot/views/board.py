@@ -9,6 +9,7 @@ from bot.ids import ActionId, BlockId
 from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
+from bot.views.facts import kept_facts
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
 from bot.views.progress import progress, stage
 from bot.views.verdict import disclaimer, shortcomings
@@ -58,6 +59,13 @@ _ACTION_IDS: Mapping[BoardAction, ActionId] = {
     BoardAction.PAUSE: ActionId.PAUSE,
     BoardAction.RESUME: ActionId.RESUME,
     BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
+}
+_LABELS: Mapping[BoardAction, str] = {
+    BoardAction.STOP: "Stop this debate",
+    BoardAction.VOTE_NOW: "Let the agents vote now",
+    BoardAction.PAUSE: "Pause this debate",
+    BoardAction.RESUME: "Let this debate go on",
+    BoardAction.ADD_CONTEXT: "Tell the agents what they should know",
 }
 _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 _NO_LINKS: Mapping[str, str] = {}
@@ -143,6 +151,7 @@ def _now(debate: Debate) -> Iterator[str]:
     yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, schedule.ready(debate))}"
     yield _summary(debate)
     yield _positions(debate)
+    yield kept_facts(debate)
 
 
 def _summary(debate: Debate) -> str:
@@ -183,6 +192,7 @@ def _result(debate: Debate) -> Iterator[str]:
     """How it ended."""
     if debate.verdict:
         yield _decision(debate.verdict)
+        yield kept_facts(debate)
     if debate.tally:
         yield f"*Vote*\n{outcome(debate, debate.tally)}"
     if debate.status is Status.FAILED:
@@ -214,11 +224,25 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
 
 
 def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
-    shown = [action for action in BoardAction if action in enabled]
-    if not shown or debate.stop:
+    possible = set(_possible(debate))
+    shown = [action for action in BoardAction if action in enabled and action in possible]
+    if not shown:
         return []
     elements = [_button(debate, action) for action in shown]
     return [as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))]
+
+
+def _possible(debate: Debate) -> Iterator[BoardAction]:
+    """What makes sense as things stand."""
+    if debate.stop or debate.verdict:
+        return
+    yield BoardAction.STOP
+    yield BoardAction.ADD_CONTEXT
+    if schedule.is_cut_short(debate):
+        return
+    yield BoardAction.RESUME if debate.paused_by else BoardAction.PAUSE
+    if len(format_of(debate).positions(debate)) > 1:
+        yield BoardAction.VOTE_NOW
 
 
 def _button(debate: Debate, action: BoardAction) -> ButtonElement:
@@ -229,7 +253,7 @@ def _button(debate: Debate, action: BoardAction) -> ButtonElement:
         value=debate.id,
         style="danger" if stops else None,
         confirm=_STOP_CONFIRMATION if stops else None,
-        accessibility_label=f"{action.value} this debate" if stops else None,
+        accessibility_label=_LABELS[action],
     )
 
 

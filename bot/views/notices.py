@@ -8,7 +8,7 @@ from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
 from bot.views.words import counted, deed, dollars, name_of, person
-from core.models import Debate, Failure, Guidance, NextStep, Person, Stop
+from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 
 _REASON_LIMIT = 600
 _STEPS: Mapping[NextStep, str] = {
@@ -99,6 +99,13 @@ def turn_failed(debate: Debate, failure: Failure) -> Message:
     reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
     place = f"round {failure.turn.round}"
     return notice(f":warning: *{who}* failed to give a {what} ({place}): {reason}. It is missing.")
+
+
+def added(note: Note) -> Message:
+    """Return a note that did not come as a message, so that everybody reads it."""
+    head = f":memo: {person(note.author)} adds for the agents:"
+    said = split(plain(note.text), PAGE_LIMIT - len(head) - 1)
+    return notice(f"{head}\n{said[0] if said else ''}")
 
 
 def stopped(stop: Stop) -> Message:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.ids import board_key, edit_key, event_key
+from bot.ids import board_key, edit_key, headline_key, turn_key
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import Reading, read, step, turn_of
 from bot.presenter.sink import Presenter
@@ -256,7 +256,7 @@ def test_a_long_contribution_becomes_several_posts_in_the_thread():
     posts = posts_after(
         ContributionMade(contribution=Contribution(turn=turn, text="Word. " * 1500))
     )
-    assert [post.key for post in posts] == [event_key(DEBATE_ID, 2, part) for part in range(3)]
+    assert [post.key for post in posts] == [turn_key(DEBATE_ID, turn.key, n) for n in range(3)]
     assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
     assert sum(post.payload["text"].count("Word.") for post in posts) == 1500
 
@@ -284,15 +284,17 @@ def test_a_note_in_the_thread_gets_eyes_on_the_persons_own_message():
     assert post.thread_key is None
 
 
-def test_a_note_from_a_form_gets_no_reaction():
-    note = Note(id="trigger-1", author=Person(id="U2"), text="Hm.")
-    assert not posts_after(NoteAdded(note=note))
+def test_a_note_from_a_form_is_shown_to_everybody():
+    note = Note(id="trigger-1", author=Person(id="U2"), text="Hm <!here>.")
+    (post,) = posts_after(NoteAdded(note=note))
+    assert post.thread_key == board_key(DEBATE_ID)
+    assert post.payload["text"] == ":memo: <@U2> adds for the agents:\nHm &lt;!here&gt;."
 
 
 def test_the_verdict_ends_with_a_short_form_for_the_channel():
     posts = posts_after(VerdictReached(verdict=a_verdict()))
     assert [post.payload.get("reply_broadcast") for post in posts] == [None, True]
-    assert posts[-1].key == event_key(DEBATE_ID, 2, "headline")
+    assert posts[-1].key == headline_key(DEBATE_ID)
     assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
 
 

@@ -127,7 +127,7 @@ async def test_a_debate_of_a_channel_one_is_not_in_is_not_shown(team: Team):
     board = await secret.debate("Sell or keep the company?")
     debate = await secret.wait_for_end(board)
     await team.type(f"show {debate.id}", user="alex")
-    assert "You are not in the channel" in team.told("alex")[-1]
+    assert f"There is no debate `{debate.id}`" in team.told("alex")[-1]
     assert "company" not in team.told("alex")[-1]
     await team.type(f"show {debate.id}", user="dana")
     assert "Sell or keep the company?" in team.told("dana")[-1]

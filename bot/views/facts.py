@@ -1,0 +1,56 @@
+"""Which facts people gave are still there: in the positions, in the verdict (pure)."""
+
+from collections.abc import Sequence
+
+from bot.mrkdwn.convert import gist
+from bot.views.message import listed
+from bot.views.words import counted, name_of
+from core import facts
+from core.formats.registry import format_of
+from core.models import Debate, Verdict
+
+_LOST_LIMIT = 400
+_FACT_LIMIT = 80
+_NAMES_LIMIT = 400
+
+
+def kept_facts(debate: Debate) -> str:
+    """Return how many facts hold and which are lost; empty where people gave none."""
+    known = [fact for fact in facts.ledger(debate) if not fact.text.endswith("?")]
+    if not known:
+        return ""
+    if debate.verdict:
+        return _line("the verdict", known, _words(debate.verdict))
+    texts = format_of(debate).positions(debate)
+    if not texts:
+        return ""
+    kept = (
+        f"{name_of(debate, agent)} {len(known) - len(facts.lost(known, made.text))}"
+        for agent, made in texts.items()
+    )
+    said = listed(kept, _NAMES_LIMIT, ", ")
+    return f"*Facts people gave*: {counted(len(known), 'fact')}; kept in the positions: {said}"
+
+
+def _line(place: str, known: Sequence[facts.Fact], text: str) -> str:
+    lost = facts.lost(known, text)
+    kept = f"*Facts people gave*: {len(known) - len(lost)} of {len(known)} hold in {place}."
+    if not lost:
+        return kept
+    names = listed((f"“{gist(fact.text, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")
+    return f"{kept} Not taken up: {names}"
+
+
+def _words(reached: Verdict) -> str:
+    """Everything the verdict says that could take a fact up."""
+    parts = (
+        reached.decision,
+        reached.solution,
+        reached.implementation,
+        *reached.tradeoffs,
+        *reached.recommendations,
+        *reached.unmet_requirements,
+        *reached.open_questions,
+        *reached.overturned_by,
+    )
+    return "\n".join(parts)

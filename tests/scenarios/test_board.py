@@ -1,0 +1,180 @@
+"""The board's buttons: who may press them, what they do, and what the board shows."""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+import pytest
+
+from bot.ids import ActionId
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from core.errors import ProviderError, RequestRejected
+from core.events import DebatePaused, DebateResumed, fold
+from core.models import Act, Debate, Status
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, plausible_reply
+from tests.scenarios.test_starting import chosen, form_of
+
+QUESTION = "Should we use Kafka or PostgreSQL? It must keep every job. At most 30 seconds."
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    provider = ScriptedProvider(latency=0.25)
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=3)) as found:
+        yield found
+
+
+def buttons(team: Team, board: str) -> Sequence[str]:
+    """What can be pressed on the board now."""
+    root = team.thread(board)[0]
+    found = (one["elements"] for one in root["blocks"] if one["type"] == "actions")
+    return [element["text"]["text"] for elements in found for element in elements]
+
+
+async def board_saying(team: Team, board: str, words: str) -> Message:
+    def found() -> Any:
+        root = team.thread(board)[0]
+        return root if words in root["text"] else None
+
+    return await team.workspace.wait_for(found, timeout=20)
+
+
+async def debate_at(team: Team, board: str) -> Debate:
+    return fold(await team.moot.store.events(key_of(team.thread(board)[0]).partition("/")[0]))
+
+
+async def test_pause_holds_the_debate_until_it_is_resumed(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_posts(1, board)
+    await team.click(board, ActionId.PAUSE.value)
+    await board_saying(team, board, "Paused")
+    assert "Resume" in buttons(team, board)
+    assert "Pause" not in buttons(team, board)
+    await team.wait_until_sent()
+    before = await debate_at(team, board)
+    await team.moot.outbox.clock.sleep(0.6)
+    assert (await debate_at(team, board)).contributions == before.contributions
+    await team.click(board, ActionId.RESUME.value)
+    debate = await team.wait_for_end(board)
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict is not None
+    assert not debate.verdict.partial
+
+
+async def test_two_clicks_on_pause_are_one_pause(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_posts(1, board)
+    await team.click(board, ActionId.PAUSE.value)
+    await team.click(board, ActionId.PAUSE.value)
+    await board_saying(team, board, "Paused")
+    await team.click(board, ActionId.RESUME.value)
+    debate = await team.wait_for_end(board)
+    log = await team.moot.store.events(debate.id)
+    kinds = [type(one.event) for one in log]
+    assert (kinds.count(DebatePaused), kinds.count(DebateResumed)) == (1, 1)
+
+
+async def test_vote_now_skips_the_rounds_to_come(team: Team):
+    board = await team.debate(QUESTION)
+    await board_saying(team, board, "Positions so far")
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=20)
+    await team.click(board, ActionId.VOTE_NOW.value)
+    debate = await team.wait_for_end(board)
+    assert debate.vote_called_by is not None
+    assert debate.tally is not None
+    assert max(made.turn.round for made in debate.contributions.values()) < 3
+    assert any("asked for the vote" in one["text"] for one in team.replies(board))
+
+
+async def test_before_there_are_positions_vote_now_is_not_offered(team: Team):
+    board = await team.debate(QUESTION)
+    assert "Vote now" not in buttons(team, board)
+    assert "Stop" in buttons(team, board)
+    await team.click(board)
+    await team.wait_for_end(board)
+
+
+async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(team: Team):
+    board = await team.debate(QUESTION)
+    await team.click(board, ActionId.ADD_CONTEXT.value)
+    view = await form_of(team)
+    await team.workspace.submit("dana", view["id"], chosen(context="Two people run it."))
+    debate = await team.wait_for_end(board)
+    assert [note.text for note in debate.notes] == ["Two people run it."]
+    assert any("adds for the agents:\nTwo people" in one["text"] for one in team.replies(board))
+
+
+@pytest.mark.parametrize("action", [ActionId.PAUSE, ActionId.STOP, ActionId.ADD_CONTEXT])
+async def test_others_are_refused_told_why_and_what_they_can_do(team: Team, action: ActionId):
+    board = await team.debate(QUESTION)
+    await team.click(board, action.value, user="alex")
+    await team.workspace.wait_for(lambda: team.told("alex"))
+    dana = team.workspace.user("dana").id
+    assert f"Only <@{dana}>, who started debate" in team.told("alex")[-1]
+    assert "A reply in its thread always reaches the agents" in team.told("alex")[-1]
+    assert team.workspace.views("alex") == []
+    await team.click(board)
+    await team.wait_for_end(board)
+
+
+async def test_people_the_channels_settings_name_may_steer(team: Team):
+    await team.type("settings")
+    view = await form_of(team)
+    alex = team.workspace.user("alex").id
+    await team.workspace.submit("dana", view["id"], chosen(stewards=[alex]))
+    board = await team.debate(QUESTION)
+    await team.click(board, user="alex")
+    debate = await team.wait_for_end(board)
+    assert debate.stop is not None
+    assert debate.stop.by.id == alex
+
+
+async def test_the_board_says_which_facts_are_kept_and_links_to_the_end(team: Team):
+    board = await team.debate(QUESTION)
+    await board_saying(team, board, "Facts people gave")
+    await team.wait_for_end(board)
+    root = team.thread(board)[0]
+    assert "hold in the verdict" in root["text"]
+    shown = json.dumps(root["blocks"])
+    assert f"/archives/{team.workspace.channel(team.channel).id}/p" in shown
+    assert "moot.invalid" not in shown
+    headline = next(one for one in team.thread(board) if one.get("subtype") == "thread_broadcast")
+    assert headline["ts"].replace(".", "") in shown
+    assert buttons(team, board) == []
+
+
+async def test_the_board_stays_pinned_unless_the_channel_wants_it_unpinned():
+    async with team_at_work() as team:
+        first = await team.debate(QUESTION)
+        await team.wait_for_end(first)
+        await team.type("settings")
+        view = await form_of(team)
+        await team.workspace.submit("dana", view["id"], chosen(unpin=["yes"]))
+        second = await team.debate("And which cloud?")
+        await team.wait_for_end(second)
+        assert team.workspace.pins(team.channel) == [first]
+
+
+async def test_the_board_itself_says_that_it_could_not_be_pinned(team: Team):
+    team.workspace.fill_pins(team.channel)
+    board = await team.debate(QUESTION)
+    await board_saying(team, board, "The board could not be pinned: This channel has 100 pins")
+    await team.click(board)
+    await team.wait_for_end(board)
+
+
+def failing(request: ModelRequest) -> str | ProviderError:
+    if request.role == "security" and request.act is Act.CRITIQUE:
+        return RequestRejected("No.")
+    return plausible_reply(request)
+
+
+async def test_failed_turns_are_said_above_the_answer():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(failing), rounds=1)) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+        shown = team.thread(board)[0]["text"]
+        assert "Turns that failed and are missing: 2." in shown
+        assert shown.index("Degraded result") < shown.index("*Decision*")
+        assert any("Security* failed to give a critique" in o["text"] for o in team.replies(board))
