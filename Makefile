@@ -76,9 +76,12 @@ bench: $(DEV) ## Measure latency, cost and load
 
 lock: $(DEV) ## Resolve the lock files anew: make lock ARGS=--upgrade
 	@$(COMPILE) --output-file=requirements.lock pyproject.toml
+	@$(COMPILE) --extra=postgres --constraint=requirements.lock \
+		--output-file=requirements-postgres.lock pyproject.toml
 	@$(GROUP) build | $(COMPILE) --constraint=requirements.lock \
 		--output-file=requirements-build.lock -
-	@$(GROUP) dev | $(COMPILE) --constraint=requirements.lock --constraint=requirements-build.lock \
+	@$(GROUP) dev | $(COMPILE) --constraint=requirements-postgres.lock \
+		--constraint=requirements-build.lock \
 		--output-file=requirements-dev.lock pyproject.toml -
 
 clean: ## Remove .venv and everything else that can be made again
