@@ -2,12 +2,29 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from bot.log import logger
 
 _log = logger(__name__)
 K = TypeVar("K", bound=Hashable)
+
+
+class Supervises(Protocol[K]):
+    """Keeps work going for every key that was woken, here or in another process."""
+
+    @property
+    def keys(self) -> tuple[K, ...]:
+        """What is being worked on here."""
+        ...
+
+    def wake(self, key: K) -> None:
+        """There is something to do for this key."""
+        ...
+
+    async def close(self, seconds: float) -> None:
+        """Stop working here, within so many seconds."""
+        ...
 
 
 class Supervisor(Generic[K]):

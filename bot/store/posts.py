@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RowMapping, Select, delete, insert, select, update
 
+from bot.store import holders
 from bot.store.tables import POSTS
 from core.errors import StoreError
 from core.store.columns import insert_new
@@ -93,6 +94,10 @@ class Posts:
         """
         return await self._database.write(lambda connection: _replace(connection, post))
 
+    async def hold(self, channel: Channel, life: str) -> None:
+        """Take the sending of a channel's posts over from every older life."""
+        await self._database.write(lambda c: holders.claim(c, *channel, life))
+
     async def next_for(self, channel: Channel) -> PostRow | None:
         """The first post of the channel that is neither sent nor failed.
 
@@ -111,41 +116,52 @@ class Posts:
         Send the payload of the row this returns: it may be newer than the one read before.
 
         Raises:
+            ChannelLost: Another life holds the channel.
             StoreError: There is no such post, or it was sent or failed already: do not send it.
         """
         return await self._database.write(lambda c: _mark_sending(c, key, life, at))
 
-    async def mark_sent(self, key: str, ts: str | None = None) -> PostRow:
+    async def mark_sent(
+        self, key: str, ts: str | None = None, *, life: str | None = None
+    ) -> PostRow:
         """Note that Slack has it; `ts` names the message, if the method gives one.
 
         The row then is *sent*; or *waiting*, if it was replaced while it was being sent.
 
         Raises:
+            ChannelLost: `life` is given, and another one holds the channel.
             StoreError: There is no such post.
         """
-        return await self._database.write(lambda c: _settle(c, key, PostState.SENT, ts=ts))
+        return await self._database.write(lambda c: _settle(c, key, PostState.SENT, life, ts=ts))
 
-    async def mark_failed(self, key: str, error: str) -> PostRow:
+    async def mark_failed(self, key: str, error: str, *, life: str | None = None) -> PostRow:
         """Note that Slack will never take it.
 
         The row then is *failed*; or *waiting*, if it was replaced while it was being sent.
 
         Raises:
-            StoreError: There is no such post.
-        """
-        return await self._database.write(lambda c: _settle(c, key, PostState.FAILED, error=error))
-
-    async def postpone(self, key: str, not_before: datetime, error: str | None = None) -> PostRow:
-        """Put it back to waiting: it was surely not sent, and may be tried from then on.
-
-        Raises:
+            ChannelLost: `life` is given, and another one holds the channel.
             StoreError: There is no such post.
         """
         return await self._database.write(
-            lambda c: _change(
-                c, key, state=PostState.WAITING, not_before=not_before, error=error, life=None
-            )
+            lambda c: _settle(c, key, PostState.FAILED, life, error=error)
         )
+
+    async def postpone(
+        self,
+        key: str,
+        not_before: datetime,
+        error: str | None = None,
+        *,
+        life: str | None = None,
+    ) -> PostRow:
+        """Put it back to waiting: it was surely not sent, and may be tried from then on.
+
+        Raises:
+            ChannelLost: Another life holds the channel.
+            StoreError: There is no such post.
+        """
+        return await self._database.write(lambda c: _postpone(c, key, not_before, error, life))
 
     async def row_by_key(self, key: str) -> PostRow | None:
         """The post with this key."""
@@ -209,7 +225,7 @@ def _channels_with_work(connection: Connection) -> list[Channel]:
 
 def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
     """Hand the newest version out."""
-    row = _get(connection, key, lock=True)
+    row = _get_for(connection, key, life)
     if row.state in {PostState.SENT, PostState.FAILED}:
         raise StoreError(f"The post {key!r} is not to be sent: it is {row.state} already.")
     return _change(
@@ -228,12 +244,13 @@ def _settle(
     connection: Connection,
     key: str,
     state: PostState,
+    life: str | None,
     *,
     ts: str | None = None,
     error: str | None = None,
 ) -> PostRow:
     """End an attempt; a version nobody was handed waits for the next one."""
-    row = _get(connection, key, lock=True)
+    row = _get_for(connection, key, life)
     newer = row.sending_version is not None and row.version > row.sending_version
     return _change(
         connection,
@@ -243,6 +260,23 @@ def _settle(
         error=error,
         not_before=None,
     )
+
+
+def _postpone(
+    connection: Connection, key: str, not_before: datetime, error: str | None, life: str | None
+) -> PostRow:
+    """Put the row back to waiting."""
+    _get_for(connection, key, life)
+    values = {"not_before": not_before, "error": error, "life": None}
+    return _change(connection, key, state=PostState.WAITING, **values)
+
+
+def _get_for(connection: Connection, key: str, life: str | None) -> PostRow:
+    """The row with this key, locked, if this life may write it; None may write all."""
+    row = _get(connection, key, lock=True)
+    if life is not None:
+        holders.check(connection, row.workspace, row.channel, life)
+    return row
 
 
 def _change(connection: Connection, key: str, **values: Any) -> PostRow:

@@ -57,6 +57,15 @@ CHANNEL_SETTINGS: Final = Table(
     Column("settings", JSON, nullable=False),
 )
 
+#: Which life of the bot sends a channel's posts: the fence against one that comes back.
+CHANNEL_HOLDERS: Final = Table(
+    "channel_holders",
+    METADATA,
+    Column("workspace", Text, primary_key=True),
+    Column("channel", Text, primary_key=True),
+    Column("life", Text, nullable=False),
+)
+
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 VERSION_TABLE: Final = "moot_bot_version"
 
