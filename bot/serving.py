@@ -4,7 +4,7 @@ import asyncio
 import signal
 
 from bot.app import Parts, running
-from bot.building import build_calls, load_settings, model_sets
+from bot.building import build_calls, check_settings, load_settings, model_sets
 from bot.log import logger, set_up_logs
 from bot.settings import BotSettings, LogLevel, Mode, mode_of, read_settings, slack_access
 
@@ -39,6 +39,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
     """
     access = slack_access(settings, mode or mode_of(settings))
     loaded = await load_settings(settings, clarify=True)
+    check_settings(loaded.settings, settings)
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)
     parts = Parts(

@@ -10,7 +10,7 @@ from decimal import Decimal
 from genai_prices import Usage as PricedUsage
 from genai_prices import calc_price
 
-from core.capabilities import Capability, Price
+from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.errors import CapReached
 from core.models import Usage
 
@@ -28,7 +28,6 @@ _MILLION = Decimal(1_000_000)
 ESTIMATE_SLACK = 1.15
 #: How fast a model's correction follows what it reports.
 _LEARNING = 0.2
-_PRICE_BOOKS = {"moonshot": "moonshotai"}
 
 
 def estimate_tokens(text: str, factor: float = 1.0) -> int:
@@ -94,7 +93,7 @@ def _listed_price(provider: str, model: str, usage: Usage, at: datetime | None) 
         cache_read_tokens=usage.cached_tokens,
         cache_write_tokens=usage.written_tokens,
     )
-    book = _PRICE_BOOKS.get(provider, provider)
+    book = PRICE_BOOKS.get(provider, provider)
     try:
         return calc_price(counted, model, provider_id=book, genai_request_timestamp=at).total_price
     except (LookupError, ValueError):

@@ -6,6 +6,7 @@ model are laid over each other in the order of the file; settings may add record
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cache
@@ -62,15 +63,41 @@ class Capability(Value):
     local: bool
 
 
+#: The providers whose name in the public price list is another one.
+PRICE_BOOKS: Mapping[str, str] = {"moonshot": "moonshotai"}
 #: One record of the table: `provider` and `match` are patterns, the rest are fields to lay over.
 Record = Mapping[str, Any]
 
 
+class Retirement(Value):
+    """A model its vendor takes out of service."""
+
+    provider: str
+    match: str
+    #: None: the vendor has announced no day that we know of.
+    on: date | None = None
+    #: The model to take in its place.
+    instead: str
+
+
 @cache
+def _table() -> Mapping[str, Any]:
+    """What comes with the program."""
+    text = files("core").joinpath("capabilities.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def _built_in() -> tuple[Record, ...]:
     """The records that come with the program."""
-    text = files("core").joinpath("capabilities.toml").read_text(encoding="utf-8")
-    return tuple(tomllib.loads(text)["models"])
+    return tuple(_table()["models"])
+
+
+def retirement(provider: str, model: str) -> Retirement | None:
+    """When this model goes out of service; None if nothing is known about that."""
+    for record in _table()["retiring"]:
+        if fits(record, provider, model):
+            return Retirement.model_validate(record)
+    return None
 
 
 def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> Capability:
@@ -86,12 +113,12 @@ def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> C
     """
     found: dict[str, Any] = {}
     for record in (*_built_in(), *overrides):
-        if _fits(record, provider, model):
+        if fits(record, provider, model):
             found.update(_fields(record))
     return Capability.model_validate(found)
 
 
-def _fits(record: Record, provider: str, model: str) -> bool:
+def fits(record: Record, provider: str, model: str) -> bool:
     """Whether the record is about this model; vendors' prefixes like `openai/` do not count."""
     name = model.lower().rsplit("/", 1)[-1]
     pattern = str(record.get("match", "*")).lower()

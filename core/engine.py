@@ -14,7 +14,14 @@ import structlog
 
 from core import schedule
 from core.calling.spent import usage_of
-from core.errors import CapReached, KeyRefused, LimitReached, ProviderError, ReplyUnreadable
+from core.errors import (
+    CapReached,
+    ConfigurationBroken,
+    KeyRefused,
+    LimitReached,
+    ProviderError,
+    ReplyUnreadable,
+)
 from core.events import ClarificationsClosed, Event, Recorded, TimeRanOut, TurnFailed, apply
 from core.models import Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
@@ -24,7 +31,7 @@ _log = structlog.get_logger(__name__)
 #: An event and the debate right after it.
 News = tuple[Debate, Recorded]
 #: What a turn may fail with; everything else is a fault of ours and stops the run loudly.
-TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached)
+TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached, ConfigurationBroken)
 
 
 class Work(NamedTuple):
@@ -44,6 +51,7 @@ class TurnTaker(Protocol):
             ProviderError: No model could be asked.
             ReplyUnreadable: The reply cannot be used, even repaired.
             LimitReached: A cap forbids the call.
+            ConfigurationBroken: The provider is not set up.
         """
         ...
 
@@ -261,7 +269,8 @@ def _cause(error: Exception) -> FailureCause:
     """What a turn's failure says about the turns after it."""
     if isinstance(error, CapReached):
         return FailureCause.CAP
-    return FailureCause.KEY if isinstance(error, KeyRefused) else FailureCause.PASSING
+    unusable = isinstance(error, KeyRefused | ConfigurationBroken)
+    return FailureCause.KEY if unusable else FailureCause.PASSING
 
 
 def _late(turn: Turn) -> Failure:

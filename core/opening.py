@@ -11,6 +11,7 @@ from core.models import (
     RESERVED_IDS,
     Agent,
     ContextMethod,
+    ModelChoice,
     Person,
     Place,
     Setup,
@@ -140,11 +141,11 @@ def _agent_id(name: str) -> str:
 
 def _completed(agent: Agent, settings: Settings) -> Agent:
     """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
-    chain = settings.fallbacks if agent.fallbacks is None else agent.fallbacks
-    own = (agent.provider, agent.model)
-    others = tuple(one for one in dict.fromkeys(chain) if (one.provider, one.model) != own)
-    prompts = {**settings.prompts, **agent.prompts}
-    return agent.model_copy(update={"prompts": prompts, "fallbacks": others})
+    changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
+    if agent.fallbacks is None and settings.fallbacks:
+        own = ModelChoice(provider=agent.provider, model=agent.model)
+        changes["fallbacks"] = tuple(one for one in settings.fallbacks if one != own)
+    return agent.model_copy(update=changes)
 
 
 def _summarization(form: str, settings: Settings) -> Summarization:

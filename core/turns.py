@@ -60,18 +60,24 @@ class Turns:
     """The engine's `TurnTaker`."""
 
     def __init__(
-        self, calls: ModelCalls, purse: Purse = _OWN_CAP_ONLY, *, secret: bytes = b""
+        self,
+        calls: ModelCalls,
+        purse: Purse = _OWN_CAP_ONLY,
+        *,
+        secret: Callable[[], Awaitable[bytes]] | None = None,
     ) -> None:
         """Keep what turns need.
 
         Args:
             calls: Asks models.
             purse: Says what may be spent.
-            secret: The installation's, so that vendors cannot tell who asks; empty: not told.
+            secret: The installation's, so that vendors can tell people apart and not recognise
+                them; None: vendors are told nothing.
         """
         self._calls = calls
         self._purse = purse
         self._secret = secret
+        self._key: bytes = b""
 
     async def take(self, debate: Debate, turn: Turn) -> Event:
         """The outcome of the turn.
@@ -85,9 +91,15 @@ class Turns:
         caps = await self._purse.caps(debate)
         if not is_ending(turn):
             caps = [_with_kept(cap) for cap in caps]
-        who = f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}"
-        user = pseudonym(self._secret, who) if self._secret else ""
-        return await PERFORMERS[turn.act](self._calls.under(caps, user=user), debate, turn)
+        calls = self._calls.under(caps, user=await self._asker(debate))
+        return await PERFORMERS[turn.act](calls, debate, turn)
+
+    async def _asker(self, debate: Debate) -> str:
+        """Who asked, unrecognisable; empty without a secret."""
+        if self._secret is None:
+            return ""
+        self._key = self._key or await self._secret()
+        return pseudonym(self._key, f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}")
 
 
 def is_ending(turn: Turn) -> bool:

@@ -1,11 +1,11 @@
 """`moot debate`: from what was typed to a decision, and a record that can be taken up again."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.building import build_calls, check_providers, load_settings, open_store
+from bot.building import build_calls, build_turns, check_providers, load_settings, open_store
 from bot.commands import new_debate_id
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
@@ -19,6 +19,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, MootError
 from core.events import DebateStarted, fold
+from core.model_call import ModelCalls
 from core.models import Debate, Place, Setup
 from core.opening import Wish, open_debate
 from core.ports import DebateStore
@@ -73,7 +74,11 @@ async def hold(asked: Asked) -> int:
         tell(f"Notice: {notice}")
     async with open_store(environment.moot_database) as store:
         session = Session(
-            asked=asked, environment=environment, settings=loaded.settings, store=store
+            asked=asked,
+            environment=environment,
+            settings=loaded.settings,
+            store=store,
+            take_turns=lambda calls: build_turns(calls, loaded.settings, store),
         )
         return await session.hold(question)
 
@@ -111,6 +116,7 @@ class Session:
     environment: BotSettings
     settings: Settings
     store: DebateStore
+    take_turns: Callable[[ModelCalls], Turns]
 
     async def hold(self, question: str) -> int:
         """Hold the debate from its start, or from where it was interrupted."""
@@ -148,7 +154,8 @@ class Session:
         screen, clock = screen_for(), SystemClock()
         calls = build_calls(self.environment, self.settings)
         sink = Progress(screen, verbose=self.asked.verbose)
-        engine = Engine(store=self.store, turns=Turns(calls), sink=sink, clock=clock)
+        turns = self.take_turns(calls)
+        engine = Engine(store=self.store, turns=turns, sink=sink, clock=clock)
         table = Table(debate_id, engine=engine, store=self.store, clock=clock, screen=screen)
         try:
             return await table.hold()

@@ -68,7 +68,7 @@ def from_status(
     """
     detail = f"{status}, {code}" if code else f"{status}"
     if status in _KEY_STATUSES or _KEY_CODES.search(code):
-        return KeyRefused(f"{vendor} refuses the API key or wants payment ({detail}).")
+        return _key_refused(vendor, detail)
     if status in _BUSY_STATUSES:
         return ProviderBusy(
             f"{vendor} is overloaded or limits our rate ({detail}).", retry_after=wait
@@ -83,10 +83,18 @@ def from_code(vendor: str, code: str) -> ProviderError:
     if _BUSY_CODES.search(code):
         return ProviderBusy(f"{vendor} is overloaded or limits our rate ({code}).")
     if _KEY_CODES.search(code):
-        return KeyRefused(f"{vendor} refuses the API key or wants payment ({code}).")
+        return _key_refused(vendor, code)
     if _REQUEST_CODES.search(code):
         return RequestRejected(f"{vendor} rejects the request ({code}).")
     return ProviderDown(f"{vendor} failed while answering ({code}).")
+
+
+def _key_refused(vendor: str, detail: str) -> KeyRefused:
+    """A refused key: only a person can mend it, so the words say how."""
+    return KeyRefused(
+        f"{vendor} refuses the API key or wants payment ({detail}). "
+        "Check the key and the account, then start Moot again."
+    )
 
 
 def code_of(error: object) -> str:

@@ -88,6 +88,9 @@ class JudgeEntry(Entry):
     icon: Name = Field(default=":scales:", description="An emoji code, with colons.")
     provider: Name | None = Field(default=None, description="Who serves the model.")
     model: Name | None = Field(default=None, description="The model's name at that provider.")
+    fallbacks: list[ModelEntry] | None = Field(
+        default=None, description="Models to ask, in order, when its own cannot be asked."
+    )
     temperature: Temperature | None = Field(
         default=None, description="None: the model's own default."
     )
@@ -113,6 +116,9 @@ class AgentEntry(Entry):
     icon: Name | None = Field(default=None, description="An emoji code, with colons.")
     provider: Name | None = Field(default=None, description="Who serves the model.")
     model: Name | None = Field(default=None, description="The model's name at that provider.")
+    fallbacks: list[ModelEntry] | None = Field(
+        default=None, description="Models to ask, in order, when its own cannot be asked."
+    )
     temperature: Temperature | None = Field(
         default=None, description="None: the model's own default."
     )
@@ -224,6 +230,10 @@ class FileEntry(Entry):
 
     default_model: ModelEntry = Field(
         default_factory=ModelEntry, description="Serves agents and judge that name no model."
+    )
+    fallbacks: list[ModelEntry] = Field(
+        default_factory=list[ModelEntry],
+        description="Models to ask, in order, when an agent's own cannot be asked.",
     )
     agents: list[AgentEntry] = Field(
         default_factory=list[AgentEntry], description="Agents; none: the built-in roles."

@@ -1,6 +1,6 @@
 """The entries of a configuration file → `Settings` (pure)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.models import (
     JUDGE,
@@ -45,7 +45,7 @@ def make_settings(
     default_judge = agent_model if _names_model(entry.default_model) else base.judge_model
     judge_model = _choice(entry.judge, default_judge, providers)
     summaries = _summaries(entry.debate.summarization, prompts)
-    makes = _Speakers(summaries, prompts)
+    makes = _Speakers(summaries, prompts, providers)
     return base.model_copy(
         update={
             "agents": tuple(
@@ -55,6 +55,8 @@ def make_settings(
             "judge_model": judge_model,
             "judge": makes.judge(entry.judge, judge_model) if _has_judge(entry) else base.judge,
             "summarization": summaries,
+            "fallbacks": _chain(entry.fallbacks, providers) or (),
+            "method_chosen": "method" in entry.debate.summarization.model_fields_set,
             "prompts": prompts.take(entry.prompts, "for every agent"),
             "vote": VoteRules(**entry.vote.model_dump()),
             "caps": Caps(**entry.limits.model_dump(include={"person_day_cost", "day_cost"})),
@@ -79,6 +81,16 @@ def _choice(entry: Choosing, usual: ModelChoice, providers: Mapping[str, str]) -
     provider = entry.provider or usual.provider
     model = entry.model or (usual.model if provider == usual.provider else "")
     return ModelChoice(provider=provider, model=model or providers.get(provider, usual.model))
+
+
+def _chain(
+    entries: Sequence[ModelEntry] | None, providers: Mapping[str, str]
+) -> tuple[ModelChoice, ...] | None:
+    """The models of a chain of fallbacks; None if there is no chain."""
+    if entries is None:
+        return None
+    nobody = ModelChoice(provider="", model="")
+    return tuple(_choice(entry, nobody, providers) for entry in entries)
 
 
 def _debate(entry: DebateEntry, base: Settings) -> dict[str, object]:
@@ -124,9 +136,12 @@ def _summaries(entry: SummaryEntry, prompts: Prompts) -> Summarization:
 class _Speakers:
     """Makes agents and the judge."""
 
-    def __init__(self, summaries: Summarization, prompts: Prompts) -> None:
+    def __init__(
+        self, summaries: Summarization, prompts: Prompts, providers: Mapping[str, str]
+    ) -> None:
         self._summaries = summaries
         self._prompts = prompts
+        self._providers = providers
 
     def agent(self, entry: AgentEntry, choice: ModelChoice) -> Agent:
         """The agent; an unknown role argues as a generalist."""
@@ -139,6 +154,7 @@ class _Speakers:
             icon=entry.icon or ROLES[role].icon,
             provider=choice.provider,
             model=choice.model,
+            fallbacks=_chain(entry.fallbacks, self._providers),
             temperature=entry.temperature,
             enabled=entry.enabled,
             prompts=self._prompts.take(entry.prompts, name),
@@ -154,6 +170,7 @@ class _Speakers:
             icon=entry.icon,
             provider=choice.provider,
             model=choice.model,
+            fallbacks=_chain(entry.fallbacks, self._providers),
             temperature=entry.temperature,
             prompts=self._prompts.take(entry.prompts, entry.name),
             summarization=self._override(entry.summarization, entry.name),

@@ -16,6 +16,7 @@ from core.settings import Settings, role_id
 from core.settings_file.entries import SECTIONS, FileEntry, PriceEntry
 from core.settings_file.keys import nearest, translate
 from core.settings_file.making import make_settings
+from core.settings_file.model_names import model_faults
 from core.settings_file.source import Path, Source, read_source
 from core.settings_file.wanted import Prompts, ReadPrompt, unknown_names
 
@@ -133,7 +134,7 @@ def _contradictions(entry: FileEntry, source: Source, known: Known) -> Iterator[
         hint = nearest(entry.debate.format, list(FORMATS))
         yield f'{where}: there is no format "{entry.debate.format}". {hint}'
     yield from _ids(entry, source)
-    yield from _providers(entry, source, known.providers)
+    yield from model_faults(entry, source, known.settings.agent_model.provider, known.providers)
     yield from _prompt_names(entry, source)
     yield from _records(entry, source)
 
@@ -149,18 +150,6 @@ def _ids(entry: FileEntry, source: Source) -> Iterator[str]:
         elif agent.id in seen:
             yield f'{where}: another agent has the id "{agent.id}".'
         seen.add(agent.id)
-
-
-def _providers(entry: FileEntry, source: Source, providers: Mapping[str, str]) -> Iterator[str]:
-    named: list[tuple[Path, str | None]] = [
-        (("default_model", "provider"), entry.default_model.provider),
-        (("judge", "provider"), entry.judge.provider),
-    ]
-    named += [(("agents", at, "provider"), one.provider) for at, one in enumerate(entry.agents)]
-    for path, name in named:
-        if name and providers and name not in providers:
-            hint = nearest(name, list(providers))
-            yield f'{source.at(path)}: there is no provider "{name}". {hint}'
 
 
 def _prompt_names(entry: FileEntry, source: Source) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from core.models import Agent, Person, Place
+from core.models import Agent, ContextMethod, ModelChoice, Person, Place
 from core.opening import Wish, open_debate
 from core.settings import Settings
 
@@ -77,3 +77,33 @@ def test_what_cannot_be_used_is_named(wish: Wish, words: str) -> None:
         open_debate(wish, Settings(), delimiter="ab")
 
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "chosen", "method"),
+    [
+        ("panel", False, ContextMethod.ROUNDS),
+        ("panel", True, ContextMethod.LENGTH),
+        ("critique", False, ContextMethod.LENGTH),
+    ],
+)
+def test_a_panel_sums_up_rounds_unless_a_method_was_chosen(
+    form: str,
+    chosen: bool,  # noqa: FBT001 - a table's column
+    method: ContextMethod,
+) -> None:
+    settings = Settings(format=form, method_chosen=chosen)
+
+    assert open_debate(WISH, settings, delimiter="ab").summarization.method is method
+
+
+def test_agents_without_fallbacks_take_the_usual_ones_but_never_their_own_model() -> None:
+    luna, terra = (ModelChoice(provider="openai", model=name) for name in ("luna", "terra"))
+    ann = Agent(id="ann", name="Ann", role="architect", provider="openai", model="luna")
+    bob = ann.model_copy(update={"id": "bob", "model": "m", "fallbacks": ()})
+    settings = Settings(agents=(ann, bob), fallbacks=(luna, terra))
+    setup = open_debate(WISH, settings, delimiter="ab")
+
+    assert [agent.fallbacks for agent in setup.agents] == [(terra,), ()]
+    assert setup.judge.fallbacks == (luna, terra)
+    assert setup.agent("summarizer").fallbacks == (luna, terra)

@@ -1,10 +1,7 @@
 """A whole debate over real SDKs, agents at three vendors, while all that can break breaks."""
 
-import json
-import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from itertools import count
-from typing import Any
 
 import pytest
 
@@ -16,12 +13,12 @@ from core.models import Debate, Setup, Status
 from core.providers.anthropic import AnthropicProvider
 from core.providers.ollama import OllamaProvider
 from core.providers.openai import OpenAIProvider
-from core.providers.reading import dig
 from core.providers.testing.script import Asked, Ending, Fault, Reject, Say
 from core.providers.testing.server import Script, Vendor
 from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, a_setup, a_verdict_reply
+from core.testing import RecordingSink, a_setup
 from core.turns import Turns
+from tests.vendor_replies import good_reply
 
 DEBATE = "dvendors"
 MODELS = {
@@ -39,31 +36,6 @@ FAULTS: tuple[Say | Reject, ...] = (
     Reject(status=500),
     Say(text=" "),
 )
-
-
-def good_reply(asked: Asked) -> Say:
-    """A reply in the form that is asked for."""
-    fields = _fields(asked.body)
-    if "ranking" in fields:
-        return Say(text=json.dumps(_ballot(str(asked.body))))
-    if "solution" in fields:
-        return Say(text=json.dumps(a_verdict_reply()))
-    return Say(text="**Use PostgreSQL.**\n\nIt keeps every job, and the team knows it.")
-
-
-def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of the form that is asked for, in the vendor's own way."""
-    places = (("format",), ("output_config", "format", "schema"), ("text", "format", "schema"))
-    found = (dig(body, *place, "properties") for place in places)
-    nothing: Mapping[str, Any] = {}
-    return next((fields for fields in found if fields), nothing)
-
-
-def _ballot(prompt: str) -> dict[str, object]:
-    """A ballot that ranks the labels in the order they stand in the prompt."""
-    labels = list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", prompt)))
-    reasons = [f"{label} is clear" for label in labels]
-    return {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
 
 
 def with_faults(every: int) -> Script:

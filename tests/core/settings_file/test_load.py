@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import ConfigurationBroken
-from core.models import ContextMethod, Ending, PromptText
-from core.settings import ModelChoice, Settings
+from core.models import ContextMethod, Ending, ModelChoice, PromptText
+from core.settings import Settings
 from core.settings_file.dialectic import as_yaml
 from core.settings_file.files import check_file, load_file
 from core.settings_file.parse import Known, Loaded, check, load
@@ -100,7 +100,7 @@ def test_every_setting_of_a_full_file_arrives() -> None:
                  person_day_cost: 1, day_cost: 5, quorum: 1}
         prompts: {critique: strict.md}
         models: [{match: my-model, context_tokens: 1000}]
-        prices: {my-model: {input: 0.1, output: 2}}
+        prices: {my-model: {input: 0.1, output: 2}, claude-x: {input: 1, output: 2}}
         """
     ).settings
 
@@ -125,6 +125,72 @@ def test_every_setting_of_a_full_file_arrives() -> None:
     assert settings.prompts["critique"].text == "Text of strict.md"
     assert settings.models == ({"match": "my-model", "context_tokens": 1000},)
     assert settings.prices["my-model"].input == Decimal("0.1")
+
+
+def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
+    settings = loaded(
+        """
+        fallbacks: [{provider: openai}, {provider: offline}]
+        agents:
+          - {id: ann, role: security, fallbacks: [{provider: anthropic, model: claude-x}]}
+          - {id: bob, role: security, fallbacks: []}
+          - {id: cyd, role: security}
+        judge: {fallbacks: [{provider: offline}]}
+        prices: {claude-x: {input: 1, output: 1}}
+        """
+    ).settings
+
+    offline = ModelChoice(provider="offline", model="offline-checklists")
+    assert settings.fallbacks == (ModelChoice(provider="openai", model="gpt-small"), offline)
+    assert [agent.fallbacks for agent in settings.agents] == [
+        (ModelChoice(provider="anthropic", model="claude-x"),),
+        (),
+        None,
+    ]
+    assert settings.judge
+    assert settings.judge.fallbacks == (offline,)
+
+
+def test_a_chosen_method_is_told_from_a_usual_one() -> None:
+    assert loaded("debate: {summarization: {method: length}}").settings.method_chosen
+    assert not loaded("debate: {summarization: {threshold: 9}}").settings.method_chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        ("default_model: {provider: openia}", "default_model.provider", 'mean "openai"?'),
+        (
+            "default_model: {provider: openai, model: gpt-6.1-tera}",
+            "default_model.model",
+            'openai has no model "gpt-6.1-tera" that Moot knows. Did you mean "gpt-6.1-terra"?',
+        ),
+        (
+            "judge: {provider: anthropic, model: claude-sonet-5-5}",
+            "judge.model",
+            'Did you mean "claude-sonnet-5-5"?',
+        ),
+        (
+            "agents: [{id: ann, provider: anthropic, model: nonsense}]",
+            "agents[0].model",
+            "name its price under `prices`",
+        ),
+        ("fallbacks: [{model: x}]", "fallbacks[0]", "a fallback needs a provider"),
+        (
+            "agents: [{id: ann, fallbacks: [{provider: antropic}]}]",
+            "agents[0].fallbacks[0].provider",
+            'mean "anthropic"?',
+        ),
+    ],
+)
+def test_names_that_mean_nothing_are_told_with_the_nearest_ones(
+    text: str, where: str, said: str
+) -> None:
+    (line,) = problems(text)
+
+    assert line.startswith("moot.yaml, line 1: ")
+    assert where in line
+    assert said in line
 
 
 def test_what_the_file_leaves_out_is_as_before_with_a_notice() -> None:

@@ -1,0 +1,35 @@
+"""What a `Vendor` answers in whole debates: replies in the form that each request asks for."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from core.providers.reading import dig
+from core.providers.testing.script import Asked, Say
+from core.testing import a_verdict_reply
+
+
+def good_reply(asked: Asked) -> Say:
+    """A reply in the form that is asked for."""
+    fields = _fields(asked.body)
+    if "ranking" in fields:
+        return Say(text=json.dumps(_ballot(str(asked.body))))
+    if "solution" in fields:
+        return Say(text=json.dumps(a_verdict_reply()))
+    return Say(text="**Use PostgreSQL.**\n\nIt keeps every job, and the team knows it.")
+
+
+def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of the form that is asked for, in the vendor's own way."""
+    places = (("format",), ("output_config", "format", "schema"), ("text", "format", "schema"))
+    found = (dig(body, *place, "properties") for place in places)
+    nothing: Mapping[str, Any] = {}
+    return next((fields for fields in found if fields), nothing)
+
+
+def _ballot(prompt: str) -> dict[str, object]:
+    """A ballot that ranks the labels in the order they stand in the prompt."""
+    labels = list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", prompt)))
+    reasons = [f"{label} is clear" for label in labels]
+    return {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
