@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from core.providers.offline_engine.checklist import Check
 from core.providers.offline_engine.cleaning import argument_of
-from core.providers.offline_engine.options import Option
+from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.question import Reading, own_words
 from core.providers.offline_engine.requirements import Requirement
 from core.providers.offline_engine.wording import is_heading, mentions, normal, plain, sentences

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.providers.offline_engine.checklist import ANY, Check, Role, catalogue
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.material import Material
-from core.providers.offline_engine.options import Option
+from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.question import Reading
 from core.providers.offline_engine.requirements import Level, Requirement
 from core.providers.offline_engine.weighing import CLEAR, Reason, Weighed, find, is_known

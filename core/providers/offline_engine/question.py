@@ -4,9 +4,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.providers.offline_engine.asking import asking_sentence
 from core.providers.offline_engine.checklist import topics_of
 from core.providers.offline_engine.cleaning import is_order, without_orders
-from core.providers.offline_engine.options import Option, asking_sentence, options_in
+from core.providers.offline_engine.option import Option
+from core.providers.offline_engine.options import options_in
 from core.providers.offline_engine.requirements import Requirement, requirements_in
 from core.providers.offline_engine.wording import mentions, normal, sentences
 

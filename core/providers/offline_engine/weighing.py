@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from core.providers.offline_engine.checklist import Role, Thing, catalogue, inside
-from core.providers.offline_engine.options import Option
+from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.question import Reading, Remark
 from core.providers.offline_engine.requirements import Level, Requirement
 from core.providers.offline_engine.wording import capital, mentions, normal

@@ -61,6 +61,122 @@ from core.providers.offline_engine.requirements import Level, requirements_in
             ["Choose PostgreSQL", "Choose MySQL"],
         ),
         (
+            "Should we store customer data in MongoDB or PostgreSQL? It must be deletable.",
+            ["Store customer data in MongoDB", "Store customer data in PostgreSQL"],
+        ),
+        (
+            "Should we use Slack or email for announcements?",
+            ["Use Slack for announcements", "Use email for announcements"],
+        ),
+        (
+            "Should we use Kafka for events or PostgreSQL?",
+            ["Use Kafka for events", "Use PostgreSQL for events"],
+        ),
+        ("Should we deploy to AWS or Azure?", ["Deploy to AWS", "Deploy to Azure"]),
+        (
+            "Should we write it in Go, Rust or Python?",
+            ["Write it in Go", "Write it in Rust", "Write it in Python"],
+        ),
+        ("Should we host on AWS or on Hetzner?", ["Host on AWS", "Host on Hetzner"]),
+        (
+            "Should we rename Moot to Quorum or Dialectic?",
+            ["Rename Moot to Quorum", "Rename Moot to Dialectic"],
+        ),
+        ("Should we pay monthly or yearly?", ["Pay monthly", "Pay yearly"]),
+        (
+            "Should we hire a designer or a developer?",
+            ["Hire a designer", "Hire a developer"],
+        ),
+        (
+            "Should we adopt Kubernetes, Nomad, or Docker Swarm?",
+            ["Adopt Kubernetes", "Adopt Nomad", "Adopt Docker Swarm"],
+        ),
+        ("Vue vs. React vs. Svelte?", ["Choose Vue", "Choose React", "Choose Svelte"]),
+        ("Kubernetes or stay on Heroku?", ["Choose Kubernetes", "Stay on Heroku"]),
+        (
+            "Should we switch from Jenkins to GitHub Actions or wait?",
+            ["Switch from Jenkins to GitHub Actions", "Wait"],
+        ),
+        (
+            "Should we split our monolith into microservices or keep it?",
+            ["Split our monolith into microservices", "Keep our monolith"],
+        ),
+        (
+            "Should we move from AWS to Hetzner or stay?",
+            ["Move from AWS to Hetzner", "Stay with AWS"],
+        ),
+        ("Should we buy a CRM or build one?", ["Buy a CRM", "Build a CRM"]),
+        (
+            "Should we buy a laptop for Anna or Ben?",
+            ["Buy a laptop for Anna", "Buy a laptop for Ben"],
+        ),
+        ("Where should we host, on AWS or on Azure?", ["Choose AWS", "Choose Azure"]),
+        ("Who should lead the project, Anna or Ben?", ["Choose Anna", "Choose Ben"]),
+        (
+            "For our backend: Go or Rust?",
+            ["Choose Go for our backend", "Choose Rust for our backend"],
+        ),
+        ("Should our API be public?", ["Our API should be public", "Our API should not be public"]),
+        (
+            "Should the office be in Berlin or Munich?",
+            ["The office should be in Berlin", "The office should be in Munich"],
+        ),
+        ("Should we meet in person or online?", ["Meet in person", "Meet online"]),
+        (
+            "Should we release the update now or next month?",
+            ["Release the update now", "Release the update next month"],
+        ),
+        (
+            "Should we work from home or in the office?",
+            ["Work from home", "Work in the office"],
+        ),
+        (
+            "Should we raise prices by 5 % or 10 %?",
+            ["Raise prices by 5 %", "Raise prices by 10 %"],
+        ),
+        ("Monthly or yearly billing?", ["Choose monthly billing", "Choose yearly billing"]),
+        (
+            "If traffic doubles, should we scale up the database or add a cache?",
+            ["Scale up the database", "Add a cache"],
+        ),
+        ("Should we charge per seat or per usage?", ["Charge per seat", "Charge per usage"]),
+        (
+            "Should we open source our SDK or keep it private?",
+            ["Open source our SDK", "Keep our SDK private"],
+        ),
+        (
+            "Should we merge the two repositories into one or keep them separate?",
+            ["Merge the two repositories into one", "Keep the two repositories separate"],
+        ),
+        (
+            "Should we launch the beta in March with fewer features or in June with all of them?",
+            [
+                "Launch the beta in March with fewer features",
+                "Launch the beta in June with all of them",
+            ],
+        ),
+        (
+            "Should we let customers pay by card, by invoice or both?",
+            [
+                "Let customers pay by card",
+                "Let customers pay by invoice",
+                "Let customers pay by both",
+            ],
+        ),
+        (
+            "Should we introduce code review for every change or not?",
+            [
+                "Introduce code review for every change",
+                "Do not introduce code review for every change",
+            ],
+        ),
+        (
+            "Sollen wir unsere Daten in MongoDB oder PostgreSQL speichern?",
+            ["Choose MongoDB", "Choose PostgreSQL"],
+        ),
+        ("リモートワークと出社のどちらがよいですか?", ["Choose リモートワーク", "Choose 出社"]),
+        ("KafkaかPostgreSQLか?", ["Choose Kafka", "Choose PostgreSQL"]),
+        (
             "Which option do we choose?\n- hire a freelancer\n- wait until next year",
             ["Hire a freelancer", "Wait until next year"],
         ),
@@ -70,6 +186,29 @@ def test_options_are_found_in_the_order_of_the_question(
     question: str, decisions: list[str]
 ) -> None:
     assert [option.say for option in options_in(question)] == decisions
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Should we store customer data in MongoDB or PostgreSQL?", ["MongoDB", "PostgreSQL"]),
+        ("Should we pay monthly or yearly?", ["paying monthly", "paying yearly"]),
+        ("Should we charge per seat or per usage?", ["charging per seat", "charging per usage"]),
+        ("Should we plan in sprints or ship weekly?", ["planning in sprints", "shipping weekly"]),
+        (
+            "Should we split our monolith into microservices or keep it?",
+            ["splitting our monolith into microservices", "keeping our monolith"],
+        ),
+    ],
+)
+def test_options_have_names_that_fit_into_a_sentence(question: str, names: list[str]) -> None:
+    assert [option.name for option in options_in(question)] == names
+
+
+def test_an_act_stands_for_what_it_leads_to_and_not_for_what_it_ends() -> None:
+    split, keep = options_in("Should we split our monolith into microservices or keep it?")
+
+    assert (split.things, keep.things) == (("microservices",), ("monolith", "keep"))
 
 
 def test_a_question_without_options_gets_approaches_from_its_topic() -> None:
