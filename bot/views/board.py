@@ -29,6 +29,7 @@ from bot.views.words import (
 from core import schedule
 from core.formats.registry import format_of
 from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
+from core.stand_ins import stand_in_words
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 1200
@@ -130,7 +131,8 @@ def _agents(debate: Debate) -> str:
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
-    lines = [gist(words, _REASON_LIMIT) for words in (*debate.setup.warnings, *remarks)]
+    said = (*debate.setup.warnings, *remarks, *stand_in_words(debate.calls))
+    lines = [gist(words, _REASON_LIMIT) for words in said]
     lines += [_failed(debate, failure) for failure in debate.failures.values()]
     if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")

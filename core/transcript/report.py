@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.formats.registry import format_of
 from core.models import Contribution, Debate, Guidance, Summary
+from core.stand_ins import answering, stand_in_words
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.people import team_section
@@ -115,8 +116,9 @@ def _origin(made: Contribution) -> str:
     if made.carried_from or call is None:
         return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 ms"
     usage = call.usage
+    instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
     return (
-        f"{call.provider}/{call.model}; {usage.input_tokens:,} tokens in, "
+        f"{answering(call)}{instead}; {usage.input_tokens:,} tokens in, "
         f"{usage.output_tokens:,} out; {call.latency_ms:,} ms; {money(usage.cost)}"
     )
 
@@ -162,6 +164,7 @@ def _all_warnings(debate: Debate) -> Iterator[str]:
     for summary in debate.summaries.values():
         for warning in summary.warnings:
             yield f"{turn_words(debate, summary.turn)}: {warning}"
+    yield from stand_in_words(debate.calls)
     if debate.verdict:
         yield from debate.verdict.warnings
 
