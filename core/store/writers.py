@@ -61,6 +61,7 @@ class Repeating:
         self._place = place
         self._passes = passes
         self._pause = pause
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run the work in a transaction of its own."""
@@ -89,12 +90,22 @@ class Repeating:
             raise explain(error, self._place) from error
 
     async def _once(self, work: Callable[[Connection], T]) -> T:
-        """Run the work once."""
+        """Run the work once, to its end even if the caller is cancelled meanwhile.
+
+        A connection that is torn from the driver in the middle of a statement is never closed.
+        """
+        task = asyncio.create_task(self._transact(work))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    async def _transact(self, work: Callable[[Connection], T]) -> T:
         async with self._engine.begin() as connection:
             return await connection.run_sync(work)
 
     async def close(self) -> None:
-        """Free connections."""
+        """Free connections, once what is under way has ended."""
+        await asyncio.gather(*self._under_way, return_exceptions=True)
         await self._engine.dispose()
 
 
