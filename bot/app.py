@@ -19,6 +19,7 @@ from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
 from bot.health import Health
+from bot.jobs.beat import Beat
 from bot.listeners import actions, channel_settings, clarifying, messages, rest, starting
 from bot.listeners import commands as typed_commands
 from bot.listeners.estimating import Estimates
@@ -33,7 +34,8 @@ from bot.people.answering import Answering
 from bot.people.starting import Starting
 from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
-from bot.runner.local import LocalRunner
+from bot.runner.port import Runner
+from bot.runner.sharing import Sharing, sharing_of
 from bot.settings import SlackAccess
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
@@ -66,6 +68,8 @@ class Parts:
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
     pace: Pace = field(default_factory=Pace)
+    #: How soon a dead replica is noticed, where there are several.
+    beat: Beat = field(default_factory=Beat)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,7 @@ class Moot:
     store: SqlDebateStore
     posts: Posts
     commands: Commands
-    runner: LocalRunner
+    runner: Runner
     outbox: Outbox
     http: HttpServer
     health: Health
@@ -95,7 +99,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         database = await stack.enter_async_context(await _open(parts.database))
         client = slack_client(parts.slack.bot_token, parts.slack.api_url)
         identity = await identify(client)
-        reception, runner = _tie(parts, database, client, identity)
+        sharing = sharing_of(database_url(parts.database), parts.beat)
+        reception, runner = _tie(parts, database, client, identity, sharing=sharing)
         app = _listening(parts, client, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
@@ -104,12 +109,14 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             debates=lambda: len(runner.held),
         )
         http = HttpServer(parts.host, parts.port, health, None if gateway else app)
+        stack.push_async_callback(sharing.close)
         stack.push_async_callback(reception.outbox.close)
         stack.push_async_callback(runner.close)
         stack.push_async_callback(reception.estimates.close)
         for way_in in (http, gateway) if gateway else (http,):
             stack.push_async_callback(way_in.close)
             await way_in.start()
+        await sharing.start()
         await reception.outbox.start()
         await runner.start()
         _log.info("running", team=identity.team, address=http.address)
@@ -137,8 +144,13 @@ async def _open(location: str) -> Database:
 
 
 def _tie(
-    parts: Parts, database: Database, client: AsyncWebClient, identity: Identity
-) -> tuple[Reception, LocalRunner]:
+    parts: Parts,
+    database: Database,
+    client: AsyncWebClient,
+    identity: Identity,
+    *,
+    sharing: Sharing,
+) -> tuple[Reception, Runner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
     outbox = Outbox(
@@ -148,14 +160,16 @@ def _tie(
         life=secrets.token_hex(8),
         pace=parts.pace,
         team_url=identity.url,
+        supervise=sharing.channels,
     )
+    sharing.remind(outbox.look_for_work)
     channels = ChannelSettings(database)
     presenter = Presenter(
         posts=outbox, log=store, enabled=tuple(BoardAction), rows=posts, channels=channels
     )
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=presenter, clock=clock)
-    runner = LocalRunner(engine=engine, store=store, clock=clock)
+    runner = sharing.runner(engine, store, clock)
     commands = Commands(store=store, runner=runner, clock=clock, settings=lambda: parts.settings)
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)
     begins = Starting(

@@ -11,6 +11,7 @@ from procrastinate import App, RetryStrategy
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import Job, Status
 
+from bot.jobs.beat import Beat
 from bot.jobs.connection import PatientConnector, conninfo_of, prepare
 from bot.log import logger
 
@@ -27,20 +28,6 @@ _PAUSE = 0.5
 _STOP_SECONDS = 4.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Beat:
-    """How soon a dead replica is noticed, in seconds."""
-
-    #: Between two signs of life.
-    heartbeat: float = 5.0
-    #: Without a sign of life for so long, a replica is dead.
-    stalled: float = 20.0
-    #: Between two looks for the dead; a whole number that divides 60.
-    rescue: int = 5
-    #: Between two looks for jobs that nobody announced.
-    poll: float = 1.0
-
-
 class Jobs:
     """This replica's share of the jobs of all replicas.
 
@@ -49,7 +36,7 @@ class Jobs:
     the run token of the debate and the holder of the channel.
     """
 
-    def __init__(self, url: str, beat: Beat | None = None) -> None:
+    def __init__(self, url: str, beat: Beat) -> None:
         """Keep where jobs are queued; `start` connects.
 
         Args:
@@ -57,7 +44,7 @@ class Jobs:
             beat: How soon the dead are noticed.
         """
         self.conninfo = conninfo_of(url)
-        self.beat = beat or Beat()
+        self.beat = beat
         #: Called at each rescue: defers what was forgotten (a crash between fact and job).
         self.reminders: list[Callable[[], Awaitable[None]]] = []
         self._connector = PatientConnector(self.conninfo)

@@ -109,6 +109,19 @@ async def _ephemeral(call: Call) -> None:
     )
 
 
+async def _upload(call: Call) -> None:
+    """Share files in the thread with one message: three calls and more, the last one counts.
+
+    Source: https://docs.slack.dev/messaging/working-with-files
+    """
+    await call.client.files_upload_v2(
+        channel=call.channel,
+        thread_ts=call.thread_ts,
+        initial_comment=call.payload["text"],
+        file_uploads=[{**file, "title": file["filename"]} for file in call.payload["files"]],
+    )
+
+
 WAYS: Mapping[str, Way] = {
     "post": Way(CallKind.POST, repeatable=False, call=_post),
     "update": Way(CallKind.EDIT, repeatable=True, call=_update),
@@ -116,6 +129,7 @@ WAYS: Mapping[str, Way] = {
     "unpin": Way(CallKind.PIN, repeatable=True, call=_unpin),
     "react": Way(CallKind.REACT, repeatable=True, call=_react),
     "ephemeral": Way(CallKind.POST, repeatable=True, call=_ephemeral),
+    "upload": Way(CallKind.POST, repeatable=False, call=_upload),
 }
 
 
@@ -135,7 +149,7 @@ async def carry_out(call: Call) -> str | None:
 
 
 async def find_post(call: Call) -> str | None:
-    """Look in Slack for the message that carries the row's key; return its timestamp.
+    """Look in Slack for the message that carries the row's key or files; return its timestamp.
 
     Looks in the thread, or in the channel for what begins one.
 
@@ -144,11 +158,12 @@ async def find_post(call: Call) -> str | None:
     """
     attempted = call.row.attempted_at
     oldest = str(attempted.timestamp() - _CLOCK_MARGIN) if attempted else "0"
+    names = {file["filename"] for file in call.payload.get("files", ())}
     cursor = ""
     while True:
         page = await _page(call, oldest, cursor)
         for found in page.messages:
-            if found.key == call.row.key:
+            if found.key == call.row.key or names & set(found.file_names):
                 return found.ts
         if not page.next_cursor:
             return None

@@ -31,9 +31,7 @@ class ReplicatedRunner:
     or dies in the same moment.
     """
 
-    def __init__(
-        self, *, engine: Advances, store: DebateStore, clock: Clock, jobs: Jobs
-    ) -> None:
+    def __init__(self, *, engine: Advances, store: DebateStore, clock: Clock, jobs: Jobs) -> None:
         self._engine = engine
         self._store = store
         self._clock = clock

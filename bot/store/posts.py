@@ -161,7 +161,9 @@ class Posts:
             ChannelLost: Another life holds the channel.
             StoreError: There is no such post.
         """
-        return await self._database.write(lambda c: _postpone(c, key, not_before, error, life))
+        return await self._database.write(
+            lambda c: _postpone(c, key, not_before, error=error, life=life)
+        )
 
     async def row_by_key(self, key: str) -> PostRow | None:
         """The post with this key."""
@@ -263,7 +265,12 @@ def _settle(
 
 
 def _postpone(
-    connection: Connection, key: str, not_before: datetime, error: str | None, life: str | None
+    connection: Connection,
+    key: str,
+    not_before: datetime,
+    *,
+    error: str | None,
+    life: str | None,
 ) -> PostRow:
     """Put the row back to waiting."""
     _get_for(connection, key, life)

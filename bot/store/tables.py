@@ -66,6 +66,27 @@ CHANNEL_HOLDERS: Final = Table(
     Column("life", Text, nullable=False),
 )
 
+#: When people want to look at a decision again; a row goes when they were reminded.
+REMINDERS: Final = Table(
+    "reminders",
+    METADATA,
+    Column("debate_id", Text, primary_key=True),
+    #: The decision's origin.
+    Column("decision", Text, primary_key=True),
+    Column("due_at", Moment, nullable=False),
+    Index("reminders_due", "due_at"),
+)
+
+#: What debates are found by. On SQLite a full-text table, which has no key of its own.
+DEBATE_WORDS: Final = Table(
+    "debate_words",
+    MetaData(),
+    Column("debate_id", Text, primary_key=True),
+    Column("workspace", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("words", Text, nullable=False),
+)
+
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 VERSION_TABLE: Final = "moot_bot_version"
 

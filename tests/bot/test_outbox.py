@@ -18,7 +18,7 @@ from bot.outbox.outcomes import InDoubt, Later, Never, outcome_of
 from bot.outbox.pace import FAST, CallKind, Pace, Turnstile
 from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
-from bot.store.posts import NewPost, PostRow, Posts, PostState
+from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.tables import prepare
 from bot.testing import key_of, quick_workspace
 from bot.workspace.workspace import Workspace, run_workspace
@@ -252,12 +252,13 @@ async def test_what_a_dead_process_was_sending_is_looked_for_and_sent_if_absent(
         await office.settled("d1/board")
         await office.outbox.close()
         await office.posts.enqueue([office.new("d1/e1/0", thread_key="d1/board")])
+        await office.posts.hold(Channel("T1", office.new("").channel), "another life")
         await office.posts.mark_sending("d1/e1/0", "another life", SystemClock().now())
         again = office.open(FAST, "life-2")
         await again.start()
         (row,) = await office.settled("d1/e1/0")
         await again.close()
-        assert (row.state, row.life, row.attempts) == (PostState.SENT, "life-2", 2)
+        assert (row.state, row.life, row.attempts) == (PostState.SENT, "life-2/1", 2)
 
 
 async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.tables import prepare
 from core.errors import StoreError
@@ -281,3 +282,31 @@ async def test_posts_of_a_debate_come_in_order(posts: Posts) -> None:
     assert [row.key for row in rows] == ["d1/board", "d1/e2/main"]
     assert [row.state for row in rows] == [PostState.SENT, PostState.WAITING]
     assert await posts.rows_of_debate("d3") == []
+
+
+async def test_who_lost_the_channel_can_neither_send_nor_say_what_came_of_it(posts: Posts) -> None:
+    await posts.enqueue([post("d1/e1/0"), post("d1/e2/0")])
+    await posts.hold(GENERAL, "frozen")
+    await posts.mark_sending("d1/e1/0", "frozen", NOON)
+    await posts.hold(GENERAL, "awake")
+    with pytest.raises(ChannelLost):
+        await posts.mark_sending("d1/e2/0", "frozen", NOON)
+    with pytest.raises(ChannelLost):
+        await posts.mark_sent("d1/e1/0", "1.1", life="frozen")
+    with pytest.raises(ChannelLost):
+        await posts.postpone("d1/e1/0", NOON, "too fast", life="frozen")
+    with pytest.raises(ChannelLost):
+        await posts.mark_failed("d1/e1/0", "refused", life="frozen")
+
+    row = await next_of(posts)
+    assert (row.key, row.state, row.life) == ("d1/e1/0", PostState.SENDING, "frozen")
+    await posts.mark_sending("d1/e1/0", "awake", NOON)
+    assert (await posts.mark_sent("d1/e1/0", "1.2", life="awake")).ts == "1.2"
+
+
+async def test_a_channel_is_held_apart_from_the_others(posts: Posts) -> None:
+    await posts.enqueue([post("d1/e1/0"), post("d2/e1/0", RANDOM)])
+    await posts.hold(GENERAL, "one")
+    await posts.hold(RANDOM, "other")
+    await posts.mark_sending("d1/e1/0", "one", NOON)
+    await posts.mark_sending("d2/e1/0", "other", NOON)
