@@ -10,6 +10,7 @@ from core.events import DebateFailed, DebateStarted, Event, NoteAdded, fold
 from core.models import Debate, Note, Person, Place, Setup, Status
 from core.opening import Wish, open_debate
 from core.ports import Clock, DebateEntry, DebateFilter, DebateStore
+from core.redaction import redact
 from core.settings import Settings
 
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
@@ -78,7 +79,7 @@ class Commands:
         debate = fold(await self.store.events(debate_id))
         if debate.status is not Status.RUNNING:
             return False
-        note = Note(id=note_id, author=author, text=text, after=len(debate.contributions))
+        note = Note(id=note_id, author=author, text=redact(text), after=len(debate.contributions))
         await self.store.append(debate_id, NoteAdded(note=note), at=self.clock.now())
         self.runner.wake(debate_id)
         return True

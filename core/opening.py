@@ -17,6 +17,7 @@ from core.models import (
     Setup,
     Summarization,
 )
+from core.redaction import redact
 from core.settings import (
     DEFAULT_ROSTER,
     FALLBACK_ROLE,
@@ -24,6 +25,13 @@ from core.settings import (
     agent_for,
     judge_for,
     role_id,
+)
+
+
+#: Said to who asked; the question is kept without it.
+SECRET_REMOVED = (
+    "What looked like a secret was taken out of your question before it was stored. It was in "
+    "plain sight here: replace it."
 )
 
 
@@ -53,9 +61,13 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
     """
     roster, warnings = _roster(wish.agents, settings)
     form = _format(wish.format or settings.format)
+    asked = check_question(wish.question, settings.question_max_chars)
+    question, context = redact(asked), redact(wish.context.strip())
+    if (question, context) != (asked, wish.context.strip()):
+        warnings.append(SECRET_REMOVED)
     return Setup(
-        question=check_question(wish.question, settings.question_max_chars),
-        context=wish.context.strip(),
+        question=question,
+        context=context,
         asked_by=wish.asked_by,
         place=wish.place,
         format=form,

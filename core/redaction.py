@@ -16,6 +16,10 @@ _SECRETS = re.compile(
     | (?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}                 # keys of model providers
     | (?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])   # AWS access keys
     | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # JWT
+    | (?<![A-Za-z0-9])(?:gh[oprsu]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}   # GitHub, GitLab
+    | (?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,}  # Stripe
+    | (?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}                 # Google
+    | (?<=://)[^\s/:@]{0,64}:[^\s/@]{1,256}(?=@)           # name and password in an address
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -25,7 +29,8 @@ def redact(text: str) -> str:
     """The text with every known kind of secret replaced by `[redacted]`.
 
     Known are Slack tokens (`xox?-`, `xapp-`), keys of model providers (`sk-`), AWS access keys,
-    JSON Web Tokens and PEM blocks. Redacting twice changes nothing.
+    JSON Web Tokens, PEM blocks, tokens of GitHub, GitLab, Stripe and Google, and passwords in
+    addresses. Redacting twice changes nothing.
     """
     return _SECRETS.sub(REDACTED, text)
 

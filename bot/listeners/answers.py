@@ -9,6 +9,7 @@ from bot.views.message import Message
 from bot.views.notices import notice, usage
 from core.models import Debate, Status
 from core.ports import DebateEntry
+from core.redaction import redact
 
 COMMANDS = {
     "/debate": "a form to start a debate: agents, format, rounds, models, cost",
@@ -82,7 +83,7 @@ def too_late(numbers: Sequence[int]) -> str:
 
 def not_started(reason: str, question: str) -> str:
     """Return why nothing was started, with what was typed, so that it is not lost."""
-    shown = plain(question)[:_MOST_SHOWN]
+    shown = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
     return f"{reason}\nNothing was started. You wrote:\n>>> {shown}"
 
 

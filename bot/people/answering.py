@@ -8,6 +8,7 @@ from bot.people.reading import Reading, Said, read_reply
 from core import schedule
 from core.events import ClarificationAnswered, fold
 from core.models import Answer, Clarification, Debate, Person, Status
+from core.redaction import redact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,8 @@ class Answering:
         if said.number not in open_numbers(debate):
             known = debate.answers.get(said.number)
             return known is not None and known.origin == reply.origin
-        answer = Answer(number=said.number, text=said.text, by=reply.by, origin=reply.origin)
+        text = redact(said.text)
+        answer = Answer(number=said.number, text=text, by=reply.by, origin=reply.origin)
         appended = await self.commands.store.append(
             debate.id, ClarificationAnswered(answer=answer), at=self.commands.clock.now()
         )

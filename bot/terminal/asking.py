@@ -7,6 +7,7 @@ from typing import TextIO
 
 from bot.terminal.progress import Screen
 from core.models import Answer, Clarification, Debate, Person
+from core.redaction import redact
 from core.transcript.words import name_of
 
 
@@ -31,7 +32,7 @@ class Asking:
         self._screen.show("")
         self._screen.say(f"{asked.number}. {asked.question}  ({who})")
         self._screen.say(f"   Enter alone: {asked.assumption}")
-        typed = (await _next_line(self._stream)).strip()
+        typed = redact((await _next_line(self._stream)).strip())
         return Answer(number=asked.number, text=typed, by=self._person)
 
 

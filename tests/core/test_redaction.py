@@ -26,6 +26,11 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
         JWT,
         PEM,
         PEM.partition("-----END")[0],
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "github_pat_11ABCDEFG0abcdefghij_klmnop",
+        "glpat-abcdefghij0123456789",
+        "sk_live_abcdefghij0123456789",
+        "AIzaSyA-abcdefghijklmnopqrstuvwxyz01234",
     ],
 )
 @pytest.mark.parametrize("around", ["{}", "the token is {}.", '"key": "{}"', "a={}&b=1"])
@@ -49,6 +54,13 @@ def test_a_secret_is_replaced_wherever_it_stands(secret: str, around: str) -> No
 )
 def test_words_that_only_look_alike_stay(text: str) -> None:
     assert redact(text) == text
+
+
+def test_of_an_address_only_name_and_password_go() -> None:
+    address = "postgresql://moot:hunter2@db.example:5432/moot"
+
+    assert redact(address) == f"postgresql://{REDACTED}@db.example:5432/moot"
+    assert redact("https://db.example:5432/a@b") == "https://db.example:5432/a@b"
 
 
 @given(st.text())
