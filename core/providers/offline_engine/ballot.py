@@ -4,8 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.providers.offline_engine.material import Material, Text
-from core.providers.offline_engine.positions import Position, checks_met
+from core.providers.offline_engine.material import Material, Text, moved_in
+from core.providers.offline_engine.moving import wanted_in
+from core.providers.offline_engine.option import Option
+from core.providers.offline_engine.positions import Position, checks_met, items_under
+from core.providers.offline_engine.proposal import spread
 from core.providers.offline_engine.requirements import Level
 from core.providers.offline_engine.weighing import Weighed, find
 from core.providers.offline_engine.wording import plain, quote, rank_of
@@ -17,6 +20,10 @@ _CHECK = 1.0
 _MOST_CHECKS = 4
 #: Points that an option's score is worth, so that texts count beside it.
 _OPTION = 0.6
+#: Points by which another position must be better than one's own to be put before it.
+_OWN = 2.0
+#: Points for the option that the voter has moved to.
+_MOVED = 4.0
 #: Points for taking no option at all.
 _NO_OPTION = -6.0
 #: A lead in points that makes a voter as sure as the engine ever is.
@@ -34,9 +41,12 @@ class Judged:
     reason: str
 
 
-def rank(material: Material, candidates: Sequence[Text]) -> tuple[Judged, ...]:
+def rank(
+    material: Material, candidates: Sequence[Text], own: Text | None = None
+) -> tuple[Judged, ...]:
     """All candidates, best first; equal ones in an order that their labels do not decide."""
-    judged = [_judged(material, candidate) for candidate in candidates]
+    moved = moved_in(own.text, material.reading) if own else None
+    judged = [_judged(material, candidate, own, moved) for candidate in candidates]
     return tuple(
         sorted(judged, key=lambda j: (-j.points, rank_of(plain(j.position.text)), j.label))
     )
@@ -44,11 +54,13 @@ def rank(material: Material, candidates: Sequence[Text]) -> tuple[Judged, ...]:
 
 def ballot(material: Material) -> dict[str, object]:
     """A ranked ballot with a reason each and a confidence that follows from the margin."""
-    ranked = rank(material, material.candidates)
+    own = own_among(material, material.candidates)
+    ranked = rank(material, material.candidates, own)
     return {
         "ranking": [judged.label for judged in ranked],
         "reasons": [judged.reason for judged in ranked],
         "confidence": confidence(ranked),
+        "moved_by": moved_by(material, ranked[0], own) if ranked else "",
     }
 
 
@@ -60,19 +72,56 @@ def confidence(ranked: Sequence[Judged]) -> float:
     return round(0.35 + 0.55 * min(margin / _SURE, 1.0), 2)
 
 
+def own_among(material: Material, candidates: Sequence[Text]) -> Text | None:
+    """The voter's own position, known by its own heading and first step; None if in doubt."""
+    how = material.role.headings.how
+    begins = {
+        checks[0].do
+        for option in material.reading.options
+        if (checks := spread(material.role, material.reading, option))
+    }
+    mine = [text for text in candidates if begins.intersection(items_under(text.text, how)[:1])]
+    return mine[0] if len(mine) == 1 else None
+
+
+def moved_by(material: Material, first: Judged, own: Text | None) -> str:
+    """The critique of the voter's earlier first choice that speaks most for the one it has now."""
+    if own and label_of(own.label) == first.label:
+        return ""
+    scored = [(_speaks_for(material, critique, first), critique) for critique in material.critiques]
+    best = max((score for score, _ in scored), default=0)
+    return next((critique.label for score, critique in scored if score == best > 0), "")
+
+
+def _speaks_for(material: Material, critique: Text, first: Judged) -> int:
+    """How much a critique says that the first choice does better: its option, its steps."""
+    wanted, _ = wanted_in(critique.text, material.reading.options)
+    named = [c for c in material.role.relevant(material.reading.topics) if c.ask in critique.text]
+    missing = [r for r in first.position.met if f"“{r.text[:40]}" in critique.text]
+    return (
+        3 * (wanted is not None and wanted == first.position.option)
+        + sum(check.is_met_by(first.position.text) for check in named)
+        + len(missing)
+    )
+
+
 def label_of(text: str) -> str:
     """The label of a candidate: the `p1` in what stands over it, else all of that."""
     found = _LABEL.search(text)
     return found[0] if found else text
 
 
-def _judged(material: Material, candidate: Text) -> Judged:
+def _judged(material: Material, candidate: Text, own: Text | None, moved: Option | None) -> Judged:
     position = material.position(candidate.text)
     taken = find(material.ranked, position.option) if position.option else None
     met = checks_met(material.role.relevant(material.reading.topics), position.text)[:_MOST_CHECKS]
     points = sum(_COVERED[requirement.level] for requirement in position.met)
     points += _CHECK * len(met)
     points += _OPTION * taken.score if taken else _NO_OPTION
+    if moved:
+        points += _MOVED if position.option == moved else 0.0
+    elif candidate is own:
+        points += _OWN
     reason = _reason(material, position, taken, len(met))
     return Judged(label_of(candidate.label), round(points, 3), position, reason)
 

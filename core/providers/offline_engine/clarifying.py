@@ -30,6 +30,8 @@ def questions(material: Material) -> dict[str, object]:
 def _is_open(point: OpenPoint, reading: Reading) -> bool:
     about_words = reading.topics == (DEFINITION,)
     fits = (not point.topics and not about_words) or any(t in reading.topics for t in point.topics)
+    if normal(point.question) in reading.asked_before:
+        return False
     said = normal(reading.evidence)
     settled = reading.has_kind(*point.settled_by) or any(
         mentions(said, word) for word in point.words

@@ -23,6 +23,9 @@ from core.providers.offline_engine.wording import (
     small,
 )
 
+#: What a critic says that would take another option, and how it says that it would not.
+CLEARLY_AHEAD = "clearly ahead"
+KEEP = "The choice itself I would keep."
 _GAPS = 2
 _HOLDS = ("What holds", "What I would keep", "What convinces me")
 _LACKS = ("What is missing", "What it leaves out", "Where it stays silent")
@@ -121,11 +124,15 @@ def _change(material: Material, position: Position, lacking: tuple[Check, ...]) 
 
 def preference(material: Material, taken: Weighed) -> str:
     """Whether this role would have taken the same option, and why not."""
-    best = material.ranked[0]
+    best = material.first_choice
     if best.option == taken.option:
-        return "The choice itself I would keep."
+        return KEEP
+    if material.moved_to:
+        return (
+            f"Since the last round I am for {best.option.name}{_because(best, taken, clear=False)}."
+        )
     clear = best.score - taken.score >= CLEAR
-    margin = "clearly ahead" if clear else "ahead by a little"
+    margin = CLEARLY_AHEAD if clear else "ahead by a little"
     return f"By my criteria {best.option.name} is {margin}{_because(best, taken, clear=clear)}."
 
 

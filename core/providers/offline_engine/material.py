@@ -1,14 +1,25 @@
 """A model request as the engine sees it: the question read, and the other texts by their kind."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.providers.offline_engine.checklist import Role, catalogue
 from core.providers.offline_engine.cleaning import argument_of
+from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.positions import Position, read_position
 from core.providers.offline_engine.question import Reading, read_question
-from core.providers.offline_engine.weighing import Weighed, weigh
+from core.providers.offline_engine.weighing import Weighed, find, weigh
+from core.providers.offline_engine.wording import normal
 from core.request import ModelRequest, Part, PartKind
+
+#: How a post says that its author left the option it began with; read again in later rounds.
+MOVED = "I started from {old} and have moved to {new}"
+_MOVED = re.compile(
+    r"I started from (?P<old>.+?) and have moved to (?P<new>.+?)(?:: “|[.](?:\s|$))"
+)
+#: How parts are labelled that hold what the asked one said before.
+_OWN_LABEL = "Your "
 
 
 @dataclass(frozen=True)
@@ -46,9 +57,37 @@ class Material:
         """The options as this role weighs them."""
         return weigh(self.role_name, self.reading)
 
+    @property
+    def moved_to(self) -> Option | None:
+        """The option the asked one has moved to in an earlier round; None if it has not moved."""
+        return moved_in(self._own_words, self.reading)
+
+    @property
+    def moved_from(self) -> str:
+        """The name of the option the asked one began with, if it has moved."""
+        found = _MOVED.search(self._own_words)
+        return found["old"] if found else ""
+
+    @property
+    def _own_words(self) -> str:
+        mine = [text.text for text in self.others if text.label.startswith(_OWN_LABEL)]
+        return "\n".join([self.own, *mine])
+
+    @property
+    def first_choice(self) -> Weighed:
+        """The option this role is for: what it moved to, else what its criteria put first."""
+        return find(self.ranked, self.moved_to) if self.moved_to else self.ranked[0]
+
     def position(self, text: str) -> Position:
         """What a text stands for on this question."""
         return read_position(text, self.reading)
+
+
+def moved_in(text: str, reading: Reading) -> Option | None:
+    """The option that a text says its author has moved to."""
+    found = _MOVED.search(text)
+    wanted = normal(found["new"]) if found else ""
+    return next((option for option in reading.options if normal(option.name) == wanted), None)
 
 
 def material_of(request: ModelRequest) -> Material:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from core.providers.offline_engine.checklist import Check
+from core.providers.offline_engine.checklist import Check, OpenPoint
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.critique import preference
 from core.providers.offline_engine.material import Material, Text
@@ -69,7 +69,7 @@ def facilitation(material: Material) -> dict[str, object]:
         and missing
         and len(texts) <= len(material.reading.options) + 2
     ):
-        return _decided("ask", missing[0].question, missing[0].question)
+        return _asked(missing[0])
     if open_demands:
         return _decided("go_on", f"Say how each option meets {quote(open_demands[0].text, 90)}.")
     if _repeats(texts):
@@ -79,8 +79,18 @@ def facilitation(material: Material) -> dict[str, object]:
     return _decided("go_on", _focus(material, positions))
 
 
-def _decided(decision: str, focus: str, question: str = "") -> dict[str, object]:
-    return {"decision": decision, "focus": focus, "question": question}
+def _decided(decision: str, focus: str) -> dict[str, object]:
+    return {"decision": decision, "focus": focus, "question": "", "assumption": ""}
+
+
+def _asked(point: OpenPoint) -> dict[str, object]:
+    """To ask people; the debate goes on with the assumption if nobody answers."""
+    return {
+        "decision": "ask",
+        "focus": "Say what the answer changes for each option.",
+        "question": point.question,
+        "assumption": point.assumption,
+    }
 
 
 def _open_demands(material: Material) -> tuple[Requirement, ...]:

@@ -16,6 +16,7 @@ _UNANSWERED = re.compile(r"\b(?:NA|n/a|unanswered|nobody answered|no answer)\b")
 _ANSWER = re.compile(
     r"(?:^|\b|\s)(?:a|answer|answered(?: by [\w .-]+)?|→|->|=>)\s*[:→]\s*(?P<a>.+)$", re.IGNORECASE
 )
+_CLAUSES = re.compile(r"\s*[,;]\s+(?:(?:and|but)\s+)?|\s+(?:and|but)\s+(?=\w+ \w+ )")
 _NOTE = re.compile(r"^\W*(?P<id>[\w-]+)\s*\((?P<author>[^)]*)\)\s*:\s*(?P<text>.*)$")
 _AGAINST = tuple(
     normal(
@@ -92,6 +93,8 @@ class Reading:
     notes: tuple[Note, ...]
     #: All facts people gave, orders removed.
     evidence: str
+    #: What people were asked already, normalised.
+    asked_before: str
     language: str
 
     def has_kind(self, *kinds: str) -> bool:
@@ -122,9 +125,10 @@ def read_question(
         options=options,
         requirements=demands,
         topics=topics_of(f"{asked} {given}"),
-        remarks=_remarks(options, given, answers, added),
+        remarks=_remarks(options, _told(asked, given), answers, added),
         notes=added,
         evidence="\n".join(facts),
+        asked_before=normal(clarifications),
         language=_language(asked),
     )
 
@@ -173,10 +177,23 @@ def _distinct(
     return tuple(kept.values())
 
 
+def _told(question: str, given: str) -> list[tuple[str, str]]:
+    """What is stated with the question, clause by clause, and in the context, with its source."""
+    stated = [s for s in sentences(question) if "?" not in s and s != asking_sentence(question)]
+    clauses = [clause for s in stated for clause in _CLAUSES.split(s.rstrip("."))]
+    return [
+        *((clause, "the question") for clause in clauses),
+        *((sentence, "the context") for sentence in sentences(given)),
+    ]
+
+
 def _remarks(
-    options: tuple[Option, ...], given: str, answers: tuple[str, ...], added: tuple[Note, ...]
+    options: tuple[Option, ...],
+    told: list[tuple[str, str]],
+    answers: tuple[str, ...],
+    added: tuple[Note, ...],
 ) -> tuple[Remark, ...]:
-    said = [(sentence, "the context") for sentence in sentences(given)]
+    said = list(told)
     said += [(sentence, "a clarification") for answer in answers for sentence in sentences(answer)]
     said += [
         (sentence, note.author)

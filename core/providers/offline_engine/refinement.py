@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from core.providers.offline_engine.checklist import Check, catalogue
 from core.providers.offline_engine.material import Material
-from core.providers.offline_engine.positions import Position, items_under, stance
+from core.providers.offline_engine.moving import after_pull, keeps, moved_words, pulls
+from core.providers.offline_engine.positions import Position, items_under
 from core.providers.offline_engine.proposal import (
     Plan,
     because,
@@ -17,7 +18,7 @@ from core.providers.offline_engine.proposal import (
 )
 from core.providers.offline_engine.question import Reading
 from core.providers.offline_engine.requirements import Requirement
-from core.providers.offline_engine.weighing import CLEAR, Weighed, find
+from core.providers.offline_engine.weighing import Weighed
 from core.providers.offline_engine.wording import (
     bullets,
     full_stop,
@@ -33,8 +34,6 @@ from core.providers.offline_engine.wording import (
 
 _MOST_STEPS = 6
 _MOST_POINTS = 3
-#: What the word of one critic for another option is worth against one's own lead.
-_PULL = 1.5
 _FAIR = (
     "Not in my draft; the plan has a step for it now.",
     "Fair, or else {otherwise}",
@@ -64,11 +63,11 @@ def refinement(material: Material) -> str:
     """The agent's position after the critiques of it."""
     before = material.position(material.own)
     held = chosen_in(material, material.own)
-    chosen, moved_by = _after_pull(material, held)
+    chosen, moved_by = after_pull(material, held)
     heard = hear(material, before, held, chosen)
     plan = _plan(material, before, chosen, heard)
     role = material.role
-    moved = f" {_moved(held, moved_by)}" if moved_by else ""
+    moved = f" {moved_words(material, held, chosen, moved_by)}".rstrip()
     return post(
         f"**{full_stop(chosen.option.say)}**{moved}",
         section(role.headings.needs, needs(material, chosen, plan.demands)),
@@ -90,7 +89,7 @@ def hear(material: Material, before: Position, held: Weighed, chosen: Weighed) -
     there = [check for check in checks if check.is_met_by(before.text)]
     taken, later = new[: _MOST_POINTS - 1], new[_MOST_POINTS - 1 :]
     accepted = [_accept_demand(r) for r in named] + [_accept_check(material, c) for c in taken]
-    rejected = [_keeps(held, rival) for rival in _pulls(material, held)[:1] if chosen == held]
+    rejected = [keeps(held, pull.rival) for pull in pulls(material, held)[:1] if chosen == held]
     rejected += [_already(check, before) for check in there[:1]]
     rejected += [_later(material, check) for check in later[:1]]
     return Heard(
@@ -146,53 +145,3 @@ def _already(check: Check, before: Position) -> str:
         if there
         else (f"{quote(check.ask, 80)} was taken up in the last round.")
     )
-
-
-# -- moving to another option -----------------------------------------------------------------
-
-
-def _pulls(material: Material, held: Weighed) -> list[Weighed]:
-    """Other options that critics say they would take, one entry per critic."""
-    found: list[Weighed] = []
-    for critique in material.critiques:
-        closing = [
-            s
-            for s in sentences(critique.text)
-            if "ahead" in s or "would take" in s or "prefer" in s
-        ]
-        option = stance(" ".join(closing), material.reading.options) if closing else None
-        if option and option != held.option:
-            found.append(find(material.ranked, option))
-    return found
-
-
-def _after_pull(material: Material, held: Weighed) -> tuple[Weighed, str]:
-    """The option taken after the critiques, and the critic's sentence that moved it, if any did."""
-    pulls = _pulls(material, held)
-    for rival in dict.fromkeys(entry.option for entry in pulls):
-        entry = find(material.ranked, rival)
-        weight = _PULL * sum(pull.option == rival for pull in pulls)
-        if entry.score + weight > held.score:
-            return entry, _argument_for(material, entry)
-    return held, ""
-
-
-def _argument_for(material: Material, entry: Weighed) -> str:
-    said = [s for critique in material.critiques for s in sentences(critique.text)]
-    return next(
-        (s for s in said if entry.option.name.lower() in s.lower() and "ahead" in s),
-        "the critiques",
-    )
-
-
-def _moved(held: Weighed, moved_by: str) -> str:
-    argument = quote(moved_by, 150)
-    return f"I started from {held.option.name} and have moved: {argument} was the better argument."
-
-
-def _keeps(held: Weighed, rival: Weighed) -> str:
-    gap = held.score - rival.score
-    how = "clearly" if gap >= CLEAR else "narrowly"
-    reason = f", because {held.pros[0].clause}" if held.pros else ""
-    kept = f"{held.option.name} still leads {how}{reason}"
-    return f"To change to {rival.option.name}: by my criteria {kept}."

@@ -13,7 +13,7 @@ from core.providers.offline_engine.wording import capital, mentions, normal
 #: A few people: what asks for many hands weighs double.
 _FEW_PEOPLE = 4
 #: What a requirement's fate is worth to an option, for a must; half for the rest.
-_WORTH = {"fits": 2.0, "strained": -2.0, "fails": -30.0, "unknown": 0.0}
+_WORTH = {"fits": 2.0, "strained": -2.0, "fails": -60.0, "unknown": 0.0}
 #: What a remark for an option is worth; against it the same, ruled out three times as much.
 _REMARK = 3.0
 #: Loads below these speak for nothing: per second, and in users, records or parts.
