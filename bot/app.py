@@ -15,6 +15,7 @@ from bot.access import Access
 from bot.building import build_turns, database_url, estimating
 from bot.choices import ModelSet
 from bot.commands import Commands
+from bot.gateway.failing import answer_failures
 from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
@@ -108,7 +109,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             slack=gateway.is_connected if gateway else _always,
             debates=lambda: len(runner.held),
         )
-        http = HttpServer(parts.host, parts.port, health, None if gateway else app)
+        secret = parts.slack.signing_secret
+        http = HttpServer(parts.host, parts.port, health, None if gateway else app, secret)
         stack.push_async_callback(sharing.close)
         stack.push_async_callback(reception.outbox.close)
         stack.push_async_callback(runner.close)
@@ -203,7 +205,9 @@ def _listening(parts: Parts, client: AsyncWebClient, reception: Reception) -> As
         request_verification_enabled=bool(parts.slack.signing_secret),
         logger=logging.getLogger("slack_bolt"),
         name="moot",
+        raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
+    answer_failures(app)
     typed_commands.register(app, reception)
     actions.register(app, reception)
     clarifying.register(app, reception)

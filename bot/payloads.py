@@ -28,7 +28,10 @@ def plain(text: str) -> str:
 class Payload(BaseModel):
     """Something Slack sent."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
+    # Errors do not quote what was sent: they end in logs.
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", coerce_numbers_to_str=True, hide_input_in_errors=True
+    )
 
 
 class Command(Payload):

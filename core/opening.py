@@ -29,7 +29,7 @@ from core.settings import (
 
 
 #: Said to who asked; the question is kept without it.
-SECRET_REMOVED = (
+TAKEN_OUT = (
     "What looked like a secret was taken out of your question before it was stored. It was in "
     "plain sight here: replace it."
 )
@@ -64,7 +64,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
     asked = check_question(wish.question, settings.question_max_chars)
     question, context = redact(asked), redact(wish.context.strip())
     if (question, context) != (asked, wish.context.strip()):
-        warnings.append(SECRET_REMOVED)
+        warnings.append(TAKEN_OUT)
     return Setup(
         question=question,
         context=context,
