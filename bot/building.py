@@ -14,6 +14,7 @@ from core.model_call import ModelCalls, Tables
 from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
 from core.providers import registry
+from core.providers.listing import list_models, ollama_context
 from core.purse import SharedPurse
 from core.rehearsal import Estimate, rehearse
 from core.settings import ModelChoice, Settings
@@ -21,6 +22,8 @@ from core.settings_file.files import load_file
 from core.settings_file.parse import Known, Loaded
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from core.store.inspection import Inspection, inspect_file, inspect_server
+from core.store.migrate import newest
 from core.turns import Turns
 
 #: The variable with each provider's key.
@@ -199,3 +202,55 @@ def _model_set(provider: str) -> ModelSet:
         agent=ModelChoice(provider=provider, model=models.agent),
         judge=ModelChoice(provider=provider, model=models.judge),
     )
+
+
+async def models_there(environment: BotSettings, provider: str) -> Sequence[str]:
+    """Return the models a provider has for our key: the cheapest call that shows it is accepted.
+
+    Raises:
+        ProviderError: The key is refused, or nobody answers.
+        ConfigurationBroken: There is no address.
+    """
+    addresses = {
+        "anthropic": environment.anthropic_base_url,
+        "openai": environment.openai_base_url,
+        registry.COMPATIBLE: environment.openai_base_url,
+        "ollama": environment.ollama_host,
+    }
+    keys = {
+        **api_keys(environment),
+        registry.COMPATIBLE: environment.openai_api_key.get_secret_value(),
+    }
+    return await list_models(provider, keys.get(provider, ""), addresses.get(provider) or None)
+
+
+async def context_of(environment: BotSettings, model: str) -> int:
+    """Return the tokens that the context of one of Ollama's models holds; 0: unknown.
+
+    Raises:
+        ProviderError: Ollama does not answer.
+    """
+    return await ollama_context(model, environment.ollama_host or None)
+
+
+async def look_at_database(location: str, version_tables: Sequence[str]) -> Inspection:
+    """Look at a database without changing it.
+
+    Raises:
+        StoreDown: It cannot be read.
+        ConfigurationBroken: The location cannot be understood.
+    """
+    url = database_url(location)
+    if url.startswith("sqlite"):
+        return await inspect_file(Path(url.split(":///", 1)[-1]), version_tables)
+    return await inspect_server(url, version_tables)
+
+
+def newest_tables(*others: tuple[Path, str]) -> Mapping[str, str]:
+    """Return the version of this program's tables, by version table.
+
+    Args:
+        others: Migrations and version table of further packages.
+    """
+    own = (core.store.tables.MIGRATIONS, core.store.tables.VERSION_TABLE)
+    return {table: newest(migrations) for migrations, table in (own, *others)}

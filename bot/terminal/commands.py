@@ -46,6 +46,7 @@ def register(app: typer.Typer) -> None:
     app.command("export")(export)
     app.command("report")(report)
     app.command("eval")(evaluate)
+    app.command("doctor")(doctor)
     app.add_typer(config)
 
 
@@ -156,6 +157,18 @@ def evaluate(
 
     names = [one for one in evaluators.split(",") if one.strip()]
     raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+
+
+def doctor(
+    channel: Annotated[
+        str, typer.Option(help="Id of a Slack channel to look at for pinning.")
+    ] = "",
+    config: Config = None,
+) -> None:
+    """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
+    from bot.terminal.examining import examine_all
+
+    raise typer.Exit(_run(examine_all(config, channel)))
 
 
 @config.command("check")

@@ -4,6 +4,7 @@ The words name the vendor, the status and the vendor's short code, never its mes
 quote keys and prompts.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -109,6 +110,14 @@ def code_of(error: object) -> str:
         words(body, "type"),
     ]
     return next((code for code in found if _CODE.fullmatch(code)), "")
+
+
+def code_of_body(text: str) -> str:
+    """The vendor's short code in the body of an answer; empty when there is none."""
+    try:
+        return code_of({"body": json.loads(text)})
+    except ValueError:
+        return ""
 
 
 def retry_after(error: object) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 
@@ -85,6 +85,24 @@ class OllamaProvider:
         if not isinstance(dig(answer, "models"), list):
             raise ProviderDown("What answers is not Ollama.")
         return tuple(name for model in items(answer, "models") if (name := words(model, "name")))
+
+    async def context(self, model: str) -> int:
+        """Tokens the model's own context holds; 0 when Ollama does not say.
+
+        Raises:
+            ProviderError: Nobody answers as Ollama does, or the model is not there.
+        """
+        try:
+            response = await self._client().post("/api/show", json={"model": model}, timeout=3.0)
+            if response.status_code >= _BAD_STATUS:
+                raise _rejected(response)
+            answer = response.json()
+        except BROKEN as error:
+            raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
+        facts = dig(answer, "model_info")
+        found = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
+        lengths = [count(found, name) for name in found if name.endswith(".context_length")]
+        return max(lengths, default=0)
 
     async def close(self) -> None:
         """Free connections."""

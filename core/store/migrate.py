@@ -44,6 +44,13 @@ def _migrate(connection: Connection, location: Path, version_table: str, place: 
     command.upgrade(config, "head")
 
 
+def newest(location: Path) -> str:
+    """The version that a package's tables have when they are up to date."""
+    config = Config()
+    config.set_main_option("script_location", str(location).replace("%", "%%"))
+    return ScriptDirectory.from_config(config).get_current_head() or ""
+
+
 def _refuse_newer(connection: Connection, config: Config, version_table: str, place: str) -> None:
     """Raise if the database has a version this program does not know."""
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}

@@ -1,0 +1,26 @@
+"""`moot doctor`: a line per check, and what to do where something is wrong."""
+
+from pathlib import Path
+
+from bot.doctor.examine import examine
+from bot.doctor.findings import as_text, exit_code, is_well
+from bot.log import set_up_logs
+from bot.settings import LogLevel, read_settings
+from bot.terminal.files import put_out
+
+
+async def examine_all(file: Path | None, channel: str) -> int:
+    """Print all findings.
+
+    Returns:
+        The exit code: 0 all is well, 4 settings must be changed, 1 something else must.
+
+    Raises:
+        ConfigurationBroken: A variable of the environment cannot be used.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    found = await examine(environment, file, channel)
+    last = "All is well." if is_well(found) else "Something needs you: see the lines with ✗."
+    put_out(f"{as_text(found)}\n\n{last}\n", None)
+    return exit_code(found)
