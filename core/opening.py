@@ -27,7 +27,6 @@ from core.settings import (
     role_id,
 )
 
-
 #: Said to who asked; the question is kept without it.
 TAKEN_OUT = (
     "What looked like a secret was taken out of your question before it was stored. It was in "
