@@ -1,6 +1,7 @@
 """Jobs: work on a key, done by one replica at a time, taken over from a replica that died."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ class Jobs:
         self._works: dict[str, int] = {}
         self._freeze: asyncio.Task[None] | None = None
         self._closing: set[str] = set()
+        # It tells of every job, every two seconds.
+        logging.getLogger("procrastinate").setLevel(logging.WARNING)
         self._add_chores()
 
     def add(self, kind: str, work: Callable[[str], Awaitable[None]], *, at_once: int) -> None:

@@ -1,0 +1,51 @@
+"""A model on the loopback that counts: which prompt was asked when, by which replica."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+
+class CountingModels:
+    """Writes every call down before it is answered."""
+
+    def __init__(self, latency: float) -> None:
+        self.latency = latency
+        #: When each prompt was asked, in seconds since 1970.
+        self.asked: dict[str, list[float]] = defaultdict(list)
+        self.address = ""
+
+    @property
+    def calls(self) -> int:
+        """How many calls there were."""
+        return sum(len(times) for times in self.asked.values())
+
+    @property
+    def repeated(self) -> int:
+        """How many calls asked what had been asked before."""
+        return self.calls - len(self.asked)
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Note the prompt's mark, think, and let the caller go on."""
+        self.asked[await request.text()].append(time.time())
+        await asyncio.sleep(self.latency)
+        return web.Response()
+
+
+@asynccontextmanager
+async def counting_models(latency: float) -> AsyncGenerator[CountingModels]:
+    """Serve on a free port for as long as the block lasts."""
+    models = CountingModels(latency)
+    app = web.Application()
+    app.router.add_post("/", models.answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    models.address = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+    try:
+        yield models
+    finally:
+        await runner.cleanup()

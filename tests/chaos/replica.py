@@ -1,0 +1,65 @@
+"""A real bot in a process of its own: `python -m tests.chaos.replica <orders as JSON>`."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+
+from bot.app import Parts, running
+from bot.jobs.beat import Beat
+from bot.log import set_up_logs
+from bot.outbox.pace import FAST
+from bot.serving import stop_signal
+from bot.settings import LogFormat, LogLevel, SlackAccess
+from core.clock import SystemClock
+from core.model_call import ModelCalls
+from core.ports import ModelReply, ModelRequest
+from core.settings import ModelChoice, Settings
+from core.testing import ScriptedProvider
+from tests.scenarios.bot_process import mark_of, marked_reply
+
+
+class CountedElsewhere(ScriptedProvider):
+    """Tells the counting models of each call, and takes as long as they do."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(marked_reply)
+        self._address = address
+        self._session: aiohttp.ClientSession | None = None
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        self._session = self._session or aiohttp.ClientSession()
+        async with self._session.post(self._address, data=mark_of(request)) as answer:
+            await answer.read()
+        return await super().complete(request, on_first_token)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+
+async def main(orders: dict[str, Any]) -> None:
+    """Run until SIGTERM."""
+    set_up_logs(LogLevel.WARNING, LogFormat.JSON, ())
+    provider = CountedElsewhere(orders["models"])
+    choice = ModelChoice(provider=provider.name, model="scripted-1")
+    parts = Parts(
+        slack=SlackAccess(**orders["slack"]),
+        database=orders["database"],
+        calls=ModelCalls({provider.name: provider}, SystemClock()),
+        settings=Settings(agent_model=choice, judge_model=choice, rounds=orders["rounds"]),
+        pace=FAST,
+        beat=Beat(**orders["beat"]),
+    )
+    async with running(parts):
+        print("running", flush=True)  # noqa: T201 - for the parent
+        await stop_signal().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(json.loads(sys.argv[1])))
