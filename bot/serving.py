@@ -5,8 +5,17 @@ import signal
 
 from bot.app import Parts, running
 from bot.building import build_calls, check_settings, load_settings, model_sets
+from bot.doctor.examine import examine_here
 from bot.log import logger, set_up_logs
-from bot.settings import BotSettings, LogLevel, Mode, mode_of, read_settings, slack_access
+from bot.settings import (
+    BotSettings,
+    LogLevel,
+    Mode,
+    check_listening,
+    mode_of,
+    read_settings,
+    slack_access,
+)
 
 _log = logger(__name__)
 
@@ -38,6 +47,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         MootError: Slack or the database cannot be reached.
     """
     access = slack_access(settings, mode or mode_of(settings))
+    check_listening(settings)
     loaded = await load_settings(settings, clarify=True)
     check_settings(loaded.settings, settings)
     for notice in loaded.notices:
@@ -50,6 +60,8 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         models=model_sets(settings),
         host=settings.moot_host,
         port=settings.moot_port,
+        bounds=settings.bounds,
+        examine=lambda channel: examine_here(settings, loaded.settings, channel),
     )
     async with running(parts):
         await stop_signal().wait()

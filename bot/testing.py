@@ -15,6 +15,8 @@ from typing import Any
 
 from bot.app import Moot, Parts, running
 from bot.ids import ActionId, board_key
+from bot.listeners.doctoring import Examine
+from bot.limits import Bounds
 from bot.manifest import manifest
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import PostFound
@@ -165,11 +167,14 @@ class BotSpec:
     provider: ModelProvider = field(default_factory=ScriptedProvider)
     rounds: int = 2
     pace: Pace = FAST
+    bounds: Bounds = field(default_factory=Bounds)
     patience: Patience = QUICK_PATIENCE
     #: Signed requests instead of a WebSocket.
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.
     clarifying: Clarifying = field(default_factory=Clarifying)
+    #: Looks whether everything works, for `/debate doctor`.
+    examine: Examine | None = None
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
@@ -187,6 +192,8 @@ class BotSpec:
                 clarifying=self.clarifying,
             ),
             pace=self.pace,
+            bounds=self.bounds,
+            examine=self.examine,
         )
 
 

@@ -48,6 +48,24 @@ async def examine(
     return [*found, *(one for group in groups for one in group)]
 
 
+async def examine_here(
+    environment: BotSettings, settings: Settings, channel: str
+) -> Sequence[Finding]:
+    """Findings for people in a channel: models, Slack, the database; no file names of settings.
+
+    Args:
+        environment: Keys, tokens, addresses.
+        settings: Those the bot runs with.
+        channel: Where pinning shall be tried; empty: nowhere.
+    """
+    groups = await asyncio.gather(
+        models_findings(environment, settings),
+        check_slack(environment, channel),
+        database_findings(environment),
+    )
+    return [one for group in groups for one in group]
+
+
 async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
     """Findings about the models these settings use."""
     keys = api_keys(environment)

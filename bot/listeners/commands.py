@@ -6,15 +6,17 @@ Source: https://docs.slack.dev/interactivity/implementing-slash-commands
 import asyncio
 from typing import Any
 
-from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.channel_settings import open_settings
+from bot.listeners.doctoring import LOOKING, NOBODY, report_findings
 from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person, place
 from bot.listeners.starting import Opening, open_start_form
 from bot.listeners.typed import (
+    Doctor,
     Help,
     ListDebates,
     OpenForm,
@@ -43,10 +45,15 @@ def register(app: AsyncApp, reception: Reception) -> None:
     """Listen to the command."""
 
     @app.command("/debate")
-    async def debate(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
+    async def debate(
+        ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient, respond: AsyncRespond
+    ) -> None:
         command = Command.model_validate(body)
         answer = await answer_in_time(reception, command, client)
         await ack(**(answer.payload if answer else {}))
+        if answer and isinstance(understood(command.words), Doctor):
+            channel = "" if command.is_direct else command.channel_id
+            await report_findings(reception.examine, channel, respond)
 
 
 async def answer_in_time(
@@ -93,6 +100,8 @@ async def _answer(reception: Reception, command: Command, typed: Typed) -> Messa
     match typed:
         case Help() | OpenForm() | OpenSettings():
             return answers.help_text()
+        case Doctor():
+            return answers.words(LOOKING if reception.examine else NOBODY)
         case Unclear():
             return answers.words(answers.unclear(typed))
         case ListDebates():

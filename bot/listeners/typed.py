@@ -8,7 +8,7 @@ from difflib import get_close_matches
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
 _LONE_WORD = re.compile(r"[A-Za-z]+")
 #: Subcommands that stand alone, and those that take a debate's id.
-ALONE = ("help", "list", "settings")
+ALONE = ("help", "list", "settings", "doctor")
 WITH_ID = ("show", "stop")
 
 
@@ -25,6 +25,11 @@ class OpenForm:
 @dataclass(frozen=True)
 class OpenSettings:
     """The form for what holds in the channel."""
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Whether everything works."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +67,14 @@ class Question:
     text: str
 
 
-Typed = Help | OpenForm | OpenSettings | ListDebates | Show | StopDebate | Unclear | Question
-_ALONE: Mapping[str, Typed] = {
+Alone = Help | OpenForm | OpenSettings | Doctor | ListDebates
+Typed = Alone | Show | StopDebate | Unclear | Question
+_ALONE: Mapping[str, Alone] = {
     "": OpenForm(),
     "help": Help(),
     "list": ListDebates(),
     "settings": OpenSettings(),
+    "doctor": Doctor(),
 }
 
 

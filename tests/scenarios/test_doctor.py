@@ -1,0 +1,88 @@
+"""`/debate doctor` as people in a channel have it, and `moot doctor` as a process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bot.doctor.findings import Finding, bad, good
+from bot.doctor.slack import check_access
+from bot.listeners.doctoring import LOOKING, NOBODY
+from bot.testing import PATIENCE, BotSpec, quick_workspace, running_bot, socket_access, team_at_work
+from bot.workspace.workspace import run_workspace
+
+ROOT = Path(__file__).parents[2]
+
+
+async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
+    async def examine(channel: str) -> Sequence[Finding]:
+        return [
+            good("anthropic", f"asked from {channel}"),
+            bad("pinning", "<!channel> is full", "Unpin some."),
+        ]
+
+    async with team_at_work(spec=BotSpec(examine=examine)) as team:
+        await team.type("doctor")
+        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=PATIENCE)
+        first, second = sorted(team.told(), key=lambda words: words != LOOKING)
+
+        assert first == LOOKING
+        assert "✓ anthropic: asked from C" in second
+        assert "→ Unpin some." in second
+        assert "needs whoever runs Moot" in second
+        assert "<!channel>" not in second
+        assert team.told("kim") == []
+        assert list(team.workspace.messages(team.channel)) == []
+
+
+async def test_a_bot_that_cannot_look_says_where_to_look() -> None:
+    async with team_at_work() as team:
+        await team.type("doctor")
+
+        assert team.told() == [NOBODY]
+
+
+async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
+    async with run_workspace(quick_workspace()) as workspace:
+
+        async def examine(channel: str) -> Sequence[Finding]:
+            return await check_access(socket_access(workspace), channel)
+
+        async with running_bot(workspace, spec=BotSpec(examine=examine)) as team:
+            await team.type("doctor")
+            await workspace.wait_for(lambda: len(team.told()) > 1, timeout=PATIENCE)
+            said = next(words for words in team.told() if words != LOOKING)
+
+    assert said.count("✓") == 4
+    assert "All is well." in said
+    assert workspace.bot_token not in said
+    assert workspace.app_token not in said
+
+
+@pytest.mark.parametrize(
+    ("variables", "code", "said"),
+    [
+        ({}, 0, "All is well."),
+        ({"MOOT_DATABASE": "no/such/folder/moot.db"}, 1, "✗ folder of the database"),
+        ({"SLACK_BOT_TOKEN": "nonsense"}, 4, "✗ Slack: SLACK_BOT_TOKEN"),
+    ],
+)
+def test_the_exit_code_says_how_things_are(
+    tmp_path: Path, variables: dict[str, str], code: int, said: str
+) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    done = subprocess.run(
+        [sys.executable, "-c", "from bot.cli import main; main()", "doctor"],
+        cwd=tmp_path,
+        env={**kept, "PYTHONPATH": str(ROOT), "OLLAMA_HOST": "http://127.0.0.1:9", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+
+    assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
