@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.access import Access
 from bot.commands import Commands
+from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
 from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
@@ -31,6 +32,8 @@ class Reception:
     posts: Posts
     deliveries: Deliveries
     clock: Clock
+    #: Looks whether everything works; None: nobody can.
+    examine: Examine | None = None
 
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:
         """Return whether this delivery was answered before.
