@@ -18,6 +18,7 @@ COMMANDS = {
     "/debate show ID": "where a debate stands",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
+    "/debate doctor": "whether keys, models, Slack and the database work",
     "/debate help": "this text",
     "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
     "Debate this": "a shortcut on any message: its text becomes the question",
