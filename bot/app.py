@@ -23,6 +23,7 @@ from bot.health import Health
 from bot.jobs.beat import Beat
 from bot.listeners import actions, channel_settings, clarifying, messages, rest, starting
 from bot.listeners import commands as typed_commands
+from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
 from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
@@ -69,6 +70,8 @@ class Parts:
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
     pace: Pace = field(default_factory=Pace)
+    #: Looks whether everything works, for `/debate doctor`.
+    examine: Examine | None = None
     #: How soon a dead replica is noticed, where there are several.
     beat: Beat = field(default_factory=Beat)
 
@@ -191,6 +194,7 @@ def _tie(
         posts=posts,
         deliveries=Deliveries(database),
         clock=clock,
+        examine=parts.examine,
     )
     return reception, runner
 
