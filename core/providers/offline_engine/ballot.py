@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.providers.offline_engine.critique import KEEP
 from core.providers.offline_engine.material import Material, Text, moved_in
 from core.providers.offline_engine.moving import wanted_in
 from core.providers.offline_engine.option import Option
@@ -21,9 +22,11 @@ _MOST_CHECKS = 4
 #: Points that an option's score is worth, so that texts count beside it.
 _OPTION = 0.6
 #: Points by which another position must be better than one's own to be put before it.
-_OWN = 2.0
+_OWN = 3.5
 #: Points for the option that the voter has moved to.
 _MOVED = 4.0
+#: What a voter that has moved puts those who moved with it behind those who led the way, in points.
+_CONVERT = 3.0
 #: Points for taking no option at all.
 _NO_OPTION = -6.0
 #: A lead in points that makes a voter as sure as the engine ever is.
@@ -100,6 +103,7 @@ def _speaks_for(material: Material, critique: Text, first: Judged) -> int:
     missing = [r for r in first.position.met if f"“{r.text[:40]}" in critique.text]
     return (
         3 * (wanted is not None and wanted == first.position.option)
+        + (KEEP in critique.text)
         + sum(check.is_met_by(first.position.text) for check in named)
         + len(missing)
     )
@@ -120,6 +124,7 @@ def _judged(material: Material, candidate: Text, own: Text | None, moved: Option
     points += _OPTION * taken.score if taken else _NO_OPTION
     if moved:
         points += _MOVED if position.option == moved else 0.0
+        points -= _CONVERT if moved_in(candidate.text, material.reading) == moved else 0.0
     elif candidate is own:
         points += _OWN
     reason = _reason(material, position, taken, len(met))

@@ -10,7 +10,7 @@ from core.providers.offline_engine.positions import (
 )
 from core.providers.offline_engine.proposal import spread
 from core.providers.offline_engine.requirements import Requirement
-from core.providers.offline_engine.weighing import CLEAR, Weighed, fate_of, find
+from core.providers.offline_engine.weighing import CLEAR, Weighed, fate_of, find, is_known
 from core.providers.offline_engine.wording import (
     bullets,
     capital,

@@ -1,14 +1,14 @@
 """Whether critics move an author to another option, and how that is said.
 
-An author moves once at most, and only where more of those who took part are for the other option
-than for its own; so no two authors can change places.
+An author moves once at most, only where its own lead is small, and only to an option that meets
+more requirements, or as many with more people for it; so no two authors can change places.
 """
 
 from collections import Counter
 from dataclasses import dataclass
 
 from core.providers.offline_engine.critique import CLEARLY_AHEAD, KEEP
-from core.providers.offline_engine.material import MOVED, Material, Text
+from core.providers.offline_engine.material import MOVED, Material
 from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.positions import stance
 from core.providers.offline_engine.weighing import CLEAR, Weighed, find
@@ -56,19 +56,29 @@ def _pull(material: Material, held: Weighed, text: str) -> Pull | None:
 def after_pull(material: Material, held: Weighed) -> tuple[Weighed, str]:
     """The option taken after the critiques, and the critic's sentence that moved it, if any did."""
     found = () if material.moved_to else pulls(material, held)
-    counts = Counter(pull.rival.option for pull in found)
-    for option, critics in counts.most_common():
+    for option, _ in Counter(pull.rival.option for pull in found).most_common():
         mine = [pull for pull in found if pull.rival.option == option]
-        rival, worth = mine[0].rival, sum(pull.worth for pull in mine)
-        if critics > 1 + _supporters(material.critiques) and rival.score + worth > held.score:
-            strongest = max(mine, key=lambda pull: pull.worth)
-            return rival, strongest.said
+        rival = mine[0].rival
+        near = rival.score + sum(pull.worth for pull in mine) > held.score
+        if near and _has_better_case(material, rival, held, len(mine)):
+            return rival, max(mine, key=lambda pull: pull.worth).said
     return held, ""
 
 
-def _supporters(critiques: tuple[Text, ...]) -> int:
-    """How many critics would keep the choice."""
-    return sum(KEEP in critique.text for critique in critiques)
+def _has_better_case(material: Material, rival: Weighed, held: Weighed, critics: int) -> bool:
+    """Whether the other option meets more requirements, or as many and more people are for it.
+
+    Both sides see this the same way, so that two authors never change places.
+    """
+    gained = _requirements_met(rival) - _requirements_met(held)
+    supporters = sum(KEEP in critique.text for critique in material.critiques)
+    return gained > 0 or (gained == 0 and critics > 1 + supporters)
+
+
+def _requirements_met(entry: Weighed) -> int:
+    """How many requirements the catalogue says an option meets, less those it makes harder."""
+    worth = {"fits": 1, "strained": -1, "fails": -3}
+    return sum(worth.get(fate.outcome, 0) for fate in entry.fates)
 
 
 def moved_words(material: Material, held: Weighed, chosen: Weighed, moved_by: str) -> str:
@@ -79,6 +89,19 @@ def moved_words(material: Material, held: Weighed, chosen: Weighed, moved_by: st
     if material.moved_to != held.option:
         return ""
     return f"{MOVED.format(old=material.moved_from, new=held.option.name)}."
+
+
+def stand_words(material: Material, held: Weighed) -> str:
+    """How many critics are for another option, where the author stays."""
+    critics, other = len(material.critiques), len(pulls(material, held))
+    supporters = sum(KEEP in critique.text for critique in material.critiques)
+    if not critics or critics > other + supporters:
+        return ""
+    if not other:
+        return "Nobody asks for another choice; what follows is what the critiques added."
+    if other == critics == 1:
+        return "My critic would choose otherwise; I stay with it, for the reasons below."
+    return f"{other} of {critics} critics would choose otherwise; I stay, for the reasons below."
 
 
 def keeps(held: Weighed, rival: Weighed) -> str:

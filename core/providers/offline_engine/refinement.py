@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.providers.offline_engine.checklist import Check, catalogue
 from core.providers.offline_engine.material import Material
-from core.providers.offline_engine.moving import after_pull, keeps, moved_words, pulls
+from core.providers.offline_engine.moving import after_pull, keeps, moved_words, pulls, stand_words
 from core.providers.offline_engine.positions import Position, items_under
 from core.providers.offline_engine.proposal import (
     Plan,
@@ -33,7 +33,10 @@ from core.providers.offline_engine.wording import (
 )
 
 _MOST_STEPS = 6
+#: Of these, the role's own first ones, and the newest ones.
+_OWN_STEPS, _NEW_STEPS = 3, 3
 _MOST_POINTS = 3
+_MOST_DEMANDS = 6
 _FAIR = (
     "Not in my draft; the plan has a step for it now.",
     "Fair, or else {otherwise}",
@@ -67,9 +70,9 @@ def refinement(material: Material) -> str:
     heard = hear(material, before, held, chosen)
     plan = _plan(material, before, chosen, heard)
     role = material.role
-    moved = f" {moved_words(material, held, chosen, moved_by)}".rstrip()
+    moved = moved_words(material, held, chosen, moved_by) or stand_words(material, held)
     return post(
-        f"**{full_stop(chosen.option.say)}**{moved}",
+        f"**{full_stop(chosen.option.say)}** {moved}".strip(),
         section(role.headings.needs, needs(material, chosen, plan.demands)),
         section(pick(_ACCEPTED, role.title), bullets(heard.accepted[:_MOST_POINTS])),
         section(pick(_REJECTED, role.title), bullets(heard.rejected[:_MOST_POINTS])),
@@ -104,8 +107,8 @@ def _plan(material: Material, before: Position, chosen: Weighed, heard: Heard) -
     """What stood before with what was taken up; the role's own first steps and the newest stay."""
     old = items_under(before.text, material.role.headings.how) or first_plan(material).steps
     steps = tuple(dict.fromkeys((*old, *heard.steps)))
-    kept = steps if len(steps) <= _MOST_STEPS else (*steps[:2], *steps[2 - _MOST_STEPS :])
-    return Plan(chosen, tuple(dict.fromkeys((*before.met, *heard.demands)))[:4], kept)
+    kept = steps if len(steps) <= _MOST_STEPS else (*steps[:_OWN_STEPS], *steps[-_NEW_STEPS:])
+    return Plan(chosen, tuple(dict.fromkeys((*before.met, *heard.demands)))[:_MOST_DEMANDS], kept)
 
 
 def _named_checks(reading: Reading, texts: Iterable[str]) -> list[Check]:

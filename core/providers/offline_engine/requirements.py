@@ -76,6 +76,12 @@ _ASKS = re.compile(
 _CLAUSE = re.compile(
     r"\s*(?:[;\uff1b。]|,?\s+(?:and|but|while|und|aber)\s+)|(?<=[^\d]),\s+", re.IGNORECASE
 )
+#: A clause without a subject, which goes on with the one before: "must do this and cost that".
+_GOES_ON = re.compile(
+    r"^(?:be|have|cost|take|answer|handle|find|export|import|load|last|fit|carry|survive|support|"
+    r"keep|launch|run|start|stay|use|work|ship|deploy|store|send|show|save|serve|not)\b",
+    re.IGNORECASE,
+)
 _PER_SECOND = {"m": 60.0, "h": 3600.0, "d": 86400.0, "st": 3600.0, "t": 86400.0}
 _EMPTY = frozenset(
     normal(
@@ -146,8 +152,12 @@ def _of_sentence(sentence: str, default: Level) -> list[Requirement]:
     if _ASKS.search(sentence):
         kind, amount = _figure_kind(sentence)
         return [Requirement(_figure_of(sentence), default, kind, amount)] if kind else []
-    found = [_requirement(clause, default) for clause in _clauses(sentence)]
-    return [requirement for requirement in found if requirement]
+    found: list[Requirement] = []
+    for clause in _clauses(sentence):
+        inherited = found[-1].level if found and _GOES_ON.match(clause) else default
+        if requirement := _requirement(clause, inherited):
+            found.append(requirement)
+    return found
 
 
 def _clauses(sentence: str) -> list[str]:
