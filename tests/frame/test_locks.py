@@ -69,4 +69,5 @@ def test_the_bot_is_the_same_with_postgres() -> None:
 
 
 def test_no_lock_is_missing_from_the_project() -> None:
-    assert sorted(path.name for path in ROOT.glob("*.lock")) == sorted(LOCKS)
+    names = (path.name for path in ROOT.glob("[!.]*.lock"))
+    assert sorted(names) == sorted(LOCKS)
