@@ -21,6 +21,7 @@ from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
 from bot.health import Health
 from bot.jobs.beat import Beat
+from bot.limits import Bounds
 from bot.listeners import actions, channel_settings, clarifying, messages, rest, starting
 from bot.listeners import commands as typed_commands
 from bot.listeners.doctoring import Examine
@@ -70,6 +71,8 @@ class Parts:
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
     pace: Pace = field(default_factory=Pace)
+    #: How much people may ask for.
+    bounds: Bounds = field(default_factory=Bounds)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: How soon a dead replica is noticed, where there are several.
@@ -175,7 +178,12 @@ def _tie(
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=presenter, clock=clock)
     runner = sharing.runner(engine, store, clock)
-    commands = Commands(store=store, runner=runner, clock=clock, settings=lambda: parts.settings)
+    settings = parts.settings.model_copy(
+        update={"question_max_chars": parts.bounds.question_characters}
+    )
+    commands = Commands(
+        store=store, runner=runner, clock=clock, settings=lambda: settings, bounds=parts.bounds
+    )
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)
     begins = Starting(
         commands=commands,

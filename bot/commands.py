@@ -1,9 +1,11 @@
 """Facts in the log: a debate begins, people add to it, it is given up. No Slack in here."""
 
+import asyncio
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bot.limits import Bounds, check_context, check_notes, check_room, check_size
 from bot.runner.port import Runner
 from core.errors import BadInput, DebateUnknown
 from core.events import DebateFailed, DebateStarted, Event, NoteAdded, fold
@@ -42,6 +44,12 @@ class Commands:
     clock: Clock
     #: What holds where nothing else was asked.
     settings: Callable[[], Settings]
+    #: How much people may ask for.
+    bounds: Bounds = field(default_factory=Bounds)
+    #: Debates are counted and begun one after another, so that the count holds in this process.
+    _starting: asyncio.Lock = field(
+        default_factory=asyncio.Lock, init=False, repr=False, compare=False
+    )
 
     async def start_debate(
         self, wish: Wish, *, origin: str, settings: Settings | None = None
@@ -54,13 +62,17 @@ class Commands:
             settings: What holds where nothing was asked; None: the usual ones.
 
         Raises:
-            BadInput: The question cannot be used; nothing was started.
+            BadInput: The question cannot be used, or too many debates run; nothing was started.
         """
         delimiter = secrets.token_hex(_DELIMITER_BYTES)
+        check_context(wish.context, self.bounds)
         setup = open_debate(wish, settings or self.settings(), delimiter=delimiter)
-        started = await self.store.create(
-            new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
-        )
+        async with self._starting:
+            if await self.store.begun(origin) is None:
+                check_room(wish, await self._running(wish.place), self.bounds)
+            started = await self.store.create(
+                new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
+            )
         debate_id = started.recorded.debate_id
         self.runner.wake(debate_id)
         return Started(debate_id=debate_id, setup=setup, fresh=started.fresh)
@@ -75,10 +87,17 @@ class Commands:
         """Add what a person said to a running debate; False if it has ended.
 
         Calling it again with the same id changes nothing.
+
+        Raises:
+            BadInput: It is too long, or the debate takes no more notes.
         """
         debate = fold(await self.store.events(debate_id))
         if debate.status is not Status.RUNNING:
             return False
+        if note_id in {note.id for note in debate.notes}:
+            return True
+        check_size(text, self.bounds)
+        check_notes(debate, self.bounds)
         note = Note(id=note_id, author=author, text=redact(text), after=len(debate.contributions))
         await self.store.append(debate_id, NoteAdded(note=note), at=self.clock.now())
         self.runner.wake(debate_id)
@@ -107,6 +126,11 @@ class Commands:
     def unknown(self, debate_id: str) -> str:
         """Return that there is no such debate, or none that one may see."""
         return f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."
+
+    async def _running(self, place: Place) -> Sequence[DebateEntry]:
+        most = self.bounds.debates_per_workspace
+        wanted = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
+        return await self.store.find(wanted)
 
     async def debates_in(self, place: Place, *, limit: int) -> Sequence[DebateEntry]:
         """Return the newest debates of a channel."""

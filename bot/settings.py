@@ -4,6 +4,7 @@ Field names are the names of the environment variables, in lower case.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bot.addresses import fault_of, is_loopback, sends_openly
+from bot.limits import Bounds
 from core.errors import ConfigurationBroken
 
 SLACK_API_URL = "https://slack.com/api/"
@@ -46,6 +49,8 @@ def _lowered(value: object) -> object:
 
 
 Lowered = BeforeValidator(_lowered)
+#: A bound on what people may ask for: at least one.
+Most = Annotated[int, Field(ge=1)]
 
 
 class BotSettings(BaseSettings):
@@ -69,10 +74,22 @@ class BotSettings(BaseSettings):
     #: Where the HTTP server (events in HTTP mode, and /health) listens.
     moot_host: str = "127.0.0.1"
     moot_port: int = Field(default=3000, ge=0, le=65535)
+    #: Something in front of Moot ends TLS: needed to listen beyond this machine.
+    moot_behind_tls: bool = False
     moot_log_level: Annotated[LogLevel, Lowered] = LogLevel.INFO
     moot_log_format: Annotated[LogFormat, Lowered] = LogFormat.AUTO
     #: YAML or JSON file with agents, judge, formats and prices.
     moot_config: Path | None = None
+
+    #: Debates at once that one person has started, and in one channel, and in one workspace.
+    moot_debates_per_person: Most = Bounds.debates_per_person
+    moot_debates_per_channel: Most = Bounds.debates_per_channel
+    moot_debates_per_workspace: Most = Bounds.debates_per_workspace
+    #: Characters of a question, of its context, of a note or answer; notes that a debate takes.
+    moot_question_characters: Most = Bounds.question_characters
+    moot_context_characters: Most = Bounds.context_characters
+    moot_note_characters: Most = Bounds.note_characters
+    moot_notes_per_debate: Most = Bounds.notes_per_debate
 
     openai_api_key: SecretStr = SecretStr("")
     openai_base_url: str = ""
@@ -82,6 +99,21 @@ class BotSettings(BaseSettings):
     moonshot_api_key: SecretStr = SecretStr("")
     #: Where Ollama listens; empty: its own default address.
     ollama_host: str = ""
+    #: Model servers may have link-local and metadata addresses.
+    moot_allow_link_local: bool = False
+
+    @property
+    def bounds(self) -> Bounds:
+        """How much people may ask for."""
+        return Bounds(
+            debates_per_person=self.moot_debates_per_person,
+            debates_per_channel=self.moot_debates_per_channel,
+            debates_per_workspace=self.moot_debates_per_workspace,
+            question_characters=self.moot_question_characters,
+            context_characters=self.moot_context_characters,
+            note_characters=self.moot_note_characters,
+            notes_per_debate=self.moot_notes_per_debate,
+        )
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -98,12 +130,44 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
         ConfigurationBroken: A variable has a value that cannot be used; names each of them.
     """
     try:
-        return BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
+        found = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
     except ValidationError as error:
         lines = [_in_words(str(problem["loc"][0]), problem["msg"]) for problem in error.errors()]
         raise ConfigurationBroken("\n".join(lines)) from None
     except UnicodeDecodeError:
         raise ConfigurationBroken(f"{env_file} is not UTF-8 text") from None
+    if faults := _wrong_addresses(found):
+        raise ConfigurationBroken("\n".join(faults))
+    return found
+
+
+def check_listening(settings: BotSettings) -> None:
+    """Make sure that nothing is served in plain HTTP beyond this machine by accident.
+
+    Raises:
+        ConfigurationBroken: It would be, and nobody said that TLS ends in front.
+    """
+    if not is_loopback(settings.moot_host) and not settings.moot_behind_tls:
+        raise ConfigurationBroken(
+            f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
+            "plain HTTP. Put a proxy that ends TLS in front and set MOOT_BEHIND_TLS=true, or "
+            "leave MOOT_HOST empty: Socket Mode needs no way in."
+        )
+
+
+def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
+    """What cannot be called, or would leak a token on the way."""
+    addresses = {
+        "SLACK_API_URL": settings.slack_api_url,
+        "OPENAI_BASE_URL": settings.openai_base_url,
+        "ANTHROPIC_BASE_URL": settings.anthropic_base_url,
+        "OLLAMA_HOST": settings.ollama_host,
+    }
+    allowed = settings.moot_allow_link_local
+    faults = {name: fault_of(url, link_local=allowed) for name, url in addresses.items() if url}
+    if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):
+        faults["SLACK_API_URL"] = "the token would travel unencrypted; use https://"
+    return [f"{name} cannot be used: {why}." for name, why in faults.items() if why]
 
 
 def _in_words(field: str, message: str) -> str:
@@ -130,7 +194,7 @@ class _Wanted:
     where: str
 
     def problem(self, value: str) -> str | None:
-        if self.pattern.fullmatch(value):
+        if self.pattern.fullmatch(value) and len(set(value)) > 1:
             return None
         state = "has the wrong form" if value else "is missing or empty"
         return f"{self.variable} {state}: it {self.looks}. Find it on {self.where}"

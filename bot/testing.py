@@ -15,6 +15,7 @@ from typing import Any
 
 from bot.app import Moot, Parts, running
 from bot.ids import ActionId, board_key
+from bot.limits import Bounds
 from bot.listeners.doctoring import Examine
 from bot.limits import Bounds
 from bot.manifest import manifest

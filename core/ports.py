@@ -98,6 +98,10 @@ class DebateStore(Protocol):
         """
         ...
 
+    async def begun(self, origin: str) -> str | None:
+        """The id of the debate that this origin began; None if none."""
+        ...
+
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:

@@ -60,9 +60,11 @@ async def take_note(reception: Reception, event: MessageEvent) -> None:
         return
     origin = note_id(event.message.channel, event.message.ts)
     by = person(event.message.user)
-    await reception.answering.take_reply(
-        Reply(debate_id=debate_id, by=by, text=said, origin=origin)
-    )
+    reply = Reply(debate_id=debate_id, by=by, text=said, origin=origin)
+    try:
+        await reception.answering.take_reply(reply)
+    except BadInput as refusal:
+        await reception.outbox.post([_whisper(event, str(refusal))])
 
 
 async def take_question(reception: Reception, event: MessageEvent) -> None:

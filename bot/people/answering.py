@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.commands import Commands
+from bot.limits import check_size
 from bot.people.reading import Reading, Said, read_reply
 from core import schedule
 from core.events import ClarificationAnswered, fold
@@ -29,10 +30,15 @@ class Answering:
     commands: Commands
 
     async def take_reply(self, reply: Reply) -> None:
-        """Take a reply as answers, as a note, or as both; after the end it is neither."""
+        """Take a reply as answers, as a note, or as both; after the end it is neither.
+
+        Raises:
+            BadInput: It is too long, or the debate takes no more notes.
+        """
         debate = await self._debate(reply.debate_id)
         if debate.status is not Status.RUNNING or _is_plain_repeat(debate, reply):
             return
+        check_size(reply.text, self.commands.bounds)
         reading = _understood(debate, reply.text)
         taken = await self._answer(debate, reply, reading)
         rest = "\n".join(filter(None, (reading.rest, *taken)))
@@ -47,6 +53,8 @@ class Answering:
             said about them has become a note, if the debate runs.
         """
         debate = await self._debate(reply.debate_id)
+        for said in answers:
+            check_size(said.text, self.commands.bounds)
         late: list[int] = []
         for said in answers:
             if await self._record(debate, reply, said):

@@ -61,6 +61,11 @@ class SqlDebateStore:
         first = Recorded(debate_id, 1, at, started)
         return await self._database.write(lambda c: _create(c, first, started, origin))
 
+    async def begun(self, origin: str) -> str | None:
+        """The id of the debate that this origin began."""
+        wanted = select(DEBATES.c.id).where(DEBATES.c.origin == origin)
+        return await self._database.read(lambda c: c.execute(wanted).scalar())
+
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:

@@ -74,6 +74,11 @@ class InMemoryStore:
         self._debates[debate_id] = self._by_origin[origin] = held
         return Appended(first, fresh=True)
 
+    async def begun(self, origin: str) -> str | None:
+        """The id of the debate that this origin began."""
+        held = self._by_origin.get(origin)
+        return held.debate_id if held else None
+
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:

@@ -1,0 +1,101 @@
+"""Where the program may listen and whom it may call: addresses that would leak are found (pure)."""
+
+import ipaddress
+import re
+import socket
+from urllib.parse import urlsplit
+
+_Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+#: Where clouds hand out credentials to whoever asks from inside, besides link-local addresses.
+#: Source: the vendors' pages on instance metadata (AWS, Google Cloud, Alibaba Cloud, Oracle).
+_METADATA = frozenset(
+    {
+        "metadata",
+        "metadata.google.internal",
+        "instance-data",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "100.100.100.200",
+        "192.0.0.192",
+    }
+)
+_SCHEMES = ("http", "https")
+_OLD_FORM = re.compile(r"[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}", re.IGNORECASE)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach the host."""
+    found = _ip(host)
+    return found.is_loopback if found else _plain(host) == "localhost"
+
+
+def fault_of(url: str, *, link_local: bool = False) -> str:
+    """Return why an address cannot be used for calls; empty if it can.
+
+    Names are not looked up: a name that leads to a forbidden address is its owner's doing.
+
+    Args:
+        url: As written in the settings.
+        link_local: Link-local and metadata addresses were allowed explicitly.
+    """
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        host = parts.hostname or ""
+        parts.port  # noqa: B018 - raises where it is no number
+    except ValueError:
+        return "it is no address"
+    if parts.scheme not in _SCHEMES or not host or re.search(r"\s|\\", url):
+        return "it begins with http:// or https:// and a host"
+    if "@" in parts.netloc:
+        return "a name or password does not belong in it"
+    return "" if link_local else _forbidden(host)
+
+
+def sends_openly(url: str) -> bool:
+    """Return whether a token could be read on its way there: plain HTTP beyond this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not is_loopback(parts.hostname or "")
+
+
+def _forbidden(host: str) -> str:
+    found = _ip(host)
+    names = {_plain(host), str(found)}
+    if names & _METADATA or (found and found.is_link_local):
+        return (
+            f"{host} is where machines get their own credentials, no model server. "
+            "If it is one, set MOOT_ALLOW_LINK_LOCAL=true"
+        )
+    return ""
+
+
+def _plain(host: str) -> str:
+    return host.casefold().rstrip(".")
+
+
+def _ip(host: str) -> _Ip | None:
+    """The address that a host spells, in every way that the system's resolver reads."""
+    plain = _plain(host).partition("%")[0].strip("[]")
+    try:
+        found = ipaddress.ip_address(plain)
+    except ValueError:
+        return _old_form(plain)
+    if isinstance(found, ipaddress.IPv6Address):
+        return found.ipv4_mapped or _translated(found) or found
+    return found
+
+
+def _old_form(host: str) -> _Ip | None:
+    """169.254.43518, 2852039166, 0xa9fea9fe: numbers that resolvers take as well."""
+    if not _OLD_FORM.fullmatch(host):
+        return None
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    except OSError:
+        return None
+
+
+def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address behind NAT64 (RFC 6052) or 6to4 (RFC 3056)."""
+    if address in ipaddress.IPv6Network("64:ff9b::/96"):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.sixtofour
