@@ -22,18 +22,19 @@ from bot.gateway.socket import SocketGateway
 from bot.health import Health
 from bot.jobs.beat import Beat
 from bot.limits import Bounds
-from bot.listeners import actions, channel_settings, clarifying, messages, rest, starting
-from bot.listeners import commands as typed_commands
 from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
 from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
+from bot.listeners.registration import register_all
 from bot.log import logger
 from bot.outbox.pace import Pace
 from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
 from bot.payloads import Identity
 from bot.people.answering import Answering
+from bot.people.deciding import Deciding
+from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
@@ -42,6 +43,7 @@ from bot.runner.sharing import Sharing, sharing_of
 from bot.settings import SlackAccess
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
+from bot.store.reminders import Reminders
 from bot.store.settings import ChannelSettings
 from bot.views.board import BoardAction
 from core.clock import SystemClock
@@ -91,6 +93,7 @@ class Moot:
     outbox: Outbox
     http: HttpServer
     health: Health
+    reminding: Reminding
 
 
 @asynccontextmanager
@@ -127,6 +130,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         await sharing.start()
         await reception.outbox.start()
         await runner.start()
+        stack.push_async_callback(reception.reminding.close)
+        reception.reminding.start()
         _log.info("running", team=identity.team, address=http.address)
         yield Moot(
             identity=identity,
@@ -137,6 +142,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             outbox=reception.outbox,
             http=http,
             health=health,
+            reminding=reception.reminding,
         )
 
 
@@ -172,8 +178,14 @@ def _tie(
     )
     sharing.remind(outbox.look_for_work)
     channels = ChannelSettings(database)
+    reminders = Reminders(database)
     presenter = Presenter(
-        posts=outbox, log=store, enabled=tuple(BoardAction), rows=posts, channels=channels
+        posts=outbox,
+        log=store,
+        enabled=tuple(BoardAction),
+        rows=posts,
+        channels=channels,
+        reminders=reminders,
     )
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=presenter, clock=clock)
@@ -197,6 +209,8 @@ def _tie(
         starting=begins,
         estimates=Estimates(begins),
         steering=Steering(commands=commands, starting=begins),
+        deciding=Deciding(commands=commands),
+        reminding=Reminding(reminders, commands),
         access=Access(client),
         outbox=outbox,
         posts=posts,
@@ -220,13 +234,7 @@ def _listening(parts: Parts, client: AsyncWebClient, reception: Reception) -> As
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)
-    typed_commands.register(app, reception)
-    actions.register(app, reception)
-    clarifying.register(app, reception)
-    starting.register(app, reception)
-    channel_settings.register(app, reception)
-    messages.register(app, reception)
-    rest.register(app)
+    register_all(app, reception)
     return app
 
 

@@ -25,6 +25,13 @@ class ActionId(StrEnum):
     ANSWER = "clarify_answer"
     SKIP = "clarify_skip"
     SKIP_ALL = "clarify_skip_all"
+    BALLOT = "people_ballot"
+    ACCEPT = "decision_accept"
+    REJECT = "decision_reject"
+    REVISIT = "decision_revisit"
+    SUPERSEDE = "decision_supersede"
+    #: Its value is `<debate>/good` or `<debate>/bad`.
+    FEEDBACK = "verdict_feedback"
     #: Opens the form to start a debate; its value is nothing.
     START = "start_debate"
 
@@ -37,6 +44,8 @@ class CallbackId(StrEnum):
     ADD_CONTEXT_FORM = "add_context_form"
     ANSWER_FORM = "answer_form"
     SETTINGS_FORM = "settings_form"
+    BALLOT_FORM = "ballot_form"
+    DECISION_FORM = "decision_form"
 
 
 class BlockId(StrEnum):
@@ -44,6 +53,9 @@ class BlockId(StrEnum):
 
     CONTROLS = "controls"
     QUESTIONS = "questions"
+    DECISION = "decision"
+    FEEDBACK = "feedback"
+    BALLOT = "ballot"
 
 
 class FieldId(StrEnum):
@@ -62,6 +74,9 @@ class FieldId(StrEnum):
     COST_CAP = "cost_cap"
     STEWARDS = "stewards"
     UNPIN = "unpin"
+    WHY = "why"
+    DATE = "date"
+    NEWER = "newer"
 
 
 def board_key(debate_id: str) -> str:
@@ -82,6 +97,16 @@ def edit_key(debate_id: str) -> str:
 def question_field(number: int) -> str:
     """The id of the field that answers this question."""
     return f"question-{number}"
+
+
+def rank_field(place: int) -> str:
+    """The id of the field for this place of a ballot; 0 is the first."""
+    return f"place-{place + 1}"
+
+
+def report_key(debate_id: str) -> str:
+    """The key of the post with the files."""
+    return f"{debate_id}/report"
 
 
 def card_key(debate_id: str, asked: str) -> str:

@@ -247,11 +247,23 @@ class HomeOpened(Payload):
     tab: str = Field(default="home", validation_alias=AliasPath("event", "tab"))
 
 
+class FileFound(Payload):
+    """A file of a message."""
+
+    name: str = ""
+
+
 class PostFound(Payload):
     """A message of a thread or channel, with the metadata our own posts carry."""
 
     ts: str
     key: str = Field(default="", validation_alias=AliasPath("metadata", "event_payload", "key"))
+    files: tuple[FileFound, ...] = ()
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The names of its files."""
+        return tuple(file.name for file in self.files)
 
 
 class Page(Payload):

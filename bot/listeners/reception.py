@@ -8,6 +8,8 @@ from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
 from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
+from bot.people.deciding import Deciding
+from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
 from bot.store.deliveries import Deliveries
@@ -27,6 +29,8 @@ class Reception:
     starting: Starting
     estimates: Estimates
     steering: Steering
+    deciding: Deciding
+    reminding: Reminding
     access: Access
     outbox: Outbox
     posts: Posts

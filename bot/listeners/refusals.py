@@ -42,6 +42,8 @@ class Refusals:
             return
         if row.method == "pin":
             await self.outbox.post([_not_pinned(row, row.debate_id, refusal)])
+        elif row.method == "upload":
+            await self.outbox.post([_not_attached(row, row.debate_id, refusal)])
         elif row.method == "post":
             await self._post_refused(row, row.debate_id, refusal)
 
@@ -67,6 +69,15 @@ class Refusals:
 
 def _not_pinned(row: PostRow, debate_id: str, refusal: Never) -> NewPost:
     words = f":pushpin: The board could not be pinned: {refusal.words} The debate goes on."
+    return _notice(row, debate_id, words)
+
+
+def _not_attached(row: PostRow, debate_id: str, refusal: Never) -> NewPost:
+    words = f":paperclip: The report could not be attached: {refusal.words}"
+    return _notice(row, debate_id, words)
+
+
+def _notice(row: PostRow, debate_id: str, words: str) -> NewPost:
     return NewPost(
         key=f"{row.key}/refused",
         workspace=row.workspace,

@@ -1,8 +1,8 @@
-"""Which posts an event brings up to date besides the board: cards with questions (pure)."""
+"""Which posts an event brings up to date besides the board: cards, vote, verdict (pure)."""
 
 from collections.abc import Iterator, Sequence
 
-from bot.presenter.posts import card_edit
+from bot.presenter.posts import card_edit, headline_edit, vote_edit
 from bot.store.posts import NewPost
 from core.events import (
     ClarificationAnswered,
@@ -10,7 +10,9 @@ from core.events import (
     DebateFailed,
     DebatePaused,
     DebateResumed,
+    DecisionRecorded,
     Event,
+    PeopleBallotCast,
     Recorded,
     StopRequested,
     VoteCalled,
@@ -35,7 +37,17 @@ def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
         debate: The debate with this event in it.
         recorded: The event.
     """
-    return [card_edit(debate, asked) for asked in _cards(debate, recorded.event)]
+    cards = [card_edit(debate, asked) for asked in _cards(debate, recorded.event)]
+    return [*cards, *_after_the_vote(debate, recorded.event)]
+
+
+def _after_the_vote(debate: Debate, event: Event) -> Sequence[NewPost]:
+    """The vote's post when somebody votes late, the verdict's when the team decides."""
+    if isinstance(event, PeopleBallotCast) and debate.tally:
+        return [vote_edit(debate, debate.tally)]
+    if isinstance(event, DecisionRecorded) and debate.verdict:
+        return [headline_edit(debate, debate.verdict)]
+    return ()
 
 
 def _cards(debate: Debate, event: Event) -> Iterator[Clarifications]:

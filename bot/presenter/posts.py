@@ -17,6 +17,7 @@ from bot.ids import (
     headline_key,
     note_ts,
     pin_key,
+    report_key,
     turn_key,
     unpin_key,
     vote_key,
@@ -26,6 +27,7 @@ from bot.store.posts import NewPost
 from bot.views import notices
 from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
+from bot.views.decision import decided, reminder
 from bot.views.message import Message
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
@@ -38,9 +40,11 @@ from core.events import (
     DebatePaused,
     DebateResumed,
     DebateStarted,
+    DecisionRecorded,
     FacilitatorDecided,
     NoteAdded,
     Recorded,
+    ReminderDue,
     StopRequested,
     TimeRanOut,
     TurnFailed,
@@ -48,7 +52,19 @@ from core.events import (
     VoteCalled,
     VoteTallied,
 )
-from core.models import Answer, Clarifications, Contribution, Debate, Note, Status, Verdict
+from core.models import (
+    Answer,
+    Clarifications,
+    Contribution,
+    Debate,
+    Note,
+    Status,
+    Tally,
+    Verdict,
+)
+from core.transcript.adr import adr
+from core.transcript.record import record_json
+from core.transcript.report import report
 
 #: Says "read and passed on" to the person who wrote a note.
 _SEEN = "eyes"
@@ -102,6 +118,34 @@ def board_edit(
     return _post(debate, key, "update", {**shown, "target_key": board_key(debate.id)})
 
 
+def vote_edit(debate: Debate, tally: Tally) -> NewPost:
+    """Return the edit that brings the vote's post up to date: people's ballots."""
+    root = vote_key(debate.id)
+    return _post(
+        debate, f"{root}/edit", "update", {**vote(debate, tally).payload, "target_key": root}
+    )
+
+
+def headline_edit(debate: Debate, reached: Verdict) -> NewPost:
+    """Return the edit that brings the verdict's short form up to date: the team's decision."""
+    root = headline_key(debate.id)
+    shown = {**headline(debate, reached).payload, "target_key": root}
+    return _post(debate, f"{root}/edit", "update", shown)
+
+
+def attachments(debate: Debate, log: Sequence[Recorded]) -> NewPost:
+    """Return the files: the report, the decision record, the whole record."""
+    files = [
+        {"filename": f"moot-{debate.id}-report.md", "content": report(debate)},
+        {"filename": f"moot-{debate.id}-decision.md", "content": adr(debate)},
+        {"filename": f"moot-{debate.id}-record.json", "content": record_json(log)},
+    ]
+    words = "Report, decision record (ADR) and the whole record of this debate."
+    payload = {"text": words, "files": files}
+    thread = board_key(debate.id)
+    return _post(debate, report_key(debate.id), "upload", payload, thread_key=thread)
+
+
 def unpinning(debate: Debate) -> NewPost:
     """Return the act of unpinning the board."""
     return _post(debate, unpin_key(debate.id), "unpin", {"target_key": board_key(debate.id)})
@@ -134,7 +178,7 @@ def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
         case FacilitatorDecided(guidance=guidance):
             return [notices.guidance(guidance)]
         case _:
-            return _interference(recorded)
+            return _afterwards(debate, recorded)
 
 
 def _interference(recorded: Recorded) -> Sequence[Message]:
@@ -152,6 +196,18 @@ def _interference(recorded: Recorded) -> Sequence[Message]:
             return [notices.out_of_time()]
         case _:
             return ()
+
+
+def _afterwards(debate: Debate, recorded: Recorded) -> Sequence[Message]:
+    """What people decided, and when to look at it again."""
+    match recorded.event:
+        case DecisionRecorded(decision=made):
+            return [decided(made)]
+        case ReminderDue(decision=origin):
+            found = [one for one in debate.decisions if one.origin == origin]
+            return [reminder(debate, one) for one in found]
+        case _:
+            return _interference(recorded)
 
 
 def _said(debate: Debate, made: Contribution) -> Sequence[NewPost]:

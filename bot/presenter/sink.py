@@ -6,12 +6,12 @@ from typing import Any, Protocol
 
 from bot.ids import pin_key
 from bot.presenter.edits import edits_of
-from bot.presenter.posts import board_edit, posts_of, unpinning
+from bot.presenter.posts import attachments, board_edit, posts_of, unpinning
 from bot.presenter.reading_order import Reading, read, step
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
-from core.events import DebateConcluded, DebateFailed, Recorded
-from core.models import Debate, Status, Turn
+from core.events import DebateConcluded, DebateFailed, DecisionRecorded, Recorded
+from core.models import Debate, Decision, Status, Turn
 
 #: `Place.surface` of debates that are held in Slack.
 SLACK = "slack"
@@ -61,6 +61,14 @@ class ChannelWishes(Protocol):
         ...
 
 
+class ReminderBook(Protocol):
+    """Keeps dates."""
+
+    async def put(self, debate_id: str, decision: Decision) -> None:
+        """Remember when a decision is to be looked at again, if it names a date."""
+        ...
+
+
 @dataclass
 class Presenter:
     """An `EventSink`. Publishing an event again queues nothing new."""
@@ -73,6 +81,8 @@ class Presenter:
     rows: PostRows | None = None
     #: What channels have set; None: boards stay pinned.
     channels: ChannelWishes | None = None
+    #: Keeps dates to look at decisions again; None: nobody is reminded.
+    reminders: ReminderBook | None = None
     #: Debates whose board is pinned: nothing more to look up.
     _pinned: set[str] = field(default_factory=set[str], init=False)
     _readings: dict[str, Reading] = field(default_factory=dict[str, Reading], init=False)
@@ -95,8 +105,7 @@ class Presenter:
             await self.posts.replace(edit)
         if recorded.seq > 1:
             await self._edit_board(debate)
-        if isinstance(recorded.event, DebateConcluded | DebateFailed):
-            await self._unpin(debate)
+        await self._after(debate, recorded)
         self._remember(debate, reached.reading)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
@@ -123,6 +132,21 @@ class Presenter:
         if pin is None or pin.state is not PostState.FAILED:
             return ()
         return [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
+
+    async def _after(self, debate: Debate, recorded: Recorded) -> None:
+        """What an end, and what people decided, leads to besides posts."""
+        match recorded.event:
+            case DebateConcluded():
+                log = await self.log.events(debate.id)
+                upto = [one for one in log if one.seq <= recorded.seq]
+                await self.posts.post([attachments(debate, upto)])
+                await self._unpin(debate)
+            case DebateFailed():
+                await self._unpin(debate)
+            case DecisionRecorded(decision=decision) if self.reminders:
+                await self.reminders.put(debate.id, decision)
+            case _:
+                pass
 
     async def _unpin(self, debate: Debate) -> None:
         """Take the pin away where the channel wants that."""

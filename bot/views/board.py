@@ -9,8 +9,10 @@ from bot.ids import ActionId, BlockId
 from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
+from bot.views.decision import decision_buttons, standing
 from bot.views.facts import kept_facts
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.people_vote import team_count
 from bot.views.progress import progress, stage
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import outcome
@@ -52,6 +54,7 @@ class BoardAction(StrEnum):
     PAUSE = "Pause"
     RESUME = "Resume"
     ADD_CONTEXT = "Add context"
+    BALLOT = "Cast your ballot"
 
 
 _ACTION_IDS: Mapping[BoardAction, ActionId] = {
@@ -60,6 +63,7 @@ _ACTION_IDS: Mapping[BoardAction, ActionId] = {
     BoardAction.PAUSE: ActionId.PAUSE,
     BoardAction.RESUME: ActionId.RESUME,
     BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
+    BoardAction.BALLOT: ActionId.BALLOT,
 }
 _LABELS: Mapping[BoardAction, str] = {
     BoardAction.STOP: "Stop this debate",
@@ -67,6 +71,7 @@ _LABELS: Mapping[BoardAction, str] = {
     BoardAction.PAUSE: "Pause this debate",
     BoardAction.RESUME: "Let this debate go on",
     BoardAction.ADD_CONTEXT: "Tell the agents what they should know",
+    BoardAction.BALLOT: "Rank the positions yourself",
 }
 _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 _NO_LINKS: Mapping[str, str] = {}
@@ -94,7 +99,7 @@ def board(
     for text in filter(None, (*top, *middle)):
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
-    blocks += _buttons(debate, enabled) if running else []
+    blocks += _buttons(debate, enabled) if running else decision_buttons(debate)
     return Message(text=_text(_headline(debate), *top, *middle), blocks=blocks)
 
 
@@ -194,9 +199,11 @@ def _result(debate: Debate) -> Iterator[str]:
     """How it ended."""
     if debate.verdict:
         yield _decision(debate.verdict)
+        yield standing(debate)
         yield kept_facts(debate)
     if debate.tally:
         yield f"*Vote*\n{outcome(debate, debate.tally)}"
+        yield team_count(debate)
     if debate.status is Status.FAILED:
         yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
         yield _positions(debate)
@@ -240,6 +247,8 @@ def _possible(debate: Debate) -> Iterator[BoardAction]:
         return
     yield BoardAction.STOP
     yield BoardAction.ADD_CONTEXT
+    if len(format_of(debate).positions(debate)) > 1:
+        yield BoardAction.BALLOT
     if schedule.is_cut_short(debate):
         return
     yield BoardAction.RESUME if debate.paused_by else BoardAction.PAUSE

@@ -85,6 +85,11 @@ def context(*lines: str) -> list[Block]:
     return [as_json(ContextBlock(elements=[safe(piece) for piece in pieces]))]
 
 
+def notice_of(text: str) -> Message:
+    """A message of one safe mrkdwn text."""
+    return Message(text=text, blocks=sections(text))
+
+
 def safe(text: str) -> MarkdownTextObject:
     """Safe mrkdwn, verbatim: Slack turns no word that looks like a mention into one."""
     return MarkdownTextObject(text=text, verbatim=True)

@@ -7,6 +7,7 @@ from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
+from bot.views.message import notice_of as notice
 from bot.views.words import counted, deed, dollars, name_of, person
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 
@@ -16,11 +17,6 @@ _STEPS: Mapping[NextStep, str] = {
     NextStep.ASK: "the facilitator asks people first",
     NextStep.VOTE: "the facilitator calls the vote",
 }
-
-
-def notice(text: str) -> Message:
-    """Return a message of one safe mrkdwn text."""
-    return Message(text=text, blocks=sections(text))
 
 
 def problem(what: str, try_this: str = "") -> Message:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bot.mrkdwn.convert import gist, mrkdwn
 from bot.mrkdwn.split import split
+from bot.views.decision import decision_buttons, feedback_buttons, standing
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
@@ -48,10 +49,16 @@ def headline(debate: Debate, reached: Verdict) -> Message:
         decision,
         *([outcome(debate, debate.tally)] if debate.tally else []),
         f"Confidence: {confidence(reached.confidence)}. The whole reasoning is in the thread.",
+        *([standing(debate)] if debate.decision else []),
     ]
     text = "\n".join(lines)
     judge = debate.setup.judge
-    blocks = [*sections(text), *context(disclaimer(debate))]
+    blocks = [
+        *sections(text),
+        *decision_buttons(debate),
+        *context(disclaimer(debate)),
+        *feedback_buttons(debate),
+    ]
     return Message(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
 
 
@@ -123,8 +130,9 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
         yield _titled("Dissent", mrkdwn(reached.dissent))
     if debate.tally:
         yield _titled("The vote", outcome(debate, debate.tally))
-    if reached.notes:
-        yield _titled("What became of your notes", _notes(debate, reached.notes))
+    outcomes = [*reached.notes, *_unmentioned(debate, reached)]
+    if outcomes:
+        yield _titled("What became of your notes", _notes(debate, outcomes))
 
 
 def _titled(name: str, text: str) -> str:
@@ -138,6 +146,17 @@ def _bullets(items: Iterable[str]) -> str:
 def _notes(debate: Debate, outcomes: Iterable[NoteOutcome]) -> str:
     notes = {note.id: note for note in debate.notes}
     return "\n".join(_note(notes.get(found.note), found) for found in outcomes)
+
+
+def _unmentioned(debate: Debate, reached: Verdict) -> Sequence[NoteOutcome]:
+    """Notes the judge says nothing about: their authors are not left without a word."""
+    known = {found.note for found in reached.notes}
+    why = "The judge says nothing about it."
+    return [
+        NoteOutcome(note=note.id, used=False, explanation=why)
+        for note in debate.notes
+        if note.id not in known
+    ]
 
 
 def _note(note: Note | None, found: NoteOutcome) -> str:

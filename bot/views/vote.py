@@ -7,6 +7,7 @@ from slack_sdk.models.blocks import RawTextObject, TableBlock
 
 from bot.mrkdwn.escape import literal
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import counted, name_of, number, plain_name
 from core.models import Ballot, Debate, Score, Tally
 
@@ -25,12 +26,15 @@ _HEADS = ("Position", "Points", "First places", "Confidence")
 def vote(debate: Debate, tally: Tally) -> Message:
     """Return the post that shows the result, in words before pictures."""
     said = [outcome(debate, tally), *_remarks(debate, tally)]
+    beside = [words for words in people_votes(debate) if words]
     shown = tally.scores[:_MOST_ROWS]
     blocks: list[Block] = [header("The vote"), *sections("\n".join(said))]
     if shown:
         blocks += [*sections(_chart(debate, shown)), _table(debate, shown)]
-    blocks += context(_ballots(debate), _RULES)
-    return Message(text="\n".join(["The vote", *said]), blocks=blocks)
+    for words in beside:
+        blocks += sections(words)
+    blocks += [*ballot_button(debate), *context(_ballots(debate), _RULES)]
+    return Message(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
 
 
 def outcome(debate: Debate, tally: Tally) -> str:

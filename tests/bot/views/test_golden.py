@@ -264,14 +264,15 @@ def test_work_of_agents_that_are_out_is_not_waited_for():
     assert "At work: Security (critique of Architect's proposal and 2 more)" in text
 
 
-def test_buttons_are_those_that_work_and_none_at_the_end():
+def test_buttons_are_those_that_work_and_at_the_end_those_of_the_team():
     def buttons(message: Message) -> list[str]:
         blocks = message.payload["blocks"]
         return [e["text"]["text"] for b in blocks if b["type"] == "actions" for e in b["elements"]]
 
     assert buttons(board(a_debate(), enabled={BoardAction.STOP})) == ["Stop"]
     assert buttons(board(a_debate())) == []
-    assert buttons(board(fold(play(a_setup())), enabled=set(BoardAction))) == []
+    at_the_end = ["Accept", "Reject", "Revisit", "Supersede"]
+    assert buttons(board(fold(play(a_setup())), enabled=set(BoardAction))) == at_the_end
 
 
 def test_the_newest_summary_of_whole_rounds_is_on_the_board():

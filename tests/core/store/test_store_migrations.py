@@ -28,7 +28,9 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 def table_names(connection: Connection) -> set[str]:
-    return set(inspect(connection).get_table_names())
+    """All tables but those that make up the full-text one: no metadata describes them."""
+    names = inspect(connection).get_table_names()
+    return {name for name in names if not name.startswith("debate_words")}
 
 
 @pytest.mark.parametrize(("prepare", "metadata", "version_table"), PACKAGES)
@@ -38,7 +40,12 @@ async def test_migrations_make_the_tables_the_program_describes(
     await prepare(database)
 
     def differences(connection: Connection) -> list[object]:
-        options = {"version_table": version_table, "compare_type": True}
+        options = {
+            "version_table": version_table,
+            "compare_type": True,
+            # a full-text table is made of several, and described by none of ours
+            "include_name": lambda name, *_: not str(name).startswith("debate_words"),
+        }
         return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
     assert await database.read(differences) == []

@@ -34,6 +34,5 @@ def upgrade() -> None:
         sa.Column("words", sa.Text, nullable=False),
     )
     op.execute(
-        "CREATE INDEX debate_words_search ON debate_words "
-        "USING gin (to_tsvector('simple', words))"
+        "CREATE INDEX debate_words_search ON debate_words USING gin (to_tsvector('simple', words))"
     )

@@ -1,0 +1,127 @@
+"""Buttons and forms after, and beside, the agents' vote: ballots, decisions, feedback."""
+
+from datetime import date
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.ids import ActionId, CallbackId, FieldId, rank_field
+from bot.listeners import answers
+from bot.listeners.clicks import Clicked, FieldWrong, OnClick, on_click, on_form
+from bot.listeners.gate import debate_for
+from bot.listeners.reception import Reception, person
+from bot.payloads import Click, FormSubmitted
+from bot.views.decision import decision_form
+from bot.views.forms import Form
+from bot.views.people_vote import ballot_form, positions_of
+from core.models import Debate, Decision, DecisionKind, Feedback
+
+_KINDS = {
+    ActionId.ACCEPT: DecisionKind.ACCEPT,
+    ActionId.REJECT: DecisionKind.REJECT,
+    ActionId.REVISIT: DecisionKind.REVISIT,
+    ActionId.SUPERSEDE: DecisionKind.SUPERSEDE,
+}
+
+
+def register(app: AsyncApp, reception: Reception) -> None:
+    """Listen to all of them."""
+
+    async def rank(found: Clicked) -> None:
+        await open_ballot(reception, found)
+
+    async def ranked(form: FormSubmitted) -> Form | None:
+        await take_ballot(reception, form)
+        return None
+
+    async def decided(form: FormSubmitted) -> Form | None:
+        await take_decision(reception, form)
+        return None
+
+    async def judged(found: Clicked) -> str:
+        return await take_feedback(reception, found.click)
+
+    on_click(app, ActionId.BALLOT, rank)
+    on_form(app, CallbackId.BALLOT_FORM, ranked)
+    for action_id, kind in _KINDS.items():
+        on_click(app, action_id, _deciding(reception, kind))
+    on_form(app, CallbackId.DECISION_FORM, decided)
+    on_click(app, ActionId.FEEDBACK, judged)
+
+
+async def open_ballot(reception: Reception, found: Clicked) -> None:
+    """Open the form to rank the positions."""
+    click = found.click
+    debate = await _debate(reception, click, click.value)
+    reception.deciding.check_ballot(debate, person(click.user_id, click.user_name))
+    await found.open(ballot_form(debate))
+
+
+async def take_ballot(reception: Reception, form: FormSubmitted) -> None:
+    """Record a ballot; a position chosen twice is said at its field."""
+    debate = await _debate_of(reception, form)
+    fields = [rank_field(place) for place in range(len(positions_of(debate)))]
+    ranking = [form.chosen(field) for field in fields]
+    for place, agent in enumerate(ranking):
+        if agent in ranking[:place]:
+            raise FieldWrong(fields[place], answers.RANKED_TWICE)
+    by = person(form.user_id, form.user_name)
+    await reception.deciding.vote(debate, by, ranking)
+
+
+def _deciding(reception: Reception, kind: DecisionKind) -> OnClick:
+    async def do(found: Clicked) -> None:
+        debate = await _debate(reception, found.click, found.click.value)
+        reception.deciding.check_decision(debate)
+        supersedes = kind is DecisionKind.SUPERSEDE
+        newer = await reception.deciding.newer_than(debate) if supersedes else ()
+        today = reception.deciding.today()
+        await found.open(decision_form(debate, kind, today=today, newer=newer))
+
+    return do
+
+
+async def take_decision(reception: Reception, form: FormSubmitted) -> None:
+    """Record a decision with who and why, once however often the form arrives."""
+    debate = await _debate_of(reception, form)
+    kind = DecisionKind(form.kept.get("kind", ""))
+    newer = form.chosen(FieldId.NEWER.value)
+    if kind is DecisionKind.SUPERSEDE:
+        await debate_for(reception, newer, user=form.user_id, team=form.team_id)
+    decision = Decision(
+        kind=kind,
+        by=person(form.user_id, form.user_name),
+        why=form.typed(FieldId.WHY.value),
+        revisit_on=_day(reception, form) if kind is DecisionKind.REVISIT else None,
+        superseded_by=newer or None,
+        origin=form.view_id,
+    )
+    await reception.deciding.decide(debate, decision)
+
+
+async def take_feedback(reception: Reception, click: Click) -> str:
+    """Record whether the verdict was of use; return thanks."""
+    debate_id, _, mark = click.value.partition("/")
+    debate = await _debate(reception, click, debate_id)
+    by = person(click.user_id, click.user_name)
+    given = Feedback(by=by, helpful=mark == "good", origin=click.trigger_id)
+    await reception.deciding.give_feedback(debate, given)
+    return answers.THANKS if given.helpful else answers.SORRY
+
+
+def _day(reception: Reception, form: FormSubmitted) -> date:
+    try:
+        day = date.fromisoformat(form.date(FieldId.DATE.value))
+    except ValueError:
+        raise FieldWrong(FieldId.DATE.value, answers.NO_DATE) from None
+    if day <= reception.deciding.today():
+        raise FieldWrong(FieldId.DATE.value, answers.PAST_DATE)
+    return day
+
+
+async def _debate(reception: Reception, click: Click, debate_id: str) -> Debate:
+    return await debate_for(reception, debate_id, user=click.user_id, team=click.team_id)
+
+
+async def _debate_of(reception: Reception, form: FormSubmitted) -> Debate:
+    debate_id = form.kept.get("debate", "")
+    return await debate_for(reception, debate_id, user=form.user_id, team=form.team_id)

@@ -1,0 +1,84 @@
+"""People rank the positions, decide on the verdict, and say whether it was of use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from bot.commands import Commands
+from core.errors import BadInput
+from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
+from core.formats.registry import format_of
+from core.models import Debate, Decision, Feedback, PeopleBallot, Person
+from core.ports import DebateEntry, DebateFilter
+from core.voting import check
+
+#: Newer debates that are offered to stand in an older one's place.
+_MOST_NEWER = 50
+#: A vote needs something to choose from.
+_FEWEST_POSITIONS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciding:
+    """What everybody in the channel may do with positions and verdict.
+
+    Every method raises `BadInput` where it makes no sense, and may raise `StoreDown`.
+    """
+
+    commands: Commands
+
+    def check_ballot(self, debate: Debate, by: Person) -> None:
+        """Make sure that this person can rank the positions."""
+        if len(format_of(debate).positions(debate)) < _FEWEST_POSITIONS:
+            raise BadInput("There is nothing to rank yet: fewer than two positions are there.")
+        if by.id in debate.people_ballots:
+            raise BadInput(_voted(debate, by))
+
+    async def vote(self, debate: Debate, by: Person, ranking: Sequence[str]) -> None:
+        """Cast a ballot; a person has one."""
+        self.check_ballot(debate, by)
+        wrong = check(ranking, tuple(format_of(debate).positions(debate)))
+        if wrong:
+            raise BadInput(f"This is no ballot on all positions: {wrong}.")
+        ballot = PeopleBallot(by=by, ranking=tuple(ranking))
+        await self.commands.record(debate.id, PeopleBallotCast(ballot=ballot))
+
+    def check_decision(self, debate: Debate) -> None:
+        """Make sure that there is something to decide on."""
+        if debate.verdict is None:
+            raise BadInput(f"Debate `{debate.id}` has no verdict to decide on.")
+
+    async def decide(self, debate: Debate, decision: Decision) -> None:
+        """Record what the team decides, once per form."""
+        self.check_decision(debate)
+        await self.commands.record(debate.id, DecisionRecorded(decision=decision))
+
+    async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
+        """Return debates of the same channel that were started later, newest first."""
+        place = debate.setup.place
+        wanted = DebateFilter(
+            workspace=place.workspace, channels=(place.channel,), limit=_MOST_NEWER
+        )
+        found = await self.commands.store.find(wanted)
+        newer = [one for one in found if one.started_at > debate.started_at]
+        if not newer:
+            raise BadInput(
+                "There is no newer debate in this channel. Start one with `/debate`, then "
+                "supersede this one."
+            )
+        return newer
+
+    async def give_feedback(self, debate: Debate, given: Feedback) -> None:
+        """Record what a person thinks of the verdict; the newest counts."""
+        self.check_decision(debate)
+        await self.commands.record(debate.id, FeedbackGiven(feedback=given))
+
+    def today(self) -> date:
+        """Return the day it is (UTC)."""
+        return self.commands.clock.now().date()
+
+
+def _voted(debate: Debate, by: Person) -> str:
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    ranking = ", ".join(names.get(one, one) for one in debate.people_ballots[by.id].ranking)
+    return f"You have cast your ballot already: {ranking}."

@@ -1,0 +1,173 @@
+"""What the team makes of a verdict: buttons, forms, and how it reads (pure)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    ButtonElement,
+    ContextActionsBlock,
+    DatePickerElement,
+    FeedbackButtonObject,
+    FeedbackButtonsElement,
+    PlainTextObject,
+)
+
+from bot.ids import ActionId, BlockId, CallbackId, FieldId
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import bare
+from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
+from bot.views.message import Block, Message, as_json, notice_of, sections
+from bot.views.words import moment, person
+from core.models import Debate, Decision, DecisionKind
+from core.ports import DebateEntry
+
+_WHY_LIMIT = 600
+_DECISION_LIMIT = 400
+_BUTTONS: Mapping[DecisionKind, tuple[ActionId, str, str | None, str]] = {
+    DecisionKind.ACCEPT: (ActionId.ACCEPT, "Accept", "primary", "Accept this verdict"),
+    DecisionKind.REJECT: (ActionId.REJECT, "Reject", "danger", "Reject this verdict"),
+    DecisionKind.REVISIT: (ActionId.REVISIT, "Revisit", None, "Look at it again on a date"),
+    DecisionKind.SUPERSEDE: (
+        ActionId.SUPERSEDE,
+        "Supersede",
+        None,
+        "A newer debate stands in its place",
+    ),
+}
+#: What each button's form is called, and what its button says.
+_FORMS: Mapping[DecisionKind, tuple[str, str]] = {
+    DecisionKind.ACCEPT: ("Accept the verdict", "Accept"),
+    DecisionKind.REJECT: ("Reject the verdict", "Reject"),
+    DecisionKind.REVISIT: ("Revisit the verdict", "Set the date"),
+    DecisionKind.SUPERSEDE: ("Supersede the verdict", "Supersede"),
+}
+
+
+def decision_buttons(debate: Debate) -> list[Block]:
+    """Return the buttons that record what the team decides; none without a verdict."""
+    if not debate.verdict:
+        return []
+    elements = [
+        ButtonElement(
+            text=words,
+            action_id=action_id.value,
+            value=debate.id,
+            style=style,
+            accessibility_label=label,
+        )
+        for action_id, words, style, label in _BUTTONS.values()
+    ]
+    return [as_json(ActionsBlock(block_id=BlockId.DECISION.value, elements=elements))]
+
+
+def feedback_buttons(debate: Debate) -> list[Block]:
+    """Return the buttons that say whether the verdict was of use."""
+    good = FeedbackButtonObject(
+        text=PlainTextObject(text="Helpful"),
+        accessibility_label="This verdict was helpful",
+        value=f"{debate.id}/good",
+    )
+    bad = FeedbackButtonObject(
+        text=PlainTextObject(text="Not helpful"),
+        accessibility_label="This verdict was not helpful",
+        value=f"{debate.id}/bad",
+    )
+    element = FeedbackButtonsElement(
+        action_id=ActionId.FEEDBACK.value, positive_button=good, negative_button=bad
+    )
+    return [as_json(ContextActionsBlock(block_id=BlockId.FEEDBACK.value, elements=[element]))]
+
+
+def decision_form(
+    debate: Debate, kind: DecisionKind, *, today: date, newer: Sequence[DebateEntry] = ()
+) -> Form:
+    """Return the form that asks why, and on which date or by which debate.
+
+    Args:
+        debate: The debate with the verdict.
+        kind: What is to be recorded.
+        today: The day from which on a date makes sense.
+        newer: Debates that may stand in its place; with `SUPERSEDE` at least one.
+    """
+    title, submit = _FORMS[kind]
+    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    why = Field(
+        id=FieldId.WHY.value,
+        label="Why?",
+        hint="Recorded with your name, shown on the board and in the thread.",
+        optional=kind is not DecisionKind.REJECT,
+    )
+    return form(
+        CallbackId.DECISION_FORM,
+        title=title,
+        submit=submit,
+        blocks=[
+            *sections(f"*The agents' verdict*\n{gist(verdict, _DECISION_LIMIT)}"),
+            *_more(kind, today, newer),
+            text_input(why, multiline=True, most=_WHY_LIMIT),
+        ],
+        keeps={"debate": debate.id, "kind": kind.value},
+    )
+
+
+def standing(debate: Debate) -> str:
+    """Return what the team has decided; empty without a verdict."""
+    if debate.decision:
+        at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
+        said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
+        return f"*The team's decision*\n{said}"
+    if debate.verdict:
+        return "*The team's decision*\nOpen: accept or reject the verdict."
+    return ""
+
+
+def decided(decision: Decision) -> Message:
+    """Return the line in the thread about a decision."""
+    return notice_of(f":classical_building: {_decided(decision)}.{_why(decision)}")
+
+
+def reminder(debate: Debate, decision: Decision) -> Message:
+    """Return the post on the day a decision is to be looked at again."""
+    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    return notice_of(
+        f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."
+        f"{_why(decision)}\n“{gist(verdict, _DECISION_LIMIT)}”\n"
+        "Accept or reject it on the board, or start a new debate and supersede this one."
+    )
+
+
+def _decided(decision: Decision) -> str:
+    who = person(decision.by)
+    match decision.kind:
+        case DecisionKind.ACCEPT:
+            return f":white_check_mark: *Accepted* by {who}"
+        case DecisionKind.REJECT:
+            return f":x: *Rejected* by {who}"
+        case DecisionKind.REVISIT:
+            day = decision.revisit_on.isoformat() if decision.revisit_on else "a date"
+            return f":calendar: *To be revisited on {day}*, says {who}"
+        case DecisionKind.SUPERSEDE:
+            by = f"`{decision.superseded_by}`" if decision.superseded_by else "a newer one"
+            return f":fast_forward: *Superseded* by debate {by}, says {who}"
+
+
+def _why(decision: Decision) -> str:
+    return f"\nWhy: {gist(decision.why, _WHY_LIMIT)}" if decision.why.strip() else ""
+
+
+def _more(kind: DecisionKind, today: date, newer: Sequence[DebateEntry]) -> Sequence[Block]:
+    if kind is DecisionKind.REVISIT:
+        field = Field(
+            id=FieldId.DATE.value, label="On which day?", hint="The thread is reminded that day."
+        )
+        in_a_month = today + timedelta(days=30)
+        picker = DatePickerElement(action_id=field.id, initial_date=in_a_month.isoformat())
+        return [labelled(field, picker)]
+    if kind is DecisionKind.SUPERSEDE:
+        options = {
+            one.debate_id: bare(f"{one.debate_id}: {one.question}", OPTION_LIMIT) for one in newer
+        }
+        field = Field(id=FieldId.NEWER.value, label="Which debate stands in its place?")
+        return [select(field, options)]
+    return []

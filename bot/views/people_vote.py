@@ -1,0 +1,160 @@
+"""People's ballots: the form, the team's count beside the agents', who moved and why (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement
+
+from bot.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import bare
+from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
+from bot.views.message import Block, as_json, listed, sections
+from bot.views.words import counted, deed, name_of, number, plain_name
+from core.formats.registry import format_of
+from core.mind_changes import MindChange, mind_changes
+from core.models import Act, Ballot, Debate, PeopleBallot, Tally, Turn
+from core.voting import count
+
+_NAMES_LIMIT = 600
+_MOVES_LIMIT = 1400
+_QUESTION_LIMIT = 300
+_POSITION_LIMIT = 400
+_PLACES = ("First choice", "Second choice", "Third choice")
+
+
+def positions_of(debate: Debate) -> Sequence[str]:
+    """Ids of the agents whose positions can be ranked."""
+    return tuple(format_of(debate).positions(debate))
+
+
+def people_tally(debate: Debate) -> Tally:
+    """The team's count, by the same rules as the agents' but for weights."""
+    positions = positions_of(debate)
+    ballots = [
+        _as_ballot(ballot)
+        for ballot in debate.people_ballots.values()
+        if set(ballot.ranking) == set(positions)
+    ]
+    return count(positions, ballots)
+
+
+def ballot_form(debate: Debate) -> Form:
+    """Return the form to rank all positions."""
+    texts = format_of(debate).positions(debate)
+    options = {agent: _option(debate, agent, made.text) for agent, made in texts.items()}
+    shown = "\n".join(
+        f"• *{name_of(debate, agent)}*: {gist(made.text, _POSITION_LIMIT)}"
+        for agent, made in texts.items()
+    )
+    fields = [
+        select(Field(id=rank_field(place), label=_place(place)), options)
+        for place in range(len(texts))
+    ]
+    intro = f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{shown}"
+    return form(
+        CallbackId.BALLOT_FORM,
+        title="Rank the positions",
+        submit="Cast ballot",
+        blocks=[*sections(intro), *fields],
+        keeps={"debate": debate.id},
+    )
+
+
+def team_count(debate: Debate) -> str:
+    """What the team would choose, and how far that is from the agents' choice."""
+    tally = people_tally(debate)
+    if not tally.voters:
+        return (
+            "*The team's vote*: nobody has cast a ballot yet. Anybody here can rank the positions."
+        )
+    points = listed(
+        (f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores),
+        _NAMES_LIMIT,
+        ", ",
+    )
+    head = f"*The team's vote* ({counted(len(tally.voters), 'ballot')}): {points}."
+    return f"{head}\n{_gap(debate, tally)}".rstrip()
+
+
+def moves(debate: Debate) -> str:
+    """Who ranks another position first than before the debate, and which critique moved them."""
+    blind = {ballot.voter for ballot in debate.ballots.values() if ballot.turn.round == 0}
+    final = {ballot.voter for ballot in debate.ballots.values() if ballot.turn.round > 0}
+    both = [agent.id for agent in debate.setup.agents if agent.id in blind & final]
+    if not both:
+        return ""
+    changes = mind_changes(debate)
+    stayed = listed(
+        (name_of(debate, agent) for agent in both if agent not in {c.voter for c in changes}),
+        _NAMES_LIMIT,
+        ", ",
+    )
+    lines = [f"• {_move(debate, change)}" for change in changes]
+    lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []
+    return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
+
+
+def _move(debate: Debate, change: MindChange) -> str:
+    before, after = name_of(debate, change.before), name_of(debate, change.after)
+    moved = f"{name_of(debate, change.voter)} moved from {before} to {after}"
+    made = debate.contributions.get(change.moved_by or "")
+    if made is None:
+        return f"{moved} and names no critique."
+    where = address_of(turn_key(debate.id, made.turn.key))
+    who = name_of(debate, made.turn.agent)
+    return f"{moved}, moved by <{where}|{who}'s {deed(debate, made.turn)}>."
+
+
+def _gap(debate: Debate, tally: Tally) -> str:
+    """The difference between the team's choice and the agents', in words."""
+    agents = debate.tally.winners if debate.tally else ()
+    if not agents:
+        return ""
+    team, theirs = (_names(debate, found) for found in (tally.winners, agents))
+    if set(tally.winners) == set(agents):
+        return f"Team and agents agree: {team}."
+    if set(tally.winners) & set(agents):
+        return f"Team and agents overlap: the team is for {team}, the agents are for {theirs}."
+    places = {score.position: place for place, score in enumerate(tally.scores, start=1)}
+    place = places.get(agents[0], len(places))
+    return (
+        f":warning: Team and agents differ: the team is for {team}, the agents are for {theirs}, "
+        f"which the team puts in place {place} of {len(places)}."
+    )
+
+
+def _names(debate: Debate, agents: Sequence[str]) -> str:
+    return listed((f"*{name_of(debate, agent)}*" for agent in agents), _NAMES_LIMIT, ", ")
+
+
+def _option(debate: Debate, agent: str, text: str) -> str:
+    name = bare(plain_name(debate, agent), OPTION_LIMIT)
+    return bare(f"{name}: {gist(text, OPTION_LIMIT)}", OPTION_LIMIT)
+
+
+def _place(place: int) -> str:
+    return _PLACES[place] if place < len(_PLACES) else f"Place {place + 1}"
+
+
+def _as_ballot(ballot: PeopleBallot) -> Ballot:
+    turn = Turn(act=Act.BALLOT, round=0, agent=ballot.by.id)
+    return Ballot(turn=turn, ranking=ballot.ranking)
+
+
+def people_votes(debate: Debate) -> Iterator[str]:
+    """What stands beside the agents' count."""
+    yield team_count(debate)
+    yield moves(debate)
+
+
+def ballot_button(debate: Debate) -> list[Block]:
+    """Return the button that opens the form; none where there is nothing to rank."""
+    if len(positions_of(debate)) <= 1:
+        return []
+    button = ButtonElement(
+        text="Cast your ballot",
+        action_id=ActionId.BALLOT.value,
+        value=debate.id,
+        accessibility_label="Rank the positions yourself",
+    )
+    return [as_json(ActionsBlock(block_id=BlockId.BALLOT.value, elements=[button]))]

@@ -1,0 +1,299 @@
+"""After the agents' vote: people's ballots, the report, the team's decision, reminders."""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.ids import ActionId, rank_field
+from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.workspace.workspace import run_workspace
+from core.events import DecisionRecorded, ReminderDue
+from core.models import Act, Debate, Decision, DecisionKind, Person
+from core.request import ModelRequest, PartKind
+from core.testing import ScriptedProvider, plausible_reply
+from tests.scenarios.test_board import board_saying, buttons, debate_at
+from tests.scenarios.test_starting import form_of
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+SPEC = BotSpec(rounds=1)
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work(spec=SPEC) as found:
+        yield found
+
+
+def ranking(*agents: str) -> dict[str, Any]:
+    found = {rank_field(place): agent for place, agent in enumerate(agents)}
+    return {field: {field: {"selected_option": {"value": agent}}} for field, agent in found.items()}
+
+
+def post(team: Team, board: str, name: str) -> Message:
+    return next(one for one in team.replies(board) if key_of(one).endswith(f"/{name}"))
+
+
+async def post_saying(team: Team, board: str, name: str, words: str) -> Message:
+    def found() -> Any:
+        one = post(team, board, name)
+        return one if words in one["text"] else None
+
+    return await team.workspace.wait_for(found)
+
+
+async def ballot(team: Team, board: str, user: str, *agents: str) -> Any:
+    vote = post(team, board, "vote")
+    await team.workspace.click(user, team.channel, vote["ts"], ActionId.BALLOT.value)
+    view = await form_of(team, user)
+    return await team.workspace.submit(user, view["id"], ranking(*agents))
+
+
+async def decide(
+    team: Team,
+    board: str,
+    action: ActionId,
+    values: dict[str, Any] | None = None,
+    *,
+    user: str = "dana",
+) -> Any:
+    await team.click(board, action.value, user=user)
+    view = await form_of(team, user)
+    return await team.workspace.submit(user, view["id"], values or chosen_why(""))
+
+
+def chosen_why(text: str) -> dict[str, Any]:
+    return {"why": {"why": {"value": text}}}
+
+
+async def ended(team: Team, question: str = QUESTION) -> tuple[str, Debate]:
+    board = await team.debate(question)
+    return board, await team.wait_for_end(board)
+
+
+# --- ballots --------------------------------------------------------------------------------------
+
+
+async def test_peoples_count_stands_beside_the_agents_and_the_gap_is_named(team: Team):
+    board, debate = await ended(team)
+    assert debate.tally is not None
+    order = [score.position for score in debate.tally.scores]
+    other = [order[-1], *order[:-1]]
+    await ballot(team, board, "alex", *other)
+    await ballot(team, board, "sam", *other)
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    shown = await post_saying(team, board, "vote", "(2 ballots)")
+    assert f"the team is for *{names[other[0]]}*" in shown["text"]
+    assert f"the agents are for *{names[order[0]]}*" in shown["text"]
+    assert "which the team puts in place" in shown["text"]
+    await board_saying(team, board, "Team and agents differ")
+
+
+async def test_a_ballot_that_ranks_a_position_twice_is_refused_at_its_field(team: Team):
+    board, _ = await ended(team)
+    answer = await ballot(team, board, "alex", "architect", "architect", "security")
+    assert answer["response_action"] == "errors"
+    assert rank_field(1) in answer["errors"]
+    assert (await debate_at(team, board)).people_ballots == {}
+
+
+async def test_a_person_has_one_ballot_and_is_told_so(team: Team):
+    board, _ = await ended(team)
+    await ballot(team, board, "alex", "architect", "security", "simplicity")
+    await team.workspace.wait_for(lambda: not team.workspace.views("alex"))
+    vote = post(team, board, "vote")
+    await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
+    await team.workspace.wait_for(lambda: team.told("alex"))
+    assert "You have cast your ballot already: Architect, Security" in team.told("alex")[-1]
+
+
+async def test_people_can_vote_while_the_debate_runs():
+    slow = BotSpec(provider=ScriptedProvider(latency=0.3), rounds=3)
+    async with team_at_work(spec=slow) as team:
+        board = await team.debate(QUESTION)
+        await team.workspace.wait_for(lambda: "Cast your ballot" in buttons(team, board), 20)
+        await team.click(board, ActionId.BALLOT.value, user="alex")
+        view = await form_of(team, "alex")
+        order = ("simplicity", "security", "architect")
+        await team.workspace.submit("alex", view["id"], ranking(*order))
+        debate = await team.wait_for_end(board)
+        assert debate.people_ballots[team.workspace.user("alex").id].ranking == order
+        assert "(1 ballot)" in post(team, board, "vote")["text"]
+
+
+def changing(request: ModelRequest) -> str:
+    """Everybody is for the architect before the debate, and for security after it."""
+    if request.act is not Act.BALLOT:
+        return plausible_reply(request)
+    critiques = [part.label for part in request.parts if part.kind is PartKind.CRITIQUE]
+    favourite = "security" if critiques else "architect"
+    candidates = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
+    order = sorted(candidates, key=lambda part: f"The {favourite}" not in part.text)
+    reasons = ["clear" for _ in order]
+    labels = [part.label for part in order]
+    moved = critiques[0] if critiques else ""
+    return json.dumps({"ranking": labels, "reasons": reasons, "confidence": 0.6, "moved_by": moved})
+
+
+async def test_who_changed_their_mind_is_shown_with_a_link_to_the_critique():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(changing), rounds=1)) as team:
+        board, debate = await ended(team)
+        shown = post(team, board, "vote")["text"]
+        assert shown.count("moved from Architect to Security, moved by <http") == 3
+        final = next(ballot for ballot in debate.ballots.values() if ballot.turn.round)
+        critique = post(team, board, f"{final.moved_by}/0")
+        assert f"p{critique['ts'].replace('.', '')}?thread_ts={board}" in shown
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+
+def files_of(team: Team, board: str) -> Sequence[Message]:
+    return [file for one in team.thread(board) for file in one.get("files", ())]
+
+
+async def test_the_report_the_decision_record_and_the_whole_record_are_attached_once(team: Team):
+    board, debate = await ended(team)
+    files = await team.workspace.wait_for(lambda: files_of(team, board))
+    assert [file["name"] for file in files] == [
+        f"moot-{debate.id}-report.md",
+        f"moot-{debate.id}-decision.md",
+        f"moot-{debate.id}-record.json",
+    ]
+    report = team.workspace.file(files[0]["id"]).decode()
+    assert "Use PostgreSQL." in report
+    record = json.loads(team.workspace.file(files[2]["id"]))
+    assert record["debate_id"] == debate.id
+    assert record["events"][-1]["event"]["kind"] == "debate_concluded"
+
+
+async def test_a_report_that_arrived_although_the_answer_was_lost_is_not_attached_twice():
+    async with team_at_work(spec=SPEC) as team:
+        team.workspace.faults.drop_after("files.completeUploadExternal")
+        board, debate = await ended(team)
+        await team.wait_until_sent()
+        names = [file["name"] for file in files_of(team, board)]
+        assert names.count(f"moot-{debate.id}-report.md") == 1
+
+
+# --- the team's decision --------------------------------------------------------------------------
+
+
+async def test_accepting_is_recorded_with_who_and_why_and_shown_everywhere(team: Team):
+    board, debate = await ended(team)
+    assert buttons(team, board) == ["Accept", "Reject", "Revisit", "Supersede"]
+    await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."), user="alex")
+    alex = team.workspace.user("alex").id
+    await board_saying(team, board, f"*Accepted* by <@{alex}>")
+    await post_saying(team, board, "headline", "*Accepted* by")
+    assert any("Why: We know it." in one["text"] for one in team.replies(board))
+    decision = (await debate_at(team, board)).decision
+    assert decision is not None
+    assert (decision.kind, decision.by.id, decision.why) == (
+        DecisionKind.ACCEPT,
+        alex,
+        "We know it.",
+    )
+    assert debate.verdict is not None
+
+
+async def test_a_later_decision_stands_in_the_place_of_an_earlier_one(team: Team):
+    board, _ = await ended(team)
+    await decide(team, board, ActionId.ACCEPT)
+    await board_saying(team, board, "*Accepted*")
+    await decide(team, board, ActionId.REJECT, chosen_why("Too slow."), user="alex")
+    shown = await board_saying(team, board, "*Rejected*")
+    assert "*Accepted*" not in shown["text"]
+    assert len((await debate_at(team, board)).decisions) == 2
+
+
+async def test_a_date_in_the_past_is_refused_at_its_field(team: Team):
+    board, _ = await ended(team)
+    past = {"date": {"date": {"selected_date": "2020-01-01"}}}
+    answer = await decide(team, board, ActionId.REVISIT, past)
+    assert answer["errors"]["date"] == "Choose a day after today."
+
+
+async def test_revisiting_names_the_day_on_the_board(team: Team):
+    board, debate = await ended(team)
+    day = (debate.now.date() + timedelta(days=40)).isoformat()
+    await decide(team, board, ActionId.REVISIT, {"date": {"date": {"selected_date": day}}})
+    await board_saying(team, board, f"To be revisited on {day}")
+
+
+async def test_superseding_needs_a_newer_debate_and_names_it(team: Team):
+    board, _ = await ended(team)
+    await team.click(board, ActionId.SUPERSEDE.value)
+    await team.workspace.wait_for(team.told)
+    assert "There is no newer debate in this channel" in team.told()[-1]
+    _, newer = await ended(team, "And what about SQS?")
+    state = {"newer": {"newer": {"selected_option": {"value": newer.id}}}}
+    await decide(team, board, ActionId.SUPERSEDE, state)
+    await board_saying(team, board, f"*Superseded* by debate `{newer.id}`")
+
+
+def revisit(debate: Debate, origin: str) -> DecisionRecorded:
+    day = date(2020, 1, 1)
+    by = Person(id=debate.setup.asked_by.id)
+    decision = Decision(
+        kind=DecisionKind.REVISIT, by=by, why="Traffic grows.", revisit_on=day, origin=origin
+    )
+    return DecisionRecorded(decision=decision)
+
+
+async def reminders_in(team: Team, board: str) -> Sequence[Message]:
+    return [one for one in team.replies(board) if "Time to revisit" in one["text"]]
+
+
+async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(tmp_path: Path):
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
+            board, debate = await ended(team)
+            await team.moot.reminding.close()
+            await team.moot.commands.record(debate.id, revisit(debate, "V1"))
+            await board_saying(team, board, "To be revisited on 2020-01-01")
+            assert await reminders_in(team, board) == []
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
+            await again.workspace.wait_for(
+                lambda: any("Time to revisit" in one["text"] for one in again.replies(board))
+            )
+            await again.moot.reminding.look()
+            await again.wait_until_sent()
+            found = await reminders_in(again, board)
+            assert len(found) == 1
+            assert "Why: Traffic grows." in found[0]["text"]
+
+
+async def test_a_decision_that_no_longer_stands_reminds_nobody(team: Team):
+    board, debate = await ended(team)
+    await team.moot.reminding.close()
+    await team.moot.commands.record(debate.id, revisit(debate, "V1"))
+    await board_saying(team, board, "To be revisited")
+    await decide(team, board, ActionId.ACCEPT)
+    await board_saying(team, board, "*Accepted*")
+    await team.moot.reminding.look()
+    log = await team.moot.store.events(debate.id)
+    assert not any(isinstance(one.event, ReminderDue) for one in log)
+
+
+async def test_feedback_is_kept_and_thanked_for(team: Team):
+    board, _ = await ended(team)
+    headline = post(team, board, "headline")
+    button = next(one for one in headline["blocks"] if one["type"] == "context_actions")
+    value = button["elements"][0]["negative_button"]["value"]
+    await team.workspace.click(
+        "alex", team.channel, headline["ts"], ActionId.FEEDBACK.value, value=value
+    )
+    await team.workspace.wait_for(lambda: team.told("alex"))
+    assert "recorded as not helpful" in team.told("alex")[-1]
+    given = (await debate_at(team, board)).feedback
+    assert [one.helpful for one in given.values()] == [False]
+
+
+async def test_the_verdict_says_that_agents_wrote_it(team: Team):
+    board, _ = await ended(team)
+    shown = json.dumps(post(team, board, "headline")["blocks"])
+    assert "Written by AI agents, who can be wrong" in shown
