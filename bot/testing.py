@@ -17,7 +17,6 @@ from bot.app import Moot, Parts, running
 from bot.ids import ActionId, board_key
 from bot.limits import Bounds
 from bot.listeners.doctoring import Examine
-from bot.limits import Bounds
 from bot.manifest import manifest
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import PostFound
