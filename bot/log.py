@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 import structlog
-from structlog.typing import Processor, WrappedLogger
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.settings import LogFormat, LogLevel
+from core.redaction import redact as without_secrets
 
 #: Loggers of libraries, held at WARNING: Bolt logs the full body of requests that fail
 #: verification at INFO, and HTTP clients log addresses that may carry tokens.
@@ -79,12 +80,29 @@ def _is_console(form: LogFormat, out: TextIO) -> bool:
     return form is LogFormat.CONSOLE or (form is LogFormat.AUTO and out.isatty())
 
 
+def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+    """Every text of a line redacted before it is put together: a cut could break JSON."""
+    del logger, name
+    return {
+        field: without_secrets(value) if isinstance(value, str) else value
+        for field, value in event.items()
+    }
+
+
 def _console() -> list[Processor]:
-    return [structlog.dev.ConsoleRenderer(colors=False)]
+    return [
+        structlog.processors.format_exc_info,
+        _without_secrets,
+        structlog.dev.ConsoleRenderer(colors=False),
+    ]
 
 
 def _json() -> list[Processor]:
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    return [
+        structlog.processors.format_exc_info,
+        _without_secrets,
+        structlog.processors.JSONRenderer(),
+    ]
 
 
 def _formatter(

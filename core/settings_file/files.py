@@ -38,10 +38,19 @@ def check_file(path: Path, known: Known) -> Checked:
 
 
 def prompt_reader(folder: Path) -> ReadPrompt:
-    """Reads prompt files whose paths are relative to the folder of the configuration file."""
+    """Reads prompt files in the folder of the configuration file, or below it.
+
+    What it returns raises `ConfigurationBroken` for a path that leads elsewhere: whoever may change
+    the settings could otherwise have any file of the machine sent to a model.
+    """
 
     def read(file: str) -> PromptText:
-        path = folder / Path(file).expanduser()
+        path = folder / file
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ConfigurationBroken(
+                f"The prompt file {file} is outside {folder}: put it beside the configuration "
+                "file, or below, and name it relative to that."
+            )
         return PromptText(text=path.read_text(encoding="utf-8-sig"), source=str(path))
 
     return read
