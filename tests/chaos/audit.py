@@ -14,7 +14,7 @@ from core.models import Debate, Status
 from core.ports import DebateFilter
 from core.store.debates import SqlDebateStore
 
-MARK = re.compile(r"mark-[0-9a-f]{16}")
+_MARK = re.compile(r"mark-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,11 @@ async def audit(
     )
 
 
+def marks_of(recorded: Recorded) -> Sequence[str]:
+    """Marks of the prompts whose answers are in an event."""
+    return _MARK.findall(event_to_json(recorded.event))
+
+
 def expected_keys(log: Sequence[Recorded]) -> list[str]:
     """Keys of the posts that a log leads to, in reading order."""
     reading, debate = Reading(), None
@@ -97,9 +102,7 @@ def _has_concluded(log: Sequence[Recorded]) -> bool:
 def _repeats(log: Sequence[Recorded], asked: Mapping[str, Sequence[float]]) -> int:
     """Calls that began after the event with their answer."""
     known = {
-        mark: recorded.at.timestamp()
-        for recorded in reversed(log)
-        for mark in MARK.findall(event_to_json(recorded.event))
+        mark: recorded.at.timestamp() for recorded in reversed(log) for mark in marks_of(recorded)
     }
     return sum(at > known[mark] for mark in known for at in asked.get(mark, ()))
 

@@ -1,0 +1,25 @@
+"""A short storm; a long one is `python -m tests.chaos`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.storm import Storm, blow
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("location", ["sqlite"], indirect=True)
+async def test_one_bot_loses_and_doubles_nothing(location: str, tmp_path: Path) -> None:
+    outcome = await blow(Storm(debates=4, seconds=10), location, tmp_path)
+    assert outcome.audit.faults == {}
+    assert outcome.audit.debates >= 4
+    assert outcome.kills > 1
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("location", ["postgres"], indirect=True)
+async def test_three_replicas_lose_and_double_nothing(location: str, tmp_path: Path) -> None:
+    outcome = await blow(Storm(debates=4, seconds=10, replicas=3), location, tmp_path)
+    assert outcome.audit.faults == {}
+    assert outcome.audit.debates >= 4
+    assert outcome.kills > 1
