@@ -93,7 +93,9 @@ def _console() -> list[Processor]:
     return [
         structlog.processors.format_exc_info,
         _without_secrets,
-        structlog.dev.ConsoleRenderer(colors=False),
+        structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        ),
     ]
 
 
