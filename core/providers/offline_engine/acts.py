@@ -30,6 +30,7 @@ TAIL = re.compile(
     rf"^(?P<name>.+?)(?P<tail>\s+(?:{PREPOSITION}|when|if|because|given|this|next)\s+.+)$",
     re.IGNORECASE,
 )
+_FOR = re.compile(r"^(?P<name>.+?)(?P<tail>\s+(?:for|as)\s+.+)$", re.IGNORECASE)
 TO = re.compile(
     r"^(?P<verb>move|migrate|switch|change|upgrade|convert)\s+(?:away\s+)?(?:from\s+)?(?P<old>.+?)"
     r"\s+to\s+(?P<new>.+)$",
@@ -66,9 +67,14 @@ _DOUBLES = re.compile(r"^[^aeiou]*[aeiou][^aeiouwxy]$")
 _NAME = 30
 
 
+def tail_of(name: str) -> re.Match[str] | None:
+    """A name and what it is for; "pages made on the server for X" is for X."""
+    return _FOR.match(name) or TAIL.match(name)
+
+
 def bare(name: str) -> str:
     """A name without what it is for."""
-    tail = TAIL.match(name)
+    tail = tail_of(name)
     return tail["name"] if tail else name
 
 

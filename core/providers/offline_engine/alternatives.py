@@ -14,6 +14,7 @@ from core.providers.offline_engine.acts import (
     completed,
     gerund,
     object_of,
+    tail_of,
     things_named,
 )
 from core.providers.offline_engine.asking import (
@@ -62,6 +63,8 @@ _DEFINITE = re.compile(
 _INDEFINITE = re.compile(
     r"^(?:an?|one|two|three|four|five|another|more|some|many|several|\d+)\b", re.IGNORECASE
 )
+#: Begins a name, and has a capital only because a question began with it.
+_DETERMINER = re.compile(r"^(?:An?|The|Our|My|One|Two|Three|More|Another)(?=\s)")
 #: Verbs whose object is what is chosen: "use Kafka for events or PostgreSQL".
 _CHOOSING = frozenset(
     [
@@ -162,6 +165,7 @@ def options_of(
         return _acts(pieces)
     if first and not head:
         return _framed(first, pieces, verbs)
+    pieces = [_DETERMINER.sub(lambda m: m[0].lower(), pieces[0]), *pieces[1:]]
     pieces, said = _shared_tail(_without_place(_shared_noun(_without_start(pieces))))
     tail = said or tail or (f" as {head}" if head and not head.endswith("s") else "")
     return [_noun_option(piece, tail, head) for piece in pieces]
@@ -242,7 +246,7 @@ def _frame(verb: re.Match[str], names: Sequence[str]) -> _Frame:
     names, tail = _last_tail(names)
     if all(_IS_ADVERB.match(name) for name in names):
         return _adverbs(word, rest, names)
-    if all(_STARTS.match(name) for name in names):
+    if _have_other_places(rest, names):
         return _places(word, rest, names, tail)
     place = _PLACE.match(rest)
     if place and not _swaps_object(word, rest, names[0]):
@@ -250,6 +254,13 @@ def _frame(verb: re.Match[str], names: Sequence[str]) -> _Frame:
         names = [_without(place["word"], name) for name in names]
         return _Frame(before, (clean(place["name"]), *names), tail)
     return _objects(word, rest, names, tail)
+
+
+def _have_other_places(rest: str, names: Sequence[str]) -> bool:
+    """Whether names bring prepositions of their own: all of them, or others than the act has."""
+    place, starts = _PLACE.match(rest), [_STARTS.match(name) for name in names]
+    own = place["word"].lower() if place else ""
+    return all(starts) or any(start and start["word"].lower() != own for start in starts)
 
 
 def _adverbs(word: str, rest: str, names: Sequence[str]) -> _Frame:
@@ -312,7 +323,7 @@ def _swaps_object(word: str, rest: str, name: str) -> bool:
 
 def _last_tail(names: Sequence[str]) -> tuple[list[str], str]:
     """What all are for, said once at the end."""
-    found = TAIL.match(names[-1])
+    found = tail_of(names[-1])
     if not found or _STARTS.match(names[-1]) or _IS_ADVERB.match(names[-1]):
         return list(names), ""
     return [*names[:-1], clean(found["name"])], found["tail"]
@@ -349,7 +360,7 @@ def _without_place(pieces: Sequence[str]) -> list[str]:
 def _shared_tail(pieces: Sequence[str]) -> tuple[list[str], str]:
     """What the names are for, said once at the end of the last or of the first."""
     for place in (-1, 0):
-        found = TAIL.match(pieces[place])
+        found = tail_of(pieces[place])
         if found and not _verb(pieces[place]):
             changed = list(pieces)
             changed[place] = found["name"]

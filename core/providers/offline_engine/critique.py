@@ -127,6 +127,8 @@ def preference(material: Material, taken: Weighed) -> str:
     best = material.first_choice
     if best.option == taken.option:
         return KEEP
+    if not is_known(material.ranked):
+        return "Between the options my checklists cannot decide; people who know them have to."
     if material.moved_to:
         return (
             f"Since the last round I am for {best.option.name}{_because(best, taken, clear=False)}."

@@ -39,7 +39,7 @@ from core.providers.offline_engine.wording import capital, normal
 
 _SHOULD_BE = re.compile(
     r"^should (?P<subject>(?:our|the|this|my|a)\s.+?) (?P<verb>be|use|have|become|accept|show|"
-    r"offer|store|run|live|stay|support|require|send|start|speak|work|cost|contain|return)"
+    r"offer|store|run|live|get|receive|buy|build|launch|pay|move|switch|adopt|keep|drop|cover|stay|support|require|send|start|speak|work|cost|contain|return)"
     r"\s(?P<rest>.+)$",
     re.IGNORECASE,
 )

@@ -35,8 +35,9 @@ _NUMBER = (
     + r")\s?(?P<f>k|m|thousand|million|tausend|millionen)?\b"
 )
 _UNITS = {
-    "rate": r"\s*[\w-]{0,24}\s*[\w-]{0,24}?\s*(?:(?:per|/|a|pro|an?)\s*"
-    r"(?P<per>second|sec|s|minute|min|hour|day|sekunde|minute|stunde|tag)\b|(?P<rps>rps|qps|tps)\b)",
+    "rate": r"(?:\s*[\w-]{1,24}){0,2}?\s*(?:(?:\b(?:per|a|pro|an)\s+|/\s*)"
+    r"(?P<per>second|sec|s|minute|min|hour|day|sekunde|minute|stunde|tag)\b|"
+    r"\b(?P<rps>rps|qps|tps)\b)",
     "latency": r"\s*(?:ms|milliseconds?|millisekunden|μs|seconds?\s+(?:latency|response))\b",
     "money": r"\s*(?:€|\$|£|eur(?:os?)?|usd|dollars?|gbp|pounds?|chf|yen|円|万円)(?!\w)",
     "people": r"\s*(?:\w{1,24}\s)?(?:people|persons?|engineers?|developers?|devs?|admins?|"
@@ -50,8 +51,9 @@ _UNITS = {
 _FIGURES = {kind: re.compile(_NUMBER + unit, re.IGNORECASE) for kind, unit in _UNITS.items()}
 _MONEY_FIRST = re.compile(r"(?:€|\$|£|\beur\b|\busd\b)\s?" + _NUMBER, re.IGNORECASE)
 _MUST = re.compile(
-    r"\b(?:must|shall|has to|have to|needs? to|required?|mandatory|may not|cannot|can't|muss|"
-    r"müssen|darf nicht|dürfen nicht)\b|必須|なければならない|必要が?あ",
+    r"\b(?:must|shall|has to|have to|needs? to|required?|mandatory|"
+    r"no (?:[\w-]+ ){1,4}may|may not|cannot|can't|muss|müssen|"
+    r"darf nicht|dürfen nicht)\b|必須|なければならない|必要が?あ",
     re.IGNORECASE,
 )
 _SHOULD = re.compile(
@@ -82,6 +84,7 @@ _GOES_ON = re.compile(
     r"keep|launch|run|start|stay|use|work|ship|deploy|store|send|show|save|serve|not)\b",
     re.IGNORECASE,
 )
+_MODAL = re.compile(r"\b(?:must|shall|should|has to|have to|needs? to)\b", re.IGNORECASE)
 _PER_SECOND = {"m": 60.0, "h": 3600.0, "d": 86400.0, "st": 3600.0, "t": 86400.0}
 _EMPTY = frozenset(
     normal(
@@ -152,19 +155,18 @@ def _of_sentence(sentence: str, default: Level) -> list[Requirement]:
     if _ASKS.search(sentence):
         kind, amount = _figure_kind(sentence)
         return [Requirement(_figure_of(sentence), default, kind, amount)] if kind else []
-    found: list[Requirement] = []
-    for clause in _clauses(sentence):
-        inherited = found[-1].level if found and _GOES_ON.match(clause) else default
-        if requirement := _requirement(clause, inherited):
-            found.append(requirement)
-    return found
+    found = [_requirement(clause, default) for clause in _clauses(sentence)]
+    return [requirement for requirement in found if requirement]
 
 
 def _clauses(sentence: str) -> list[str]:
     """Parts of a sentence that each state something; a part that states nothing joins the last."""
     clauses: list[str] = []
     for part in filter(None, (piece.strip(" .") for piece in _CLAUSE.split(sentence))):
-        if clauses and not (_states(part) and _states(clauses[-1])):
+        modal = _MODAL.search(clauses[-1]) if clauses and _GOES_ON.match(part) else None
+        if modal:
+            clauses.append(f"{modal[0].lower()} {part}")
+        elif clauses and not (_states(part) and _states(clauses[-1])):
             clauses[-1] = f"{clauses[-1]} and {part}" if _states(part) else f"{clauses[-1]}, {part}"
         else:
             clauses.append(part)
