@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from aiohttp import ClientError
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.ids import ActionId, CallbackId, FieldId
@@ -123,9 +124,14 @@ async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
 async def _whisper(found: Clicked, words: str, respond: AsyncRespond) -> None:
     """Tell only who clicked: beside the message, or in a form where there is none."""
     if found.click.channel_id:
-        await respond(text=words, response_type="ephemeral", replace_original=False)
-        return
+        showing = _beside(respond, words)
+    else:
+        showing = found.open(said("Not done", words))
     try:
-        await found.open(said("Not done", words))
-    except BadInput as error:
-        _log.warning("refusal not shown", reason=str(error))
+        await showing
+    except (BadInput, SlackClientError, ClientError, OSError) as error:
+        _log.warning("refusal not shown", reason=type(error).__name__)
+
+
+async def _beside(respond: AsyncRespond, words: str) -> None:
+    await respond(text=words, response_type="ephemeral", replace_original=False)
