@@ -7,15 +7,18 @@ nothing. People are not waited for. Only as good as its assumptions; it is shown
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 
 from core import schedule
+from core.budget import price
 from core.calling.measure import Measure
 from core.calling.wording import prompt_text
 from core.events import DebateStarted, Event, Recorded, apply
 from core.model_call import NO_TABLES, ModelCalls, Tables
-from core.models import Clarifying, Debate, Ending, Setup, Usage
+from core.models import Clarifying, Debate, Ending, Forecast, Setup, Turn, Usage
 from core.ports import Clock, ModelProvider
 from core.prompting import WORDS
+from core.prompts.quoting import quote
 from core.request import ModelReply, ModelRequest
 from core.turns import Turns
 
@@ -26,7 +29,40 @@ _REASONING_USED = 0.25
 _CHARS_PER_WORD = 6.0
 #: No debate has so many waves of turns; a schedule that never ends would.
 _MOST_WAVES = 1000
+#: Sums of estimates may differ by so many tokens.
+_ROUNDING = 4
 _FILLER = " The reasons, the risks and the cost of each step are set out one by one."
+
+
+class Cached(StrEnum):
+    """What the vendor's cache will probably do with a part of a prompt."""
+
+    READ = "read from the cache"
+    WRITTEN = "written to the cache"
+    #: Neither: it is paid in full.
+    NOT = ""
+
+
+@dataclass(frozen=True)
+class SizedPart:
+    """A part of a prompt and what it takes."""
+
+    label: str
+    tokens: int
+    cached: Cached
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """One call as it would be made."""
+
+    turn: Turn
+    provider: str
+    request: ModelRequest
+    parts: Sequence[SizedPart]
+    #: With what it will probably cost; None where the price is unknown.
+    usage: Usage
+    at_most: Decimal | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +76,19 @@ class Estimate:
     seconds: float
     calls: int
     usage: Usage
+    #: Every call, in the order they would be made.
+    played: Sequence[Played] = ()
+
+    @property
+    def forecast(self) -> Forecast:
+        """The estimate as it is kept with the debate, to compare it afterwards."""
+        return Forecast(
+            cost=self.cost,
+            seconds=self.seconds,
+            calls=self.calls,
+            input_tokens=self.usage.input_tokens,
+            output_tokens=self.usage.output_tokens,
+        )
 
 
 async def rehearse(
@@ -63,7 +112,7 @@ async def rehearse(
         if not wave:
             break
         stage.longest = 0.0
-        for event in [await turns.take(debate, turn) for turn in wave]:
+        for event in [await stage.take(turns, debate, turn) for turn in wave]:
             debate = _with(debate, event, clock)
         seconds += stage.longest
         await clock.sleep(0)  # others may want to run
@@ -99,13 +148,19 @@ class _Stage:
         self._measure = Measure(tables.models)
         self._warm: set[str] = set()
         self._worst: Decimal | None = Decimal(0)
-        self._calls = 0
+        self._turn: Turn | None = None
+        self._played: list[Played] = []
         #: Seconds the longest call took since this was last set to 0.
         self.longest = 0.0
 
     def provider(self, name: str) -> "_Player":
         """One of the providers."""
         return _Player(name, self)
+
+    async def take(self, turns: Turns, debate: Debate, turn: Turn) -> Event:
+        """Take one turn, knowing which one its calls belong to."""
+        self._turn = turn
+        return await turns.take(debate, turn)
 
     async def play(self, name: str, request: ModelRequest) -> ModelReply:
         """One call: a reply of the usual length, and what it would have cost."""
@@ -114,8 +169,7 @@ class _Stage:
         usage = self._usage(name, request, text)
         limits = self._measure.capability(name, request.model)
         self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
-        self._calls += 1
-        self._add_worst(name, request)
+        self._keep(name, request, usage)
         return ModelReply(text=text, usage=usage, model=request.model)
 
     def estimate(self, debate: Debate, seconds: float) -> Estimate:
@@ -125,8 +179,9 @@ class _Stage:
             cost=usage.cost,
             at_most=self._worst,
             seconds=seconds,
-            calls=self._calls,
+            calls=len(self._played),
             usage=usage,
+            played=tuple(self._played),
         )
 
     def _usage(self, name: str, request: ModelRequest, text: str) -> Usage:
@@ -147,11 +202,47 @@ class _Stage:
             attempts=1,
         )
 
-    def _add_worst(self, name: str, request: ModelRequest) -> None:
-        """Add the most this call can cost."""
+    def _keep(self, name: str, request: ModelRequest, usage: Usage) -> None:
+        """Write the call down, and add the most it can cost."""
         worst = self._measure.worst(name, request, self._prices)
         known = worst is not None and self._worst is not None
         self._worst = (self._worst or Decimal(0)) + (worst or Decimal(0)) if known else None
+        if self._turn is None:
+            raise RuntimeError("a call without a turn")
+        local = self._measure.capability(name, request.model).local
+        cost = Decimal(0) if local else price(name, request.model, usage, self._prices)
+        self._played.append(
+            Played(
+                turn=self._turn,
+                provider=name,
+                request=request,
+                parts=self._sized(name, request, usage),
+                usage=usage.model_copy(update={"cost": cost}),
+                at_most=worst,
+            )
+        )
+
+    def _sized(self, name: str, request: ModelRequest, usage: Usage) -> Sequence[SizedPart]:
+        """The parts of a prompt; the cache holds a beginning of it, never a piece of the middle."""
+        texts = [("System", request.system)]
+        texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
+        found: list[SizedPart] = []
+        so_far = ""
+        for label, text in texts:
+            so_far += f"{text}\n\n"
+            upto = self._measure.tokens(name, request.model, so_far)
+            tokens = self._measure.tokens(name, request.model, text)
+            found.append(SizedPart(label, tokens, _cached(upto, usage)))
+        return found
+
+
+def _cached(upto: int, usage: Usage) -> Cached:
+    """What the cache does with the part that ends after so many tokens of the prompt."""
+    if upto <= usage.cached_tokens + _ROUNDING:
+        return Cached.READ
+    if upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
+        return Cached.WRITTEN
+    return Cached.NOT
 
 
 class _Player:

@@ -32,6 +32,9 @@ Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md 
 Clarify = Annotated[bool, typer.Option("--clarify", help="Agents may ask you before round 1.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")]
 Resume = Annotated[str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.")]
 DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, like dabc2345.")]
 File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
@@ -64,6 +67,7 @@ def debate(  # noqa: PLR0913 - one per option
     clarify: Clarify = False,
     verbose: Verbose = False,
     resume: Resume = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Debate a question here; the decision goes to standard output.
 
@@ -84,6 +88,7 @@ def debate(  # noqa: PLR0913 - one per option
         clarify=clarify,
         verbose=verbose,
         resume=resume,
+        dry_run=dry_run,
     )
     raise typer.Exit(_run(hold(asked)))
 

@@ -5,10 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.building import build_calls, build_turns, check_providers, load_settings, open_store
+from bot.building import (
+    build_calls,
+    build_turns,
+    check_providers,
+    estimating,
+    load_settings,
+    open_store,
+)
 from bot.commands import new_debate_id
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
+from bot.terminal.dry_run import rehearse_aloud
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.progress import Progress, screen_for
 from bot.terminal.question import read_question
@@ -50,6 +58,8 @@ class Asked:
     report: Path | None = None
     clarify: bool = False
     verbose: bool = False
+    #: Show what would be asked and what it would cost; ask nobody.
+    dry_run: bool = False
     #: Id of a debate to go on with.
     resume: str | None = None
 
@@ -72,6 +82,9 @@ async def hold(asked: Asked) -> int:
     loaded = await load_settings(environment, asked.config)
     for notice in loaded.notices:
         tell(f"Notice: {notice}")
+    if asked.dry_run:
+        setup = _setup(asked, question, loaded.settings)
+        return rehearse_aloud(setup, await estimating(loaded.settings)(setup))
     async with open_store(environment.moot_database) as store:
         session = Session(
             asked=asked,
@@ -89,6 +102,8 @@ def _question(asked: Asked) -> str:
     Raises:
         BadInput: There is none, or there are several; or a debate is to be resumed with another.
     """
+    if asked.resume is not None and asked.dry_run:
+        raise BadInput("--dry-run shows a debate before it is held: it does not go with --resume.")
     if asked.resume is None:
         return read_question(asked.question, asked.problem_file)
     if asked.question is not None or asked.problem_file is not None:
@@ -143,6 +158,8 @@ class Session:
         """Start a debate."""
         setup = _setup(self.asked, question, self.settings)
         check_providers(setup, self.environment)
+        forecast = (await estimating(self.settings)(setup)).forecast
+        setup = setup.model_copy(update={"forecast": forecast})
         debate_id = new_debate_id()
         origin = f"{SURFACE}/{secrets.token_hex(8)}"
         started = DebateStarted(setup=setup)

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.building import open_store
+from bot.building import estimating, load_settings, open_store
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.events import Recorded, fold
-from core.models import Debate
+from core.models import Debate, Forecast
 from core.ports import DebateEntry, DebateFilter
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
@@ -54,8 +54,16 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     debate = fold(log)
     parts = [_head(debate), decision_text(debate)]
     if metrics:
-        parts.append(metrics_of(log))
+        parts.append(metrics_of(log, await _forecast(debate)))
     put_out("\n\n".join(parts) + "\n", None)
+
+
+async def _forecast(debate: Debate) -> Forecast:
+    """What was expected when the debate began; estimated now from its setup if nobody did then."""
+    if debate.setup.forecast:
+        return debate.setup.forecast
+    settings = (await load_settings(read_settings())).settings
+    return (await estimating(settings)(debate.setup)).forecast
 
 
 async def explain_record(debate_id: str) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from core.events import Recorded, fold
 from core.metrics import SummaryMetrics, summary_metrics
-from core.models import Debate
-from core.transcript.spending import spending
+from core.models import Debate, Forecast
+from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
     duration,
     money,
@@ -21,8 +21,13 @@ def verbose_summary(debate: Debate) -> str:
     return "\n".join(_verbose_lines(debate))
 
 
-def metrics(log: Sequence[Recorded]) -> str:
-    """Tokens, money and time per agent, and how well summaries did."""
+def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
+    """Tokens, money and time per agent, how good the estimate was, how well summaries did.
+
+    Args:
+        log: The debate's.
+        forecast: What it was expected to take; None: what was kept with it, if anything was.
+    """
     debate = fold(log)
     rows = [
         (
@@ -39,7 +44,9 @@ def metrics(log: Sequence[Recorded]) -> str:
         for one in spending(debate)
     ]
     head = ("Agent", "Model", "Calls", "In", "Cached", "Out", "Attempts", "Waited", "Cost")
-    lines = [table(head, rows), "", *_totals(debate), *_summary_lines(summary_metrics(log))]
+    compared = forecast_words(debate, forecast or debate.setup.forecast)
+    lines = [table(head, rows), "", *_totals(debate), *([compared] if compared else [])]
+    lines += _summary_lines(summary_metrics(log))
     return "\n".join(lines)
 
 

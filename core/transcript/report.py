@@ -8,7 +8,7 @@ from core.stand_ins import answering, stand_in_words
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.people import team_section
-from core.transcript.spending import spending
+from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
     ACT_WORDS,
     bullets,
@@ -221,7 +221,9 @@ def _spending(debate: Debate) -> str:
         "Waited",
         "Cost",
     )
-    return "## Usage and cost\n\n" + table(head, rows)
+    compared = forecast_words(debate, debate.setup.forecast)
+    below = f"\n\n{compared}" if compared else ""
+    return "## Usage and cost\n\n" + table(head, rows) + below
 
 
 def _prompts(debate: Debate) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.models import ENGINE, JUDGE, Call, Debate, Usage
-from core.transcript.words import name_of
+from core.models import ENGINE, JUDGE, Call, Debate, Forecast, Usage
+from core.transcript.words import duration, money, name_of, seconds_taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,28 @@ def spending(debate: Debate) -> Sequence[Spending]:
         for agent in agents
         if agent != ENGINE
     ]
+
+
+def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
+    """How far off the estimate was; empty where there is none.
+
+    Args:
+        debate: The debate, ended or not.
+        forecast: What it was expected to take.
+    """
+    if forecast is None:
+        return ""
+    calls = len(debate.calls)
+    said = (
+        f"Estimated before: {money(forecast.cost)}, {forecast.calls} calls, "
+        f"{duration(forecast.seconds)}. It took {money(debate.usage.cost)}, {calls} calls, "
+        f"{duration(seconds_taken(debate))}"
+    )
+    if not forecast.cost or debate.usage.cost is None:
+        return f"{said}."
+    off = debate.usage.cost / forecast.cost - 1
+    how = "more than" if off > 0 else "less than"
+    return f"{said}: {abs(off):.0%} {how} the cost estimated."
 
 
 def _of(debate: Debate, agent: str, calls: Sequence[Call], failed: Iterable[Usage]) -> Spending:

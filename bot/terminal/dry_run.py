@@ -1,0 +1,85 @@
+"""`moot debate --dry-run`: the prompts that would be sent, and what they would cost."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from bot.terminal.files import put_out
+from core.calling.wording import prompt_text
+from core.models import RESERVED_IDS, Setup
+from core.rehearsal import Estimate, Played
+from core.transcript.words import ACT_WORDS, duration, money
+
+_DONE = 0
+
+
+def rehearse_aloud(setup: Setup, estimate: Estimate) -> int:
+    """Print everything; return the exit code."""
+    put_out("\n".join(dry_run_lines(setup, estimate)) + "\n", None)
+    return _DONE
+
+
+def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
+    """The first round's prompts, one more of each other act, every call's cost, the whole cost."""
+    yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
+    for number, one in enumerate(estimate.played, start=1):
+        if one in _shown(estimate.played):
+            yield ""
+            yield from _call_lines(setup, number, one)
+    yield ""
+    yield "All calls"
+    for number, one in enumerate(estimate.played, start=1):
+        yield f"  {_headline(setup, number, one)}"
+    yield ""
+    yield from _whole(setup, estimate)
+
+
+def _shown(played: Sequence[Played]) -> Sequence[Played]:
+    """Up to round 1 all of them; then the first of each act that was not shown yet."""
+    first = [one for one in played if one.turn.round <= 1]
+    acts = {one.turn.act for one in first}
+    for one in played:
+        if one.turn.act not in acts:
+            acts.add(one.turn.act)
+            first.append(one)
+    return first
+
+
+def _call_lines(setup: Setup, number: int, one: Played) -> Iterator[str]:
+    """One prompt: its parts with their tokens, then its text."""
+    yield _headline(setup, number, one)
+    width = max(len(part.label) for part in one.parts)
+    for part in one.parts:
+        yield f"    {part.label:<{width}}  {part.tokens:>7,} tokens  {part.cached}".rstrip()
+    yield textwrap.indent(prompt_text(one.request).rstrip(), "    | ", lambda _line: True)
+
+
+def _headline(setup: Setup, number: int, one: Played) -> str:
+    turn = one.turn
+    who = setup.agent(turn.agent).name
+    about = setup.agent(turn.target).name if turn.target and _is_agent(setup, turn.target) else ""
+    of = f" of {about}" if about else ""
+    usage = one.usage
+    return (
+        f"{number}. Round {turn.round}: {who}, {ACT_WORDS[turn.act]}{of} → "
+        f"{one.provider}/{one.request.model}: {usage.input_tokens:,} tokens in "
+        f"({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
+        f"{money(usage.cost)}, at most {money(one.at_most)}"
+    )
+
+
+def _is_agent(setup: Setup, name: str) -> bool:
+    return name not in RESERVED_IDS and any(agent.id == name for agent in setup.agents)
+
+
+def _whole(setup: Setup, estimate: Estimate) -> Iterator[str]:
+    """The whole debate, and whether its cap allows it."""
+    usage = estimate.usage
+    yield (
+        f"The whole debate: {estimate.calls} calls, {usage.input_tokens:,} tokens in "
+        f"({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
+        f"{duration(estimate.seconds)}."
+    )
+    yield f"Cost: about {money(estimate.cost)}; in the worst case {money(estimate.at_most)}."
+    cap = setup.limits.debate_cost
+    if cap is not None:
+        yield f"It stops before it costs more than its cap, {money(cap)}."

@@ -1,0 +1,148 @@
+"""The rehearsal people can read before they pay, and how far off it was."""
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bot.terminal.debating import Asked, hold
+from bot.terminal.dry_run import dry_run_lines
+from bot.terminal.records import show_record
+from core.clock import SystemClock
+from core.errors import BadInput
+from core.models import Act, Forecast, Setup
+from core.providers.offline import OfflineProvider
+from core.rehearsal import Cached, Estimate, rehearse
+from core.testing import a_setup
+from core.transcript.spending import forecast_words
+from tests.core.bench import Bench
+
+QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
+
+
+def on_claude(rounds: int = 2) -> Setup:
+    change = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
+    setup = a_setup(rounds=rounds)
+    agents = tuple(agent.model_copy(update=change) for agent in setup.agents)
+    judge = setup.judge.model_copy(update=change)
+    return setup.model_copy(update={"agents": agents, "judge": judge})
+
+
+async def rehearsed(setup: Setup) -> Estimate:
+    return await rehearse(setup, OfflineProvider(), SystemClock())
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
+
+
+async def test_every_prompt_of_the_first_round_and_one_of_each_later_act_is_there() -> None:
+    setup = on_claude()
+    found = await rehearsed(setup)
+    text = "\n".join(dry_run_lines(setup, found))
+    prompts = text.split("All calls")[0]
+
+    first = [one for one in found.played if one.turn.round <= 1]
+    later = {one.turn.act for one in found.played} - {one.turn.act for one in first}
+    assert later >= {Act.SYNTHESIS}
+    assert prompts.count("    System ") == len(first) + len(later)
+    assert prompts.count("Judge, Synthesis → anthropic/claude-sonnet-5-5") == 1
+    assert "Architect, Critique of Security" in prompts
+    assert "Should we use Kafka or PostgreSQL as our job queue?" in prompts
+    assert "| Your task: write your own position on the question." in prompts
+
+
+async def test_parts_add_up_and_say_what_the_cache_does_with_them() -> None:
+    found = await rehearsed(on_claude())
+    seen: set[Cached] = set()
+    for one in found.played:
+        total = sum(part.tokens for part in one.parts)
+        assert abs(total - one.usage.input_tokens) <= 3 * len(one.parts)
+        seen |= {part.cached for part in one.parts}
+        kinds = [part.cached for part in one.parts]
+        order = {Cached.READ: 0, Cached.WRITTEN: 1, Cached.NOT: 2}
+        assert kinds == sorted(kinds, key=order.__getitem__)
+
+    assert seen == set(Cached)
+
+
+async def test_calls_add_up_to_the_whole_debate() -> None:
+    found = await rehearsed(on_claude())
+
+    assert found.cost == sum((one.usage.cost or Decimal(0) for one in found.played), Decimal(0))
+    assert found.at_most == sum((one.at_most or Decimal(0) for one in found.played), Decimal(0))
+    assert len(found.played) == found.calls
+    assert {one.turn.act for one in found.played} >= {Act.PROPOSAL, Act.BALLOT, Act.SYNTHESIS}
+
+
+async def test_a_cap_is_named_at_the_end() -> None:
+    setup = on_claude(rounds=1)
+    limits = setup.limits.model_copy(update={"debate_cost": Decimal("0.25")})
+    capped = setup.model_copy(update={"limits": limits})
+
+    assert "its cap, $0.25" in list(dry_run_lines(capped, await rehearsed(setup)))[-1]
+
+
+def files(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_a_dry_run_leaves_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await hold(Asked(question=QUESTION, rounds=1, dry_run=True)) == 0
+
+    said = capsys.readouterr().out
+    assert "no model is asked and nothing is spent" in said
+    assert "The whole debate: " in said
+    assert files(tmp_path) == []
+
+
+async def test_a_debate_that_runs_already_cannot_be_rehearsed() -> None:
+    with pytest.raises(BadInput, match="--dry-run"):
+        await hold(Asked(resume="dabc2345", dry_run=True))
+
+
+async def test_afterwards_metrics_and_report_say_how_far_off_the_estimate_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await hold(Asked(question=QUESTION, rounds=1, report=tmp_path / "report.md"))
+    debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
+    await show_record(debate_id, metrics=True)
+
+    shown = capsys.readouterr().out
+    assert "Estimated before: " in shown
+    written = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "Estimated before: " in written
+
+
+@pytest.mark.parametrize(
+    ("estimated", "words"),
+    [("0.0000", "."), (None, "."), ("0.50", "less than the cost estimated.")],
+)
+async def test_an_estimate_is_compared_where_there_is_something_to_compare(
+    estimated: str | None, words: str
+) -> None:
+    debate = await Bench().run(a_setup(rounds=1))
+    cost = None if estimated is None else Decimal(estimated)
+    forecast = Forecast(cost=cost, seconds=60, calls=20, input_tokens=1, output_tokens=1)
+    verdict = debate.verdict
+    assert verdict
+    assert verdict.call
+    priced = verdict.call.usage.model_copy(update={"cost": Decimal("0.40")})
+    call = verdict.call.model_copy(update={"usage": priced})
+    told = replace(
+        debate,
+        verdict=verdict.model_copy(update={"call": call}),
+        contributions={},
+        ballots={},
+        summaries={},
+    )
+    said = forecast_words(told, forecast)
+
+    assert said.endswith(words)
+    assert ("20% less" in said) is (estimated == "0.50")
+    assert forecast_words(told, None) == ""
