@@ -1,5 +1,6 @@
 """The form to start a debate: from the command, a message's shortcut, or a button."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +100,8 @@ async def open_for_message(
     try:
         await open_start_form(reception, client, opening)
     except BadInput as refusal:
-        await open_form(client, used.trigger_id, said("Not here", str(refusal)))
+        with suppress(BadInput):  # too late for this form as well
+            await open_form(client, used.trigger_id, said("Not here", str(refusal)))
 
 
 def show_estimate(reception: Reception, found: Clicked) -> None:
