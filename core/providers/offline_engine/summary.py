@@ -3,7 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from core.providers.offline_engine.checklist import catalogue
 from core.providers.offline_engine.material import Material, Text
+from core.providers.offline_engine.positions import items_under
 from core.providers.offline_engine.question import names
 from core.providers.offline_engine.wording import FOOTER, normal, sentences
 
@@ -11,6 +13,10 @@ _FIGURE = re.compile(r"\d")
 _BINDING = re.compile(
     r"\b(?:must|shall|should|not met|fails|missing|accept|reject|moved|because)\w*\b", re.IGNORECASE
 )
+#: Heading over one of several contributions in a text: its last word says whose it is.
+_SECTION = re.compile(r"^\[[^\]\n]*, (?P<who>[^\],\n]+)\]$", re.MULTILINE)
+#: Room in characters for a position's decision, requirements and steps.
+_ROOM_FOR_ALL = 500
 #: A summary longer than this would save nothing (characters).
 _LONGEST = 2400
 _SHORTEST = 320
@@ -28,6 +34,8 @@ class _Sentence:
 def summary(material: Material) -> str:
     """The texts in few words: who takes what, requirements first, then what carries most."""
     texts = [t for t in _texts(material) if t.text.strip()]
+    if sections := _in_full_enough(material, texts):
+        return "\n\n".join((*sections, FOOTER))
     room = _room(material, texts) - len(FOOTER) - 2
     head = _requirements(material, texts)
     head = head if len(head) <= room else head[:room].rsplit(";", 1)[0]
@@ -38,7 +46,41 @@ def summary(material: Material) -> str:
 def _texts(material: Material) -> tuple[Text, ...]:
     own = (Text("", material.own),) if material.own else ()
     parts = (material.summaries, own, material.positions, material.critiques, material.candidates)
-    return tuple(text for part in (*parts, material.others) for text in part)
+    found = [text for part in (*parts, material.others) for text in part]
+    return tuple(piece for text in found for piece in sections_of(text))
+
+
+def sections_of(text: Text) -> tuple[Text, ...]:
+    """The contributions in a text that holds several under headings like "[Round 2, act, A]"."""
+    pieces = _SECTION.split(text.text)
+    if len(pieces) < 3:  # noqa: PLR2004 - no heading, nothing to split
+        return (text,)
+    labels, texts = pieces[1::2], pieces[2::2]
+    found = (Text(a.strip(), b.strip()) for a, b in zip(labels, texts, strict=True))
+    return tuple(piece for piece in found if piece.text)
+
+
+def _in_full_enough(material: Material, texts: list[Text]) -> list[str]:
+    """Each position with its decision, requirements and steps, if there is room for all of that."""
+    room = min(material.room, _LONGEST) // max(len(texts), 1)
+    if room < _ROOM_FOR_ALL or len(texts) < 2:  # noqa: PLR2004 - one text is only shortened
+        return []
+    return [f"[Position, {text.label}]\n{_essence(text.text, room)}" for text in texts]
+
+
+def _essence(text: str, room: int) -> str:
+    hows = dict.fromkeys(role.headings.how for role in catalogue().roles.values())
+    how = next((how for how in hows if items_under(text, how)), "")
+    steps = [f"{n}. {step}" for n, step in enumerate(items_under(text, how)[:3], start=1)]
+    said = [f"**{sentence}**" for sentence in sentences(text)[:1]]
+    said += [f"- {s}" for s in sentences(text)[1:] if s.startswith("“") and "”: " in s][:4]
+    said += [s for s in sentences(text)[1:] if s.startswith("I started from")]
+    said += [f"**{how}**", *steps] if steps else []
+    kept: list[str] = []
+    for line in said:
+        if sum(map(len, kept)) + len(kept) + len(line) < room:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _room(material: Material, texts: list[Text]) -> int:

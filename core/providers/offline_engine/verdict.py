@@ -7,10 +7,12 @@ from core.providers.offline_engine.ballot import Judged, rank
 from core.providers.offline_engine.checklist import catalogue
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.material import Material, Text
+from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.positions import items_under
 from core.providers.offline_engine.proposal import in_turn
 from core.providers.offline_engine.question import Note, names
 from core.providers.offline_engine.requirements import Level, requirements_in
+from core.providers.offline_engine.summary import sections_of
 from core.providers.offline_engine.weighing import Weighed, find, is_known
 from core.providers.offline_engine.wording import (
     FOOTER,
@@ -24,6 +26,8 @@ from core.providers.offline_engine.wording import (
 )
 
 _POINTS = re.compile(r"(?P<points>\d+(?:\.\d+)?)\s*(?:points?|pts?|borda)?", re.IGNORECASE)
+#: A line of the tally with a position's points.
+_POINT_LINE = re.compile(r"^(?P<name>[^:\n]+): [\d.]+ points", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,16 @@ def synthesis(material: Material) -> dict[str, object]:
 
 def outcome_of(material: Material) -> Outcome:
     """Find the winner in the tally; where there is no tally, rank the positions here."""
-    texts = material.candidates or material.positions or material.others
+    summed = tuple(piece for text in material.summaries for piece in sections_of(text))
+    texts = material.candidates or material.positions or summed or material.others
     texts = texts or (Text("p1", material.own or material.reading.question),)
     ranked = rank(material, texts)
     scores = _scores(material.tally, [judged.label for judged in ranked])
-    in_order = sorted(ranked, key=lambda judged: -scores.get(judged.label, 0.0))
+    favoured = None if scores else _favoured(material)
+    in_order = sorted(
+        ranked,
+        key=lambda j: (-scores.get(j.label, 0.0), favoured not in (None, j.position.option)),
+    )
     winner, others = in_order[0], tuple(in_order[1:])
     option = winner.position.option or material.ranked[0].option
     taken = find(material.ranked, option)
@@ -85,6 +94,22 @@ def _scores(tally: str, labels: list[str]) -> dict[str, float]:
             figures = _POINTS.search(line.split(":", 1)[-1])
             found[label] = float(figures["points"]) if figures else float(-len(found))
     return found
+
+
+def _favoured(material: Material) -> Option | None:
+    """The winner's option, known by the reason of a voter: for summaries that name nobody."""
+    first = next(iter(_POINT_LINE.findall(material.tally)), "")
+    reasons = [line for line in material.tally.splitlines() if f" put {first} first: " in line]
+    said = normal(" ".join(reasons) if first else "")
+    return next(
+        (
+            entry.option
+            for entry in material.ranked
+            for reason in (*entry.pros, *entry.cons)
+            if normal(reason.clause).strip() in said
+        ),
+        None,
+    )
 
 
 def _begins(line: str, label: str) -> bool:
