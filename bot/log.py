@@ -24,6 +24,8 @@ NOISY = (
     "openai",
     "anthropic",
 )
+#: Loggers of our own.
+OWN = ("bot", "core")
 REDACTED = "[redacted]"
 _SECRET_SHAPES = re.compile(
     r"\bx(?:ox[a-z]|app)-[\w.-]{4,}|\bsk-[\w-]{8,}|(?<=Bearer )[\w.~+/=-]{8,}"
@@ -67,11 +69,17 @@ def set_up_logs(
     handler.setFormatter(_formatter(shared, render, redactor(secrets)))
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level.value.upper())
-    _quieten()
+    _set_levels(logging.getLevelNamesMapping()[level.value.upper()])
 
 
-def _quieten() -> None:
+def _set_levels(level: int) -> None:
+    """Our own loggers as wished, the libraries' never below warnings.
+
+    At DEBUG they log what passes through them: aiosqlite every value that is stored.
+    """
+    logging.getLogger().setLevel(max(level, logging.WARNING))
+    for name in OWN:
+        logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.log import logger
 
@@ -15,8 +16,10 @@ _log = logger(__name__)
 NOBODY_LISTENS = 404
 MALFORMED = 400
 FAILED = 500
-_OWN = frozenset({"bot", "core"})
 _ROOT = Path(__file__).parents[2]
+_OWN = (_ROOT / "bot", _ROOT / "core")
+#: Where every request passes through.
+_DOOR = Path(__file__).parent
 
 
 def answer_failures(app: AsyncApp) -> None:
@@ -27,15 +30,29 @@ def answer_failures(app: AsyncApp) -> None:
 
     @app.error
     async def failed(error: Exception, response: BoltResponse | None) -> BoltResponse | None:
-        status = status_of(error)
-        # The words of an error may quote what people typed, so they stay out of the log.
-        said = {"reason": type(error).__name__, "at": place_of(error), "status": status}
-        if status == FAILED:
-            _log.error("request failed", **said)
-        else:
-            _log.warning("request not understood", **said)
+        status = told(error)
         # Without a response the request is acknowledged already.
         return BoltResponse(status=status, body="") if response else None
+
+
+async def dispatched(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
+    """Return Bolt's answer; a status where a malformed request throws Bolt itself."""
+    try:
+        return await app.async_dispatch(request)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
+        return BoltResponse(status=told(error), body="")
+
+
+def told(error: Exception) -> int:
+    """Log a failure and return what Slack is told about it."""
+    status = status_of(error)
+    # The words of an error may quote what people typed, so they stay out of the log.
+    said = {"reason": type(error).__name__, "at": place_of(error), "status": status}
+    if status == FAILED:
+        _log.error("request failed", **said)
+    else:
+        _log.warning("request not understood", **said)
+    return status
 
 
 def status_of(error: Exception) -> int:
@@ -49,9 +66,8 @@ def status_of(error: Exception) -> int:
 
 def place_of(error: Exception) -> str:
     """Return where in our code the error arose; empty if it never got there."""
-    frames = reversed(traceback.extract_tb(error.__traceback__))
-    for frame in frames:
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _OWN:
+        if any(map(path.is_relative_to, _OWN)) and not path.is_relative_to(_DOOR):
             return f"{path.relative_to(_ROOT)}:{frame.lineno}"
     return ""

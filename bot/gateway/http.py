@@ -18,6 +18,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
+from bot.gateway.failing import dispatched
 from bot.health import Health
 from core.errors import ConfigurationBroken
 
@@ -91,7 +92,7 @@ class HttpServer:
         readable = _bolt_request(request, body)
         if readable is None:
             return web.json_response({"error": "malformed request"}, status=400)
-        return await to_aiohttp_response(await self.app.async_dispatch(readable))
+        return await to_aiohttp_response(await dispatched(self.app, readable))
 
     def _is_signed(self, headers: Mapping[str, str], body: str) -> bool:
         """Whether Slack signed it within five minutes; no for whatever the SDK would stumble at."""

@@ -36,6 +36,7 @@ def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...
         pool_size=connections,
         max_overflow=0,
         pool_timeout=60,
+        hide_parameters=True,  # errors end in logs
         # sqlite3 must not begin transactions behind our back.
         connect_args={"isolation_level": None},
     )
@@ -59,6 +60,7 @@ def postgres_engine(url: URL) -> AsyncEngine:
     return create_async_engine(
         url,
         pool_size=8,
+        hide_parameters=True,
         max_overflow=8,
         pool_pre_ping=True,
         connect_args={
