@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 _MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -111,6 +111,26 @@ class MessageEvent(Payload):
         return plain(text).strip()
 
 
+class OptionChosen(Payload):
+    """An option of a menu, or a box that is ticked."""
+
+    value: str = ""
+
+
+class FieldState(Payload):
+    """What is in one field of a form; which of these there is depends on its kind.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    """
+
+    value: str | None = None
+    selected_option: OptionChosen | None = None
+    selected_options: tuple[OptionChosen, ...] | None = None
+    selected_users: tuple[str, ...] | None = None
+    selected_conversation: str | None = None
+    selected_date: str | None = None
+
+
 class Filled(Payload):
     """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
@@ -121,44 +141,50 @@ class Filled(Payload):
         default="", validation_alias=AliasPath("view", "private_metadata")
     )
     #: block id → action id → the element's state.
-    values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
-        default_factory=dict[str, Mapping[str, Mapping[str, Any]]],
+    values: Mapping[str, Mapping[str, FieldState]] = Field(
+        default_factory=dict[str, Mapping[str, FieldState]],
         validation_alias=AliasPath("view", "state", "values"),
     )
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """What the form kept for us."""
-        return json.loads(self.private_metadata) if self.private_metadata else {}
+        """What the form kept for us; nothing where it is not as we wrote it."""
+        try:
+            return _KEPT.validate_json(self.private_metadata)
+        except ValidationError:
+            return {}
 
     def typed(self, field: str) -> str:
         """What was typed into a field; empty if nothing."""
-        return str(self._state(field).get("value") or "").strip()
+        return (self._state(field).value or "").strip()
 
     def chosen(self, field: str) -> str:
         """The value chosen in a menu; empty if none."""
-        found: Mapping[str, Any] = self._state(field).get("selected_option") or {}
-        return str(found.get("value", ""))
+        found = self._state(field).selected_option
+        return found.value if found else ""
 
     def all_chosen(self, field: str) -> tuple[str, ...]:
         """The values chosen in a menu of several, or the boxes ticked."""
-        found: list[Mapping[str, Any]] = self._state(field).get("selected_options") or []
-        return tuple(str(option["value"]) for option in found)
+        return tuple(option.value for option in self._state(field).selected_options or ())
 
     def people(self, field: str) -> tuple[str, ...]:
         """The ids of the people chosen."""
-        return tuple(self._state(field).get("selected_users") or ())
+        return self._state(field).selected_users or ()
 
     def conversation(self, field: str) -> str:
         """The id of the channel chosen; empty if none."""
-        return str(self._state(field).get("selected_conversation") or "")
+        return self._state(field).selected_conversation or ""
 
     def date(self, field: str) -> str:
         """The date chosen, as 2026-03-01; empty if none."""
-        return str(self._state(field).get("selected_date") or "")
+        return self._state(field).selected_date or ""
 
-    def _state(self, field: str) -> Mapping[str, Any]:
-        return self.values.get(field, {}).get(field, {})
+    def _state(self, field: str) -> FieldState:
+        return self.values.get(field, {}).get(field, _NO_STATE)
+
+
+_NO_STATE = FieldState()
+_KEPT = TypeAdapter(dict[str, str])
 
 
 class Click(Filled):

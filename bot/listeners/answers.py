@@ -36,6 +36,7 @@ TOO_SLOW = (
 )
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
+FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
 NOT_A_MEMBER = "You are not in this channel; nothing was done."
 RANKED_TWICE = "You have ranked this position higher already. Rank each position once."
 NO_DATE = "Choose a day."

@@ -50,10 +50,11 @@ async def skip_one(reception: Reception, click: Click) -> None:
     """Let one assumption hold. A second click on it changes nothing."""
     debate_id, _, number = click.value.partition("/")
     debate = await _debate(reception, click, debate_id)
-    if int(number) not in open_numbers(debate):
+    meant = [one for one in open_numbers(debate) if str(one) == number]
+    if not meant:
         raise BadInput(answers.QUESTION_CLOSED)
     by = person(click.user_id, click.user_name)
-    await reception.answering.skip(debate.id, [int(number)], by, click.trigger_id)
+    await reception.answering.skip(debate.id, meant, by, click.trigger_id)
 
 
 async def skip_open(reception: Reception, click: Click) -> None:

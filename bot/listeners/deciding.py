@@ -13,6 +13,7 @@ from bot.payloads import Click, FormSubmitted
 from bot.views.decision import decision_form
 from bot.views.forms import Form
 from bot.views.people_vote import ballot_form, positions_of
+from core.errors import BadInput
 from core.models import Debate, Decision, DecisionKind, Feedback
 
 _KINDS = {
@@ -83,7 +84,7 @@ def _deciding(reception: Reception, kind: DecisionKind) -> OnClick:
 async def take_decision(reception: Reception, form: FormSubmitted) -> None:
     """Record a decision with who and why, once however often the form arrives."""
     debate = await _debate_of(reception, form)
-    kind = DecisionKind(form.kept.get("kind", ""))
+    kind = _kind_of(form)
     newer = form.chosen(FieldId.NEWER.value)
     if kind is DecisionKind.SUPERSEDE:
         await debate_for(reception, newer, user=form.user_id, team=form.team_id)
@@ -106,6 +107,13 @@ async def take_feedback(reception: Reception, click: Click) -> str:
     given = Feedback(by=by, helpful=mark == "good", origin=click.trigger_id)
     await reception.deciding.give_feedback(debate, given)
     return answers.THANKS if given.helpful else answers.SORRY
+
+
+def _kind_of(form: FormSubmitted) -> DecisionKind:
+    try:
+        return DecisionKind(form.kept.get("kind", ""))
+    except ValueError:
+        raise BadInput(answers.FORM_UNREADABLE) from None
 
 
 def _day(reception: Reception, form: FormSubmitted) -> date:

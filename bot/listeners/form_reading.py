@@ -1,5 +1,6 @@
 """What was filled into a form, as values; what cannot be used is said at its field (pure)."""
 
+import re
 from decimal import Decimal
 
 from bot.choices import ChannelChoices, Choices, money
@@ -73,10 +74,10 @@ def _choices(form: Filled, *, clarify: bool | None, cap: Decimal | None) -> Choi
     rounds, wait = _meant(form, FieldId.ROUNDS), _meant(form, FieldId.WAIT)
     return Choices(
         format=_meant(form, FieldId.FORMAT),
-        rounds=int(rounds) if rounds else None,
+        rounds=_number(form, FieldId.ROUNDS),
         agents=form.all_chosen(FieldId.AGENTS.value) or None,
         clarify=clarify,
-        wait_minutes=int(wait) if wait else None,
+        wait_minutes=_number(form, FieldId.WAIT),
         models=_meant(form, FieldId.MODELS),
         debate_cost=cap,
     )
@@ -86,6 +87,12 @@ def _meant(form: Filled, field: FieldId) -> str | None:
     """What is chosen in a menu; None for "as usual"."""
     chosen = form.chosen(field.value)
     return None if chosen in {"", AS_USUAL} else chosen
+
+
+def _number(form: Filled, field: FieldId) -> int | None:
+    """The number chosen in a menu; None for "as usual", and for what is no number of ours."""
+    chosen = form.chosen(field.value)
+    return int(chosen) if re.fullmatch(r"[0-9]{1,4}", chosen) else None
 
 
 def _cap(form: Filled) -> Decimal | None:
