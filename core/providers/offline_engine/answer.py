@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from core.models import Act
+from core.providers.offline_engine.agreement import agreeing
 from core.providers.offline_engine.council import debate, formulate, gather, plan, rebuttal
 from core.providers.offline_engine.critique import critique
 from core.providers.offline_engine.forms import filled
@@ -35,6 +36,8 @@ def answer(request: ModelRequest) -> str:
     Structured acts are answered with JSON, all others with Markdown.
     """
     material = material_of(request)
+    options = material.reading.options
     if request.answer:
-        return json.dumps(filled(request.answer, request.act, material), ensure_ascii=False)
-    return _WRITERS.get(request.act, proposal)(material)
+        fields = filled(request.answer, request.act, material)
+        return agreeing(json.dumps(fields, ensure_ascii=False), options)
+    return agreeing(_WRITERS.get(request.act, proposal)(material), options)

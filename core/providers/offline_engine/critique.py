@@ -75,7 +75,7 @@ def _holds(material: Material, position: Position) -> str:
     if reason := _shared_reason(material, position):
         return f"{quote(reason, 120)} is a fair point, also from where I stand."
     if position.met:
-        return f"It takes up {quote(position.met[0].text, 60)}{_said_about(position)}"
+        return _takes_up(position)
     return f"It commits itself: {quote(position.claim, 100)}." if position.claim else ""
 
 
@@ -93,10 +93,14 @@ def _is_quote(piece: str) -> bool:
     return piece.startswith(("“", '"', "I ")) or piece.endswith("?")
 
 
-def _said_about(position: Position) -> str:
-    """What the text says to the requirement it deals with, without the requirement itself."""
-    said = piece_about(position.text, position.met[0].words).rsplit("”:", 1)[-1].strip(" :")
-    return f" and says: {quote(said, 110)}." if said else "."
+def _takes_up(position: Position) -> str:
+    """The requirement that the text deals with best, and what it says to it if that is good."""
+    option = position.option
+    good = [r for r in position.met if option and fate_of(option, r).outcome == "fits"]
+    taken = (good or position.met)[0]
+    said = piece_about(position.text, taken.words).rsplit("”:", 1)[-1].strip(" :") if good else ""
+    tail = f" and says: {quote(said, 110)}." if said else "."
+    return f"It takes up {quote(taken.text, 60)}{tail}"
 
 
 def _gaps(
@@ -141,5 +145,6 @@ def preference(material: Material, taken: Weighed) -> str:
 def _because(best: Weighed, taken: Weighed, *, clear: bool) -> str:
     """The weightiest reason: against what was taken if that is clear, else for the better one."""
     against, merits = taken.cons[:1], best.pros[:1]
-    reasons = (*against, *merits) if clear else (*merits, *against)
+    in_order = (*against, *merits) if clear else (*merits, *against)
+    reasons = sorted(in_order, key=lambda reason: reason.valued == 0)
     return f", because {reasons[0].clause}" if reasons else ""

@@ -101,6 +101,8 @@ def stand_words(material: Material, held: Weighed) -> str:
         return "Nobody asks for another choice; what follows is what the critiques added."
     if other == critics == 1:
         return "My critic would choose otherwise; I stay with it, for the reasons below."
+    if other == critics == 2:  # noqa: PLR2004 - "both"
+        return "Both critics would choose otherwise; I stay, for the reasons below."
     return f"{other} of {critics} critics would choose otherwise; I stay, for the reasons below."
 
 

@@ -233,7 +233,7 @@ def _dissent(material: Material, outcome: Outcome) -> str:
 
 def _argument(text: str, rival: Weighed) -> str:
     """The sentence in which a position gives its best reason, else its longest one."""
-    said = [s for s in sentences(text)[1:] if not s.startswith(("“", "I started"))]
+    said = [s for s in sentences(text)[1:] if not s.startswith(("“", "I started", "To change to"))]
     reasons = [normal(reason.says).strip() for reason in rival.pros]
     given = (s for says in reasons for s in said if says in normal(s) and "?" not in s)
     return next(given, max(said, key=len, default=""))
