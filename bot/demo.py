@@ -34,8 +34,8 @@ from core.ports import DebateFilter
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 
 QUESTION = (
-    "PostgreSQL or Kafka for our background jobs? Jobs must never be lost, a job must start within "
-    "30 seconds, and only two of our twelve people can operate new infrastructure."
+    "React Native, two native apps or a web app for our couriers? It must work offline, customers' "
+    "addresses must stay private, and three developers have 4 months to build it."
 )
 USER = "dana"
 CHANNEL = "architecture"
