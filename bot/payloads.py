@@ -4,7 +4,6 @@ Every payload read here has an example under `tests/payloads/`. Fields nobody us
 unknown ones ignored: Slack adds fields without notice.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -71,7 +71,6 @@ def checked_settings(form: Filled) -> ChannelChoices:
 
 
 def _choices(form: Filled, *, clarify: bool | None, cap: Decimal | None) -> Choices:
-    rounds, wait = _meant(form, FieldId.ROUNDS), _meant(form, FieldId.WAIT)
     return Choices(
         format=_meant(form, FieldId.FORMAT),
         rounds=_number(form, FieldId.ROUNDS),
