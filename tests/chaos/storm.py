@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from bot.testing import key_of
@@ -129,12 +130,15 @@ async def _ask(workspace: Workspace, channels: Sequence[str], debates: int) -> N
         if number % 5 == 0:
             workspace.faults.rate_limit("chat.postMessage", seconds=1, times=2)
         channel = channels[number % len(channels)]
-        while not await _is_heard(workspace, channel, number):  # noqa: ASYNC110 - people try again
+        for attempt in count(1):
+            # Every question is another one, so that no two debates ask the same of a model.
+            if await _is_heard(workspace, channel, number, f"{number}.{attempt}"):
+                break
             await asyncio.sleep(0.2)
 
 
-async def _is_heard(workspace: Workspace, channel: str, number: int) -> bool:
-    question = f"Choice {number}: queue or table?"
+async def _is_heard(workspace: Workspace, channel: str, number: int, choice: str) -> bool:
+    question = f"Choice {choice}: queue or table?"
     try:
         await workspace.command(_asker(number), channel, "/debate", question)
     except PersonRefusal:
