@@ -1,0 +1,146 @@
+"""Requests as Slack sends them, signed or forged, to the real server of a bot in HTTP mode."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+import structlog
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
+
+from bot.log import OWN, set_up_logs
+from bot.manifest import manifest
+from bot.settings import LogFormat, LogLevel
+from bot.testing import BotSpec, Team, team_at_work
+from bot.workspace.config import WorkspaceConfig
+from bot.workspace.http_mode import signed_headers
+from bot.workspace.rates import QUICK
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+EXAMPLES = Path(__file__).parents[1] / "payloads"
+#: What Slack sends to the bot, of everything under `tests/payloads`.
+SENT = (
+    "command",
+    "message_in_thread",
+    "message_changed",
+    "app_mention",
+    "app_home_opened",
+    "block_actions",
+    "block_actions_in_form",
+    "view_submission",
+    "message_action",
+)
+
+
+def example(name: str) -> dict[str, Any]:
+    return json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def encoded(name: str, body: object) -> tuple[str, str]:
+    """Return a body and its content type, as Slack encodes this kind of payload."""
+    if name == "command" and isinstance(body, dict):
+        return urlencode({str(key): str(value) for key, value in body.items()}), FORM
+    if name.startswith(("block", "view", "message_action")):
+        return urlencode({"payload": json.dumps(body)}), FORM
+    return json.dumps(body), JSON
+
+
+@asynccontextmanager
+async def http_team(spec: BotSpec | None = None) -> AsyncGenerator[Team]:
+    """A workspace without Socket Mode, and a bot that it sends signed requests to."""
+    wanted = manifest()
+    wanted = {**wanted, "settings": {**wanted["settings"], "socket_mode_enabled": False}}
+    config = WorkspaceConfig(pace=QUICK, manifest=wanted)
+    async with team_at_work(config=config, spec=spec or BotSpec(http=True)) as team:
+        yield team
+
+
+def signed(team: Team, body: str, form: str = FORM, *, at: float = 0) -> dict[str, str]:
+    return signed_headers(team.workspace.signing_secret, at or time.time(), body, form)
+
+
+class Log(StringIO):
+    """What is logged, at every level."""
+
+    def check(self, *words: str) -> None:
+        """Make sure that it holds no traceback, and nothing of what people wrote."""
+        text = self.getvalue()
+        assert not [word for word in ("Traceback", *words) if word in text], text
+
+
+@contextmanager
+def logged() -> Generator[Log]:
+    """Send all log lines to a text of their own."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    log = Log()
+    set_up_logs(LogLevel.DEBUG, LogFormat.JSON, stream=log)
+    try:
+        yield log
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
+        for name in OWN:
+            logging.getLogger(name).setLevel(logging.NOTSET)
+        structlog.reset_defaults()
+
+
+async def post(team: Team, body: str | bytes, headers: Mapping[str, str]) -> tuple[int, str]:
+    """Send a body; return status and answer."""
+    url = f"{team.moot.http.address}/slack/events"
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(
+            url, data=BytesIO(body.encode() if isinstance(body, str) else body), headers=headers
+        ) as answer,
+    ):
+        return answer.status, await answer.text()
+
+
+async def send(team: Team, name: str, body: object) -> tuple[int, str]:
+    """Send a payload of this kind, signed."""
+    text, form = encoded(name, body)
+    return await post(team, text, signed(team, text, form))
+
+
+async def fuzz(
+    inputs: SearchStrategy[Any], attempt: Callable[[Any], Awaitable[None]], *, tries: int = 0
+) -> None:
+    """Try an attempt on many inputs while this event loop, and the server in it, goes on."""
+    loop = asyncio.get_running_loop()
+
+    @given(inputs)
+    @settings(
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+        max_examples=tries or settings().max_examples,
+    )
+    def one(found: Any) -> None:
+        asyncio.run_coroutine_threadsafe(attempt(found), loop).result(30)
+
+    await asyncio.to_thread(one)
+
+
+def a_command(team: Team, words: str, **changes: str) -> dict[str, str]:
+    """Return the fields of `/debate <words>`, typed by dana."""
+    return {
+        "command": "/debate",
+        "text": words,
+        "user_id": team.workspace.user("dana").id,
+        "user_name": "dana",
+        "channel_id": team.workspace.channel(team.channel).id,
+        "team_id": team.workspace.world.team_id,
+        "trigger_id": f"1.2.{time.monotonic_ns()}",
+        "response_url": team.workspace.url,
+        "api_app_id": team.workspace.app.id,
+    } | changes
