@@ -1,19 +1,22 @@
 """Who may see and do what, as Slack itself knows it."""
 
 import asyncio
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
-from bot.payloads import ChannelFacts, MembersPage, Permalink, refusal_of
+from bot.payloads import ChannelFacts, ChannelsPage, MembersPage, Permalink, refusal_of
 
 _log = logger(__name__)
 
 #: Seconds a question to Slack may take while a person waits: a command is answered within three.
 PATIENCE = 1.0
+#: Seconds that a person's channels are taken as known.
+REMEMBERED = 15.0
 _PAGE = 200
 
 
@@ -32,6 +35,9 @@ class Access:
     """Asks Slack about channels and people."""
 
     client: AsyncWebClient
+    _channels: dict[str, tuple[float, frozenset[str]]] = field(
+        default_factory=dict[str, tuple[float, frozenset[str]]], init=False
+    )
 
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
@@ -56,6 +62,37 @@ class Access:
         except (SlackApiError, OSError) as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
             return False
+
+    async def channels_of(self, person: str) -> frozenset[str]:
+        """Return the channels that both this person and the bot are in; none if Slack is silent.
+
+        What was heard holds for `REMEMBERED` seconds.
+        """
+        known = self._channels.get(person)
+        if known and known[0] > time.monotonic():
+            return known[1]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found = await self._ask_channels(person)
+        except (SlackApiError, OSError) as error:
+            _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
+            return frozenset()
+        self._channels[person] = (time.monotonic() + REMEMBERED, found)
+        return found
+
+    async def _ask_channels(self, person: str) -> frozenset[str]:
+        found, cursor = set[str](), ""
+        while True:
+            answer = await self.client.users_conversations(
+                user=person,
+                types="public_channel,private_channel",
+                limit=_PAGE,
+                cursor=cursor or None,
+            )
+            page = ChannelsPage.model_validate(answer.data)
+            found |= {channel.id for channel in page.channels}
+            if not (cursor := page.next_cursor):
+                return frozenset(found)
 
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""

@@ -34,6 +34,7 @@ from bot.outbox.slack import slack_client
 from bot.payloads import Identity
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
+from bot.people.finding import Finding
 from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
@@ -44,6 +45,7 @@ from bot.settings import SlackAccess
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from bot.store.reminders import Reminders
+from bot.store.search import DebateWords
 from bot.store.settings import ChannelSettings
 from bot.views.board import BoardAction
 from core.clock import SystemClock
@@ -178,7 +180,7 @@ def _tie(
     )
     sharing.remind(outbox.look_for_work)
     channels = ChannelSettings(database)
-    reminders = Reminders(database)
+    reminders, words = Reminders(database), DebateWords(database)
     presenter = Presenter(
         posts=outbox,
         log=store,
@@ -186,6 +188,7 @@ def _tie(
         rows=posts,
         channels=channels,
         reminders=reminders,
+        words=words,
     )
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=presenter, clock=clock)
@@ -211,6 +214,7 @@ def _tie(
         steering=Steering(commands=commands, starting=begins),
         deciding=Deciding(commands=commands),
         reminding=Reminding(reminders, commands),
+        finding=Finding(commands=commands, words=words, posts=posts, team_url=identity.url),
         access=Access(client),
         outbox=outbox,
         posts=posts,

@@ -56,6 +56,7 @@ class BlockId(StrEnum):
     DECISION = "decision"
     FEEDBACK = "feedback"
     BALLOT = "ballot"
+    HOME = "home"
 
 
 class FieldId(StrEnum):

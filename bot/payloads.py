@@ -316,6 +316,21 @@ class MembersPage(Payload):
     )
 
 
+class ChannelFound(Payload):
+    """A channel of a list."""
+
+    id: str
+
+
+class ChannelsPage(Payload):
+    """One page of `users.conversations`."""
+
+    channels: tuple[ChannelFound, ...] = ()
+    next_cursor: str = Field(
+        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
+    )
+
+
 class Identity(Payload):
     """Who we are: the answer of `auth.test`."""
 

@@ -8,13 +8,13 @@ from bot.mrkdwn.escape import plain
 from bot.views.message import Message
 from bot.views.notices import notice, usage
 from core.models import Debate, Status
-from core.ports import DebateEntry
 from core.redaction import redact
 
 COMMANDS = {
     "/debate": "a form to start a debate: agents, format, rounds, models, cost",
     "/debate <question>": "start a debate in this channel at once",
     "/debate list": "this channel's newest debates",
+    "/debate search WORDS": "debates in your channels that hold these words",
     "/debate show ID": "where a debate stands",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
@@ -24,7 +24,6 @@ COMMANDS = {
     "Debate this": "a shortcut on any message: its text becomes the question",
     "@Moot <question>": "the same as /debate",
 }
-NO_DEBATES = "No debates in this channel yet. Start one with `/debate <question>`."
 IN_DIRECT_MESSAGE = (
     "Debates are held in channels, where your team can follow them. "
     "Type `/debate <question>` in a channel that I am in."
@@ -113,6 +112,8 @@ def stopped(debate_id: str) -> str:
 def unclear(typed: Unclear) -> str:
     """Return what to type instead of one lone word."""
     word = plain(typed.word)
+    if typed.guess == "search":
+        return "Write what to look for: `/debate search WORDS`. Nothing was started."
     if typed.guess in {"show", "stop"}:
         return (
             f"Did you mean `/debate {typed.guess} ID`? An id looks like `dabcd234`; "
@@ -124,24 +125,6 @@ def unclear(typed: Unclear) -> str:
         f"“{word}” is short for a question: write it as a sentence, for example "
         f"`/debate Should we use {word}?` Nothing was started. See also `/debate help`."
     )
-
-
-def listed(entries: Sequence[DebateEntry]) -> str:
-    """Return a list of debates, newest first."""
-    if not entries:
-        return NO_DEBATES
-    return "\n".join(["*This channel's newest debates*", *(_line(entry) for entry in entries)])
-
-
-def _line(entry: DebateEntry) -> str:
-    status = _STATUS_WORDS.get(Status(entry.status), entry.status)
-    return f"• `{entry.debate_id}` {_date(entry)} {status}: {_gist(entry.question)}"
-
-
-def _date(entry: DebateEntry) -> str:
-    """Return Slack's own date token, which each reader sees in their time zone."""
-    fallback = entry.started_at.strftime("%Y-%m-%d %H:%M UTC")
-    return f"<!date^{int(entry.started_at.timestamp())}^{{date_short}} {{time}}|{fallback}>"
 
 
 def _gist(text: str) -> str:

@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.listeners import answers
 from bot.listeners.channel_settings import open_settings
 from bot.listeners.doctoring import LOOKING, NOBODY, report_findings
+from bot.listeners.finding import list_debates, search_debates
 from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person, place
 from bot.listeners.starting import Opening, open_start_form
@@ -22,6 +23,7 @@ from bot.listeners.typed import (
     OpenForm,
     OpenSettings,
     Question,
+    Search,
     Show,
     StopDebate,
     Typed,
@@ -38,7 +40,6 @@ _log = logger(__name__)
 
 #: Seconds after which the answer goes out whatever has been done: Slack waits for three.
 ANSWER_WITHIN = 2.5
-_MOST_LISTED = 10
 
 
 def register(app: AsyncApp, reception: Reception) -> None:
@@ -104,14 +105,25 @@ async def _answer(reception: Reception, command: Command, typed: Typed) -> Messa
             return answers.words(LOOKING if reception.examine else NOBODY)
         case Unclear():
             return answers.words(answers.unclear(typed))
-        case ListDebates():
-            return answers.words(await _list(reception, command))
-        case Show(debate_id=debate_id):
-            return answers.words(await _show(reception, command, debate_id))
         case StopDebate(debate_id=debate_id):
             return answers.words(await _stop(reception, command, debate_id))
         case Question(text=text):
             return answers.words(await _start(reception, command, text))
+        case ListDebates() | Search() | Show():
+            return await _found(reception, command, typed)
+
+
+async def _found(
+    reception: Reception, command: Command, typed: ListDebates | Search | Show
+) -> Message:
+    """Return what was looked for, as far as this person may see it."""
+    match typed:
+        case ListDebates():
+            return await list_debates(reception, command)
+        case Search(words=wanted):
+            return await search_debates(reception, command, wanted)
+        case Show(debate_id=debate_id):
+            return answers.words(await _show(reception, command, debate_id))
 
 
 async def _start(reception: Reception, command: Command, question: str) -> str:
@@ -129,11 +141,6 @@ async def _start(reception: Reception, command: Command, question: str) -> str:
     except BadInput as refusal:
         return answers.not_started(str(refusal), question)
     return answers.started(begun.debate_id, begun.setup.warnings)
-
-
-async def _list(reception: Reception, command: Command) -> str:
-    here = place(command.team_id, command.channel_id)
-    return answers.listed(await reception.commands.debates_in(here, limit=_MOST_LISTED))
 
 
 async def _show(reception: Reception, command: Command, debate_id: str) -> str:

@@ -9,6 +9,7 @@ from bot.listeners.estimating import Estimates
 from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
+from bot.people.finding import Finding
 from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
@@ -31,6 +32,7 @@ class Reception:
     steering: Steering
     deciding: Deciding
     reminding: Reminding
+    finding: Finding
     access: Access
     outbox: Outbox
     posts: Posts

@@ -8,6 +8,7 @@ from bot.listeners import (
     clarifying,
     commands,
     deciding,
+    finding,
     messages,
     rest,
     starting,
@@ -23,5 +24,6 @@ def register_all(app: AsyncApp, reception: Reception) -> None:
     starting.register(app, reception)
     channel_settings.register(app, reception)
     deciding.register(app, reception)
+    finding.register(app, reception)
     messages.register(app, reception)
     rest.register(app)

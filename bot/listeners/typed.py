@@ -9,6 +9,8 @@ _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
 _LONE_WORD = re.compile(r"[A-Za-z]+")
 #: Subcommands that stand alone, and those that take a debate's id.
 ALONE = ("help", "list", "settings", "doctor")
+#: Subcommands that want words.
+WITH_WORDS = ("search",)
 WITH_ID = ("show", "stop")
 
 
@@ -35,6 +37,13 @@ class Doctor:
 @dataclass(frozen=True)
 class ListDebates:
     """The channel's debates."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Debates by their words."""
+
+    words: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Question:
 
 
 Alone = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = Alone | Show | StopDebate | Unclear | Question
+Typed = Alone | Search | Show | StopDebate | Unclear | Question
 _ALONE: Mapping[str, Alone] = {
     "": OpenForm(),
     "help": Help(),
@@ -90,10 +99,16 @@ def understood(text: str) -> Typed:
         return _ALONE[first]
     if first in WITH_ID and len(words) <= 2:  # noqa: PLR2004 - the subcommand and an id
         return _with_id(first, words[1] if len(words) > 1 else "")
+    if first == "search" and not text.rstrip().endswith("?"):
+        return Search(text.strip()[len("search") :].strip()) if words[1:] else _no_words()
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
-        close = get_close_matches(first, (*ALONE, *WITH_ID), n=1, cutoff=0.6)
+        close = get_close_matches(first, (*ALONE, *WITH_ID, *WITH_WORDS), n=1, cutoff=0.6)
         return Unclear(words[0], close[0] if close else "")
     return Question(text.strip())
+
+
+def _no_words() -> Unclear:
+    return Unclear("search", "search")
 
 
 def _with_id(subcommand: str, word: str) -> Typed:

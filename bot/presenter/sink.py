@@ -6,13 +6,23 @@ from typing import Any, Protocol
 
 from bot.ids import pin_key
 from bot.presenter.edits import edits_of
+from bot.presenter.finding import words_of
 from bot.presenter.posts import attachments, board_edit, posts_of, unpinning
 from bot.presenter.reading_order import Reading, read, step
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
-from core.events import DebateConcluded, DebateFailed, DecisionRecorded, Recorded
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    DecisionRecorded,
+    Recorded,
+    VerdictReached,
+)
 from core.models import Debate, Decision, Status, Turn
 
+#: After these there is more to find a debate by.
+_WORTH_FINDING = (DebateStarted, VerdictReached, DecisionRecorded)
 #: `Place.surface` of debates that are held in Slack.
 SLACK = "slack"
 
@@ -61,6 +71,14 @@ class ChannelWishes(Protocol):
         ...
 
 
+class WordIndex(Protocol):
+    """Keeps what debates are found by."""
+
+    async def put(self, debate_id: str, channel: Channel, words: str) -> None:
+        """Set the words of a debate."""
+        ...
+
+
 class ReminderBook(Protocol):
     """Keeps dates."""
 
@@ -83,6 +101,8 @@ class Presenter:
     channels: ChannelWishes | None = None
     #: Keeps dates to look at decisions again; None: nobody is reminded.
     reminders: ReminderBook | None = None
+    #: What debates are found by; None: they are not.
+    words: WordIndex | None = None
     #: Debates whose board is pinned: nothing more to look up.
     _pinned: set[str] = field(default_factory=set[str], init=False)
     _readings: dict[str, Reading] = field(default_factory=dict[str, Reading], init=False)
@@ -135,6 +155,10 @@ class Presenter:
 
     async def _after(self, debate: Debate, recorded: Recorded) -> None:
         """What an end, and what people decided, leads to besides posts."""
+        if self.words and isinstance(recorded.event, _WORTH_FINDING):
+            place = debate.setup.place
+            channel = Channel(place.workspace, place.channel)
+            await self.words.put(debate.id, channel, words_of(debate))
         match recorded.event:
             case DebateConcluded():
                 log = await self.log.events(debate.id)

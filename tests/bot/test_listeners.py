@@ -1,7 +1,5 @@
 """What people type, understood, and the words they get back."""
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,13 +12,13 @@ from bot.listeners.typed import (
     OpenForm,
     OpenSettings,
     Question,
+    Search,
     Show,
     StopDebate,
     Typed,
     Unclear,
     understood,
 )
-from core.ports import DebateEntry
 
 
 @pytest.mark.parametrize(
@@ -29,6 +27,9 @@ from core.ports import DebateEntry
         ("", OpenForm()),
         ("   ", OpenForm()),
         ("settings", OpenSettings()),
+        ("search kafka retries", Search("kafka retries")),
+        ("search", Unclear("search", "search")),
+        ("search engine: Elastic or Typesense?", Question("search engine: Elastic or Typesense?")),
         ("help", Help()),
         ("HELP", Help()),
         ("list", ListDebates()),
@@ -82,25 +83,6 @@ def test_what_was_typed_is_shown_back_and_pings_nobody():
     assert "&lt;!channel&gt; and &lt;script&gt; &amp; @" in words
     assert "<!channel>" not in words
     assert "@here" not in words
-
-
-def test_a_list_shows_each_debate_on_a_line_of_its_own():
-    entry = DebateEntry(
-        debate_id="dabcd234",
-        question="Kafka\nor <!here> PostgreSQL? " + "very " * 100 + "long",
-        workspace="T1",
-        channel="C1",
-        asked_by="U1",
-        started_at=datetime(2026, 1, 5, 9, tzinfo=UTC),
-        ended_at=None,
-        status="running",
-    )
-    lines = answers.listed([entry, entry]).splitlines()
-    assert len(lines) == 3
-    assert "`dabcd234`" in lines[1]
-    assert "running: Kafka or &lt;!here&gt;" in lines[1]
-    assert len(lines[1]) < 300
-    assert answers.listed([]) == answers.NO_DEBATES
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from bot import payloads
 from bot.payloads import (
     ChannelFacts,
+    ChannelsPage,
     Click,
     Command,
     FormSubmitted,
@@ -47,6 +48,7 @@ READERS: dict[str, type[payloads.Payload]] = {
     "replies_page": Page,
     "channel_facts": ChannelFacts,
     "members_page": MembersPage,
+    "channels_page": ChannelsPage,
     "auth_test": Identity,
     "socket_address": SocketAddress,
     "refusal_missing_scope": Refusal,

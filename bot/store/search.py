@@ -1,0 +1,89 @@
+"""Debates by their words: FTS5 on SQLite, text search on PostgreSQL."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, text
+
+from bot.store.posts import Channel
+from bot.store.tables import DEBATE_WORDS
+from core.store.database import Database
+
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 12
+#: Words around a hit in the excerpt.
+_EXCERPT_WORDS = 14
+_TABLE = DEBATE_WORDS.c
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A debate that was found, and the words around what was looked for."""
+
+    debate_id: str
+    excerpt: str
+
+
+class DebateWords:
+    """What debates are found by. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def put(self, debate_id: str, channel: Channel, words: str) -> None:
+        """Set the words of a debate; the last writer wins."""
+        await self._database.write(lambda c: _put(c, debate_id, channel, words))
+
+    async def find(
+        self, workspace: str, channels: Sequence[str], wanted: str, limit: int
+    ) -> Sequence[Hit]:
+        """Return the debates of these channels that hold all the words, the best fit first.
+
+        Words may be cut short: "post" finds PostgreSQL. Signs of either search language are plain
+        text here.
+        """
+        words = _WORD.findall(wanted.lower())[:_MOST_WORDS]
+        if not words or not channels:
+            return []
+        place = (_TABLE.workspace == workspace) & _TABLE.channel.in_(channels)
+        return await self._database.read(lambda c: _find(c, words, place, limit))
+
+
+def _put(connection: Connection, debate_id: str, channel: Channel, words: str) -> None:
+    connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
+    values = {"debate_id": debate_id, **channel._asdict(), "words": words}
+    connection.execute(insert(DEBATE_WORDS).values(**values))
+
+
+def _find(connection: Connection, words: Sequence[str], place: Any, limit: int) -> Sequence[Hit]:
+    is_sqlite = connection.dialect.name == "sqlite"
+    query = _on_sqlite(words) if is_sqlite else _on_postgresql(words)
+    rows = connection.execute(query.where(place).limit(limit))
+    return [Hit(row.debate_id, row.excerpt) for row in rows]
+
+
+def _on_sqlite(words: Sequence[str]) -> Select[Any, Any]:
+    """Source: https://sqlite.org/fts5.html (quoted strings, prefixes, snippet, rank)."""
+    query = " ".join(f'"{word}"*' for word in words)
+    excerpt = func.snippet(text("debate_words"), 3, "", "", "…", _EXCERPT_WORDS)
+    return (
+        select(_TABLE.debate_id, excerpt.label("excerpt"))
+        .where(text("debate_words MATCH :query").bindparams(query=query))
+        .order_by(literal_column("rank"))
+    )
+
+
+def _on_postgresql(words: Sequence[str]) -> Select[Any, Any]:
+    """Source: https://www.postgresql.org/docs/current/textsearch-controls.html."""
+    query = func.to_tsquery("simple", " & ".join(f"{word}:*" for word in words))
+    vector = func.to_tsvector(literal_column("'simple'"), _TABLE.words)
+    options = f"StartSel='', StopSel='', MaxWords={_EXCERPT_WORDS}, MinWords=4"
+    excerpt = func.ts_headline("simple", _TABLE.words, query, options)
+    return (
+        select(_TABLE.debate_id, excerpt.label("excerpt"))
+        .where(vector.op("@@")(query))
+        .order_by(func.ts_rank(vector, query).desc())
+    )

@@ -1,0 +1,145 @@
+"""Debates in a list, for one person only: newest, found by words, and App Home (pure)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement, DividerBlock
+
+from bot.ids import ActionId, BlockId
+from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import literal
+from bot.views.message import Block, Message, as_json, context, header, sections
+from bot.views.words import moment, person
+from core.models import Debate, DecisionKind, Status
+
+_QUESTION_LIMIT = 160
+_DECISION_LIMIT = 240
+_EXCERPT_LIMIT = 160
+_LIST_LIMIT = 3000
+#: Debates in a Home: each takes one block, and a view has 100.
+MOST_AT_HOME = 20
+_STATUS = {
+    Status.RUNNING: ":speech_balloon: running",
+    Status.CONCLUDED: ":scales: verdict, not decided on yet",
+    Status.FAILED: ":x: ended without a verdict",
+}
+_DECIDED = {
+    DecisionKind.ACCEPT: ":white_check_mark: accepted",
+    DecisionKind.REJECT: ":no_entry_sign: rejected",
+    DecisionKind.REVISIT: ":calendar: to be revisited",
+    DecisionKind.SUPERSEDE: ":fast_forward: superseded",
+}
+_HOW = (
+    "1. Type `/invite @Moot` in a channel where your team decides things.\n"
+    "2. Type `/debate` there for a form, or `/debate` and your question to begin at once.\n"
+    "3. Answer what the agents ask, add notes in the thread, vote, and decide on the verdict."
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A debate in a list."""
+
+    debate: Debate
+    address: str = ""
+    excerpt: str = ""
+
+
+def channel_list(rows: Sequence[Row]) -> Message:
+    """Return a channel's newest debates."""
+    if not rows:
+        text = (
+            "No debates in this channel yet. Start one: `/debate` opens a form, "
+            "`/debate Kafka or PostgreSQL for our jobs?` begins at once."
+        )
+        return Message(text=text, blocks=sections(text))
+    return _list("This channel's newest debates", rows)
+
+
+def own_list(rows: Sequence[Row]) -> Message:
+    """Return the newest debates of all channels one is in."""
+    if not rows:
+        text = f"No debates in your channels yet.\n{_HOW}"
+        return Message(text=text, blocks=sections(text))
+    return _list("The newest debates in your channels", rows)
+
+
+def search_list(wanted: str, rows: Sequence[Row]) -> Message:
+    """Return what was found by words."""
+    words = literal(wanted.replace("`", "'"))[:_QUESTION_LIMIT]
+    if not rows:
+        text = (
+            f"Nothing in your channels holds “{words}”. Fewer or shorter words find more: "
+            "`post` finds PostgreSQL. To debate it instead, end it with a question mark."
+        )
+        return Message(text=text, blocks=sections(text))
+    return _list(f"Debates with “{words}” in your channels", rows)
+
+
+def home(rows: Sequence[Row]) -> Mapping[str, Any]:
+    """Return the app's Home for one person."""
+    button = ButtonElement(
+        text="Start a debate",
+        action_id=ActionId.START.value,
+        style="primary",
+        accessibility_label="Open the form to start a debate",
+    )
+    blocks: list[Block] = [
+        header("Debates and decisions"),
+        *sections("What the agents argued and what your team decided, in the channels you are in."),
+        as_json(ActionsBlock(block_id=BlockId.HOME.value, elements=[button])),
+        as_json(DividerBlock()),
+        *_parts(rows[:MOST_AT_HOME]),
+        *context("`/debate search WORDS` looks through all of them. Only you see this page."),
+    ]
+    return {"type": "home", "blocks": [dict(block) for block in blocks]}
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Block]:
+    if not rows:
+        yield from sections(f"*Nothing here yet.* This is how it works:\n{_HOW}")
+        return
+    parts = {
+        "Running": [row for row in rows if row.debate.status is Status.RUNNING],
+        "Waiting for your team's decision": [row for row in rows if _is_open(row.debate)],
+        "Decided": [row for row in rows if row.debate.decision],
+        "Ended without a verdict": [r for r in rows if r.debate.status is Status.FAILED],
+    }
+    for title, found in parts.items():
+        if found:
+            yield header(title)
+        for row in found:
+            yield from sections("\n".join(_lines(row)))
+
+
+def _is_open(debate: Debate) -> bool:
+    return debate.status is Status.CONCLUDED and not debate.decision
+
+
+def _list(title: str, rows: Sequence[Row]) -> Message:
+    entries = ["\n".join(_lines(row)) for row in rows]
+    shown = list[str]()
+    for entry in entries:
+        if sum(map(len, shown)) + len(entry) > _LIST_LIMIT:
+            break
+        shown.append(entry)
+    blocks = [*sections(f"*{title}*"), *(block for entry in shown for block in sections(entry))]
+    return Message(text="\n".join([f"*{title}*", *shown]), blocks=blocks)
+
+
+def _lines(row: Row) -> Iterator[str]:
+    debate = row.debate
+    question = gist(debate.setup.question, _QUESTION_LIMIT) or "a debate"
+    yield f"*<{row.address}|{question}>*" if row.address else f"*{question}*"
+    where = f"<#{debate.setup.place.channel}>"
+    asked = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
+    yield f"{_status(debate)} · {where} · {asked} · `{debate.id}`"
+    if debate.verdict:
+        yield f"> {gist(debate.verdict.decision, _DECISION_LIMIT)}"
+    if row.excerpt:
+        yield f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_"
+
+
+def _status(debate: Debate) -> str:
+    return _DECIDED[debate.decision.kind] if debate.decision else _STATUS[debate.status]
