@@ -97,8 +97,8 @@ def _clarifications(debate: Debate) -> str:
     for item in items:
         answer = debate.answers.get(item.number)
         said = answer.text if answer else ""
-        lines.append(f"{item.number}. {item.question}")
-        lines.append(f"   Answer: {said}" if said else f"   NA. Assume: {item.assumption}")
+        lines.append(f"{item.number}. {_inset(item.question)}")
+        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. Assume: {item.assumption}")
     return "\n".join(lines)
 
 
@@ -113,10 +113,19 @@ def _notes(debate: Debate) -> Sequence[Part]:
     if not debate.notes:
         return ()
     lines = (
-        f"{label} ({note.author.name or 'somebody'}): {note.text}"
+        f"{label} ({_one_line(note.author.name) or 'somebody'}): {_inset(note.text)}"
         for label, note in zip(note_labels(debate), debate.notes, strict=True)
     )
     return (Part(kind=PartKind.NOTES, label="Notes people added", text="\n".join(lines)),)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _inset(text: str) -> str:
+    """The text with its further lines moved in, so that none passes for the next entry."""
+    return "\n    ".join(text.splitlines())
 
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
