@@ -136,8 +136,10 @@ def in_turn(reasons: Sequence[Reason]) -> list[str]:
     lines: list[str] = []
     for place, reason in enumerate(reasons):
         same = place > 0 and reasons[place - 1].thing == reason.thing
-        plural = catalogue().things[reason.thing].plural
-        lines.append(f"{also('They' if plural else 'It', reason.says)}." if same else reason.text)
+        pronoun = "They" if catalogue().things[reason.thing].plural else "It"
+        again = same and place > 1 and reasons[place - 2].thing == reason.thing
+        said = f"And {pronoun.lower()} {reason.says}" if again else also(pronoun, reason.says)
+        lines.append(f"{said}." if same else reason.text)
     return lines
 
 

@@ -194,7 +194,7 @@ def _recommendations(material: Material, outcome: Outcome) -> list[str]:
     named = [s for entry in outcome.others for s in steps_in(entry.position.text) if s not in own]
     doubtful = [fate for fate in outcome.taken.fates if fate.outcome in {"unknown", "strained"}]
     tests = [
-        f"Test {quote(fate.requirement.text, 90)} before relying on it." for fate in doubtful[:2]
+        f"Check {quote(fate.requirement.text, 90)} before relying on it." for fate in doubtful[:2]
     ]
     chosen = list(dict.fromkeys([*tests, *named]))[:4]
     return chosen or [check.do for check in material.role.relevant(material.reading.topics)[:2]]
@@ -216,9 +216,7 @@ def unmet(outcome: Outcome) -> list[str]:
 def open_questions(material: Material, outcome: Outcome) -> list[str]:
     """What nobody knows yet: requirements of unknown fate, and points the question leaves open."""
     unknown = [fate.requirement.text for fate in outcome.taken.fates if fate.outcome == "unknown"]
-    lines = [
-        f"Does {outcome.taken.option.name} hold for {quote(text, 80)}?" for text in unknown[:2]
-    ]
+    lines = [f"Does {outcome.taken.option.name} meet {quote(text, 80)}?" for text in unknown[:2]]
     return [*lines, *(point.question for point in open_points(material)[:2])]
 
 
@@ -251,7 +249,7 @@ def _overturned_by(outcome: Outcome) -> list[str]:
     taken = outcome.taken
     lines = [
         f"It turns out that {taken.option.name} does not meet {quote(fate.requirement.text, 80)}."
-        for fate in taken.fates
+        for fate in sorted(taken.fates, key=lambda fate: fate.outcome == "fits")
         if fate.outcome != "fails"
     ][:2]
     if outcome.rival and outcome.rival.position.option:

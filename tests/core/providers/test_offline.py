@@ -270,6 +270,64 @@ def test_the_facilitator_goes_on_while_a_requirement_is_open_and_votes_when_all_
     assert fill(Act.FACILITATION, question="Kafka or PostgreSQL?")["decision"] == "ask"
 
 
+def test_a_facilitator_that_asks_says_what_holds_without_an_answer() -> None:
+    asked = fill(Act.FACILITATION, question="Kafka or PostgreSQL?")
+    decided = fill(Act.FACILITATION, part(PartKind.OTHER, OTHER, "Ann"))
+
+    assert asked["question"].endswith("?")
+    assert asked["assumption"].endswith(".")
+    assert (decided["question"], decided["assumption"]) == ("", "")
+
+
+def test_what_people_were_asked_already_is_not_asked_again() -> None:
+    first = fill(Act.FACILITATION, question="Kafka or PostgreSQL?")
+    before = f"1. {first['question']}\n   NA. Assume: {first['assumption']}"
+
+    again = fill(
+        Act.FACILITATION,
+        part(PartKind.CLARIFICATIONS, before),
+        question="Kafka or PostgreSQL?",
+    )
+
+    assert again["question"] != first["question"]
+
+
+def test_a_summary_of_positions_keeps_each_decision_and_its_first_steps() -> None:
+    said = "\n\n".join(
+        f"[Round 3, refinement, {letter}]\n{say(Act.PROPOSAL, role=role)}"
+        for letter, role in (("A", "architect"), ("B", "security"), ("C", "simplicity"))
+    )
+
+    text = say(Act.SUMMARY, part(PartKind.OTHER, said, "To be summed up"), role="judge")
+
+    assert len(text) < len(said) * 0.7
+    assert text.count("**Use PostgreSQL as our job queue.**") == 3
+    assert [f"[Position, {letter}]" in text for letter in "ABC"] == [True] * 3
+    assert text.count("\n1. ") == 3
+
+
+def test_an_author_that_has_moved_stays() -> None:
+    question = "Should we hire a second designer this year? Budget is 90k EUR"
+    own = (
+        "**Hire a second designer this year.** I started from not hiring a second designer and "
+        "have moved to hiring a second designer: “it helps” was the better argument."
+    )
+    critiques = [
+        part(
+            PartKind.CRITIQUE,
+            say(Act.CRITIQUE, part(PartKind.POSITION, own), question=question, role=role),
+        )
+        for role in ("finance", "sceptic")
+    ]
+
+    text = say(
+        Act.REFINEMENT, part(PartKind.OWN, own), *critiques, question=question, role="product"
+    )
+
+    assert text.startswith("**Hire a second designer this year.**")
+    assert "I started from not hiring a second designer" in text
+
+
 def test_an_unknown_form_is_filled_by_types_and_follows_the_texts() -> None:
     schema = {
         "type": "object",

@@ -284,3 +284,27 @@ def test_an_answered_clarification_becomes_a_requirement() -> None:
     )
 
     assert [(r.kind, r.amount) for r in reading.requirements] == [("people", 3)]
+
+
+def test_a_must_holds_for_what_goes_on_without_a_subject() -> None:
+    found = requirements_in("It must support SSO, cost at most 20,000 EUR and be live in 3 months.")
+
+    assert [(one.kind, one.level) for one in found] == [
+        ("other", Level.MUST),
+        ("money", Level.MUST),
+        ("time", Level.MUST),
+    ]
+
+
+def test_people_are_no_rate() -> None:
+    (found,) = requirements_in("Three developers build it.")
+
+    assert (found.kind, found.amount) == ("people", 3)
+
+
+def test_what_the_question_says_about_an_option_counts() -> None:
+    reading = read_question("Write it in Go or Python? Invoices are due, and four know Python.")
+
+    assert [(r.option.name, r.sign, r.text) for r in reading.remarks] == [
+        ("Python", 1, "four know Python")
+    ]

@@ -131,6 +131,73 @@ def test_voters_of_different_roles_may_rank_differently() -> None:
     assert firsts == {"p1", "p2"}
 
 
+def proposed(role: str) -> str:
+    request = ModelRequest(
+        model=MODEL,
+        act=Act.PROPOSAL,
+        role=role,
+        system="",
+        parts=[part(PartKind.QUESTION, QUEUE)],
+        delimiter="8f3a",
+    )
+    return asyncio.run(OfflineProvider().complete(request)).text
+
+
+@pytest.mark.parametrize("role", ["architect", "security", "simplicity"])
+def test_a_voter_stays_with_its_own_position_among_equals(role: str) -> None:
+    texts = {
+        label: proposed(author)
+        for label, author in (("p1", "architect"), ("p2", "security"), ("p3", "simplicity"))
+    }
+
+    cast = ballot(texts, role)
+
+    assert texts[cast["ranking"][0]] == proposed(role)
+    assert cast["moved_by"] == ""
+
+
+def test_a_voter_names_the_critique_that_speaks_for_its_new_first_choice() -> None:
+    other = "**The proposal is for Kafka.**\n\nIs it monitored? By my criteria Kafka is ahead."
+    decisive = "**The proposal is for Kafka.**\n\nBy my criteria PostgreSQL is clearly ahead."
+    parts = [part(PartKind.CANDIDATE, text, label) for label, text in (("p1", OTHER), ("p2", FULL))]
+    critiques = [
+        part(PartKind.CRITIQUE, text, label) for label, text in (("c1", other), ("c2", decisive))
+    ]
+
+    cast = ask(Act.BALLOT, *parts, *critiques)
+
+    assert cast["ranking"] == ["p2", "p1"]
+    assert cast["moved_by"] == "c2"
+
+
+def test_two_texts_that_pass_for_ones_own_are_no_reason_to_prefer_either() -> None:
+    own = proposed("architect")
+    texts = {"p1": own, "p2": own.replace("PostgreSQL", "Kafka"), "p3": FULL}
+
+    assert ballot(texts)["ranking"] == ballot({**texts, "p2": f"{texts['p2']}\n"})["ranking"]
+
+
+def test_a_verdict_from_a_summary_follows_the_winner_of_the_tally() -> None:
+    summed = (
+        "[Position, A]\n**Use Kafka as our job queue.**\n\n"
+        "[Position, B]\n**Use PostgreSQL as our job queue.**"
+    )
+    tally = (
+        "Bob: 3 points, 2 first places\nAnn: 1 points, 0 first places\n"
+        "Bob put Bob first: PostgreSQL is often there already and does several jobs in one place"
+    )
+
+    found = ask(
+        Act.SYNTHESIS,
+        part(PartKind.SUMMARY, summed, "All positions in short"),
+        part(PartKind.TALLY, tally),
+        role="judge",
+    )
+
+    assert found["decision"] == "Use PostgreSQL as our job queue."
+    assert "Use Kafka" in found["dissent"]
+
+
 @pytest.mark.parametrize("role", ["architect", "security", "simplicity", "product", "sceptic"])
 @pytest.mark.parametrize(
     ("injection", "where"),
