@@ -190,7 +190,8 @@ async def _with_models(environment: BotSettings) -> Settings:
     found = await registry.choose(api_keys(environment), environment.ollama_host or None)
     agent = ModelChoice(provider=found.provider, model=found.models.agent)
     judge = ModelChoice(provider=found.provider, model=found.models.judge)
-    return Settings(agent_model=agent, judge_model=judge)
+    summary = ModelChoice(provider=found.provider, model=found.models.summary)
+    return Settings(agent_model=agent, judge_model=judge, summary_model=summary)
 
 
 def _model_set(provider: str) -> ModelSet:

@@ -9,6 +9,7 @@ from core.formats.panel import NAME as PANEL
 from core.formats.registry import FORMATS
 from core.models import (
     RESERVED_IDS,
+    SUMMARIZER,
     Agent,
     ContextMethod,
     ModelChoice,
@@ -60,6 +61,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
     """
     roster, warnings = _roster(wish.agents, settings)
     form = _format(wish.format or settings.format)
+    judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
     asked = check_question(wish.question, settings.question_max_chars)
     question, context = redact(asked), redact(wish.context.strip())
     if (question, context) != (asked, wish.context.strip()):
@@ -72,7 +74,8 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         format=form,
         rounds=_rounds(settings.rounds if wish.rounds is None else wish.rounds, settings),
         agents=tuple(_completed(agent, settings) for agent in roster),
-        judge=_completed(settings.judge or judge_for(settings.judge_model), settings),
+        judge=judge,
+        summarizer=_summarizer(judge, settings.summary_model),
         limits=settings.limits,
         vote=settings.vote,
         termination=settings.termination,
@@ -157,6 +160,18 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
         own = ModelChoice(provider=agent.provider, model=agent.model)
         changes["fallbacks"] = tuple(one for one in settings.fallbacks if one != own)
     return agent.model_copy(update=changes)
+
+
+def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
+    """Who sums up rounds in the background, if not simply the judge's model."""
+    if choice is None or choice.provider != judge.provider or choice.model == judge.model:
+        return None
+    own = ModelChoice(provider=judge.provider, model=judge.model)
+    changes: dict[str, object] = {"id": SUMMARIZER, "name": "Summarizer", "role": SUMMARIZER}
+    changes |= {"model": choice.model, "temperature": None}
+    # The judge's own model may stand in: it is at hand anyway.
+    changes["fallbacks"] = (own, *(judge.fallbacks or ()))
+    return judge.model_copy(update=changes)
 
 
 def _summarization(form: str, settings: Settings) -> Summarization:

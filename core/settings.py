@@ -75,6 +75,9 @@ class Settings(Value):
     judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     #: The judge in full; None = made from `judge_model`.
     judge: Agent | None = None
+    #: Serves summaries made in the background, if the judge is at the same provider: nothing is
+    #: sent where the debate is not held. None: the judge's model.
+    summary_model: ModelChoice | None = None
     #: Models to ask, in order, when an agent's own cannot be asked and it names none itself.
     fallbacks: tuple[ModelChoice, ...] = ()
     format: str = "critique"

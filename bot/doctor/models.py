@@ -38,6 +38,8 @@ def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
     found: dict[ModelChoice, list[str]] = {}
     found.setdefault(settings.agent_model, []).append("agents")
     found.setdefault(settings.judge_model, []).append("the judge")
+    if settings.summary_model and settings.summary_model.provider == settings.judge_model.provider:
+        found.setdefault(settings.summary_model, []).append("summaries")
     for choice in settings.fallbacks:
         found.setdefault(choice, []).append("fallback")
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):

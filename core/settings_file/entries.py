@@ -231,6 +231,10 @@ class FileEntry(Entry):
     default_model: ModelEntry = Field(
         default_factory=ModelEntry, description="Serves agents and judge that name no model."
     )
+    summary_model: ModelEntry = Field(
+        default_factory=ModelEntry,
+        description="Serves background summaries, if the judge is at the same provider.",
+    )
     fallbacks: list[ModelEntry] = Field(
         default_factory=list[ModelEntry],
         description="Models to ask, in order, when an agent's own cannot be asked.",

@@ -55,6 +55,9 @@ def make_settings(
             "judge_model": judge_model,
             "judge": makes.judge(entry.judge, judge_model) if _has_judge(entry) else base.judge,
             "summarization": summaries,
+            "summary_model": _choice(entry.summary_model, judge_model, providers)
+            if _names_model(entry.summary_model)
+            else base.summary_model,
             "fallbacks": _chain(entry.fallbacks, providers) or (),
             "method_chosen": "method" in entry.debate.summarization.model_fields_set,
             "prompts": prompts.take(entry.prompts, "for every agent"),

@@ -63,6 +63,7 @@ def _all_named(entry: FileEntry, usual: str) -> Iterator[_Named]:
     yield _Named(("default_model",), entry.default_model, usual)
     yield from _chain(("fallbacks",), entry.fallbacks)
     yield _Named(("judge",), entry.judge, default)
+    yield _Named(("summary_model",), entry.summary_model, entry.judge.provider or default)
     yield from _chain(("judge", "fallbacks"), entry.judge.fallbacks or ())
     for at, agent in enumerate(entry.agents):
         yield _Named(("agents", at), agent, default)

@@ -107,3 +107,16 @@ def test_agents_without_fallbacks_take_the_usual_ones_but_never_their_own_model(
     assert [agent.fallbacks for agent in setup.agents] == [(terra,), ()]
     assert setup.judge.fallbacks == (luna, terra)
     assert setup.agent("summarizer").fallbacks == (luna, terra)
+
+
+def test_background_summaries_are_made_by_a_cheap_model_of_the_judges_provider() -> None:
+    sonnet, haiku, luna = (
+        ModelChoice(provider=provider, model=model)
+        for provider, model in (("anthropic", "sonnet"), ("anthropic", "haiku"), ("openai", "luna"))
+    )
+    near = Settings(judge_model=sonnet, summary_model=haiku)
+    far = Settings(judge_model=sonnet, summary_model=luna)
+    cheap = open_debate(WISH, near, delimiter="ab").agent("summarizer")
+
+    assert (cheap.provider, cheap.model, cheap.fallbacks) == ("anthropic", "haiku", (sonnet,))
+    assert open_debate(WISH, far, delimiter="ab").agent("summarizer").model == "sonnet"
