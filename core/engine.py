@@ -7,7 +7,6 @@ call whose answer is in the log is never made again.
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import NamedTuple, Protocol
 
 import structlog
@@ -22,8 +21,16 @@ from core.errors import (
     ProviderError,
     ReplyUnreadable,
 )
-from core.events import ClarificationsClosed, Event, Recorded, TimeRanOut, TurnFailed, apply
-from core.models import Debate, Failure, FailureCause, Status, Turn, Usage
+from core.events import (
+    CallsDropped,
+    ClarificationsClosed,
+    Event,
+    Recorded,
+    TimeRanOut,
+    TurnFailed,
+    apply,
+)
+from core.models import ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 
 _log = structlog.get_logger(__name__)
@@ -114,7 +121,10 @@ class _Run:
         self._turns = turns
         self._sink = sink
         self._clock = clock
+        self._began = clock.now()
         self._working: dict[str, Work] = {}
+        #: What calls spent that were given up, until it is booked.
+        self._dropped = Usage()
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
@@ -127,12 +137,13 @@ class _Run:
     async def advance(self) -> Debate:
         debate, news = await self._load()
         while True:
-            began = self._start_ready(debate)  # before publishing: models are the slow part
+            began = await self._start_ready(debate)  # before publishing: models are the slow part
             await self._publish(news)
             if began:
                 await self._sink.turns_began(debate, began)
             if debate.status is not Status.RUNNING:
                 return debate
+            await self._book_dropped(debate)
             if not self._working and await self._is_parked(debate):
                 return debate
             await self._wait(debate)
@@ -140,10 +151,20 @@ class _Run:
 
     async def cancel(self) -> None:
         """Stop all work in hand; what is not in the log yet will be done again."""
-        tasks = [work.task for work in self._working.values()]
+        await self._drop(list(self._working))
+
+    async def _drop(self, keys: Sequence[str]) -> None:
+        """Give up these turns, and wait until they are gone."""
+        tasks = [self._working.pop(key).task for key in keys]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _book_dropped(self, debate: Debate) -> None:
+        """Record what given-up calls have spent."""
+        usage, self._dropped = self._dropped, Usage()
+        if usage.attempts:
+            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
 
     async def _load(self) -> tuple[Debate, Sequence[News]]:
         """Fold the log; news is what was not published before the last stop."""
@@ -177,13 +198,12 @@ class _Run:
         if news:
             await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
 
-    def _start_ready(self, debate: Debate) -> Sequence[Turn]:
+    async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
         if self._working and _is_settling(debate):
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
-        for key in [key for key in self._working if key not in ready]:
-            self._working.pop(key).task.cancel()
+        await self._drop([key for key in self._working if key not in ready])
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
@@ -201,6 +221,9 @@ class _Run:
             )
             event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
+        except asyncio.CancelledError as error:
+            self._dropped += usage_of(error)
+            raise
         await self._append(event)
 
     async def _is_parked(self, debate: Debate) -> bool:
@@ -233,29 +256,41 @@ class _Run:
 
     def _seconds_left(self, debate: Debate) -> float:
         """Seconds until the next limit: of the debate, or of a round being worked on."""
-        limits = debate.setup.limits
-        rounds = {work.turn.round for work in self._working.values()} - {0}
-        ends = [
-            schedule.round_began(debate, number) + timedelta(seconds=limits.round_seconds)
-            for number in rounds
-            if not schedule.is_cut_short(debate)
+        limits, since = debate.setup.limits, self._since(debate)
+        left = [
+            limits.round_seconds - schedule.worked_on(debate, work.turn.round) - since
+            for work in self._bounded_by_round()
         ]
         if not debate.out_of_time:
-            ends.append(debate.started_at + timedelta(seconds=limits.debate_seconds))
-        left = [(end - self._clock.now()).total_seconds() for end in ends]
+            left.append(limits.debate_seconds - debate.worked - since)
         return max(0.0, min(left, default=limits.turn_seconds))
 
     async def _enforce_limits(self, debate: Debate) -> None:
         """The debate's time is up: on to the vote. A round's is: what is in hand has failed."""
-        limits, now = debate.setup.limits, self._clock.now()
-        if now >= debate.started_at + timedelta(seconds=limits.debate_seconds):
+        limits, since = debate.setup.limits, self._since(debate)
+        if not debate.out_of_time and debate.worked + since >= limits.debate_seconds:
             await self._append(TimeRanOut())
             return
-        for work in list(self._working.values()):
-            began = schedule.round_began(debate, work.turn.round)
-            if work.turn.round and now >= began + timedelta(seconds=limits.round_seconds):
-                work.task.cancel()
-                await self._append(TurnFailed(failure=_late(work.turn)))
+        late = [
+            work.turn
+            for work in self._bounded_by_round()
+            if schedule.worked_on(debate, work.turn.round) + since >= limits.round_seconds
+        ]
+        await self._drop([turn.key for turn in late])
+        for turn in late:
+            await self._append(TurnFailed(failure=_late(turn)))
+
+    def _bounded_by_round(self) -> Sequence[Work]:
+        """Work with a model inside a round: not the questions before it, not the end."""
+        return [
+            work
+            for work in self._working.values()
+            if work.turn.round and work.turn.agent != ENGINE and not schedule.is_ending(work.turn)
+        ]
+
+    def _since(self, debate: Debate) -> float:
+        """Seconds worked since the newest event, by this run: time before it nobody worked."""
+        return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
 
 
 def _is_settling(debate: Debate) -> bool:

@@ -6,6 +6,7 @@ wins and a second one adopts what is there. To add an event: a class here, its l
 Reason: every event in one place: a log is read against this list.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -248,6 +249,20 @@ class DebateResumed(Value):
         return f"resume/{self.origin}"
 
 
+class CallsDropped(Value):
+    """Model calls were given up under way; they cost all the same."""
+
+    kind: Literal["calls_dropped"] = "calls_dropped"
+    usage: Usage
+    #: Tells one time from the next.
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Booked once."""
+        return f"dropped/{self.origin}"
+
+
 class TimeRanOut(Value):
     """The debate took longer than its limit: no new turns but the vote and the verdict."""
 
@@ -361,6 +376,7 @@ Event = Annotated[
     | VoteCalled
     | DebatePaused
     | DebateResumed
+    | CallsDropped
     | TimeRanOut
     | VerdictReached
     | DebateConcluded
@@ -380,6 +396,8 @@ def spent_by(event: Event) -> Usage:
     match event:
         case TurnFailed(failure=failure):
             return failure.usage
+        case CallsDropped(usage=usage):
+            return usage
         case SummaryMade(summary=made) | VerdictReached(verdict=made):
             return _of(made.call) + made.lost
         case (
@@ -422,6 +440,9 @@ class Recorded:
     event: Event
 
 
+_ROUND = re.compile(r"r(\d+)/")
+
+
 def fold(log: Iterable[Recorded]) -> Debate:
     """The debate its events tell of.
 
@@ -453,11 +474,42 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
         )
     if debate is None:
         raise ValueError(f"the log begins with {recorded.event.kind}, not with the start")
-    times = debate.times
-    if recorded.event.key not in times:
-        times = {**times, recorded.event.key: recorded.at}
-    moved = replace(debate, seq=recorded.seq, now=recorded.at, times=times)
+    moved = _moved_on(debate, recorded)
     return _apply_outcome(moved, recorded.event) or _apply_fact(moved, recorded)
+
+
+def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
+    """The debate at the time of the event: when its key came to be, and how long was worked.
+
+    No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
+    waited for nobody works.
+    """
+    key, times = recorded.event.key, debate.times
+    if key not in times:
+        times = {**times, key: recorded.at}
+    gap = max(0.0, (recorded.at - debate.now).total_seconds())
+    waits = debate.paused_by or debate.open_clarifications
+    worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
+    found = _ROUND.match(key)
+    worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at
+    return replace(
+        debate,
+        seq=recorded.seq,
+        now=recorded.at,
+        times=times,
+        worked=worked,
+        worked_at=worked_at,
+    )
+
+
+def _resumed(debate: Debate, at: datetime) -> Debate:
+    """The debate going on after a pause; the pause is not taken off people's time to answer."""
+    pause = at - (debate.paused_at or at)
+    shifted = {
+        key: asked.model_copy(update={"until": asked.until + pause})
+        for key, asked in debate.clarifications.items()
+    }
+    return replace(debate, paused_by=None, paused_at=None, clarifications=shifted)
 
 
 def _apply_outcome(debate: Debate, event: Event) -> Debate | None:
@@ -504,13 +556,13 @@ def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
         case NoteAdded(note=note):
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
-            return replace(debate, stop=stop)
+            return replace(debate, stop=stop, paused_by=None)
         case VoteCalled(by=person):
-            return replace(debate, vote_called_by=person)
+            return replace(debate, vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):
-            return replace(debate, paused_by=person)
+            return replace(debate, paused_by=person, paused_at=debate.paused_at or recorded.at)
         case DebateResumed():
-            return replace(debate, paused_by=None)
+            return _resumed(debate, recorded.at)
         case _:
             return _apply_end(debate, recorded)
 
@@ -518,6 +570,8 @@ def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
 def _apply_end(debate: Debate, recorded: Recorded) -> Debate:
     """The debate after its time or itself has come to an end."""
     match recorded.event:
+        case CallsDropped(usage=usage):
+            return replace(debate, dropped=debate.dropped + usage)
         case TimeRanOut():
             return replace(debate, out_of_time=True)
         case DebateConcluded():

@@ -238,7 +238,7 @@ class ModelCalls:
         except TimeoutError:
             late = ProviderDown(f"No answer within {terms.seconds:g} seconds.")
             raise with_usage(late, tab.usage) from None
-        except MootError as error:
+        except (MootError, asyncio.CancelledError) as error:
             with_usage(error, tab.usage)
             raise
 
@@ -248,15 +248,27 @@ class ModelCalls:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
         own = ModelRef(agent.provider, agent.model)
         failed: list[MootError] = []
-        for ref in (own, *tab.terms.fallbacks):
+        refs = (own, *tab.terms.fallbacks)
+        for place, ref in enumerate(refs):
+            share = tab.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
-                reply = await self._tried(ref, request, tab)
+                reply = await self._within(share, ref, request, tab)
             except (ProviderError, ConfigurationBroken) as error:
                 failed.append(error)
             else:
                 tab.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
                 return ref, reply
         raise failed[-1]
+
+    async def _within(
+        self, seconds: float, ref: ModelRef, request: ModelRequest, tab: _Tab
+    ) -> ModelReply:
+        """The reply of one model, if it comes in its share of the time."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._tried(ref, request, tab)
+        except TimeoutError:
+            raise ProviderDown(f"No answer within {seconds:.0f} seconds.") from None
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""

@@ -617,6 +617,13 @@ class Debate:
     #: Sequence number and time of the newest event folded in.
     seq: int = 0
     now: datetime
+    #: Seconds it was worked on: no pauses, no waiting for people, no time the bot was down.
+    worked: float = 0.0
+    #: The same when the newest outcome of each round came.
+    worked_at: Mapping[int, float] = field(default_factory=dict[int, float])
+    paused_at: datetime | None = None
+    #: What calls had spent that were dropped under way.
+    dropped: Usage = field(default_factory=Usage)
     #: When each key of the log came to be.
     times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     contributions: Mapping[str, Contribution] = field(default_factory=dict[str, Contribution])
@@ -713,7 +720,7 @@ class Debate:
         spent += [failure.usage for failure in self.failures.values()]
         spent += [summary.lost for summary in self.summaries.values()]
         spent += [self.verdict.lost] if self.verdict else []
-        return sum(spent, start=Usage())
+        return sum(spent, start=self.dropped)
 
     @property
     def out_of_money(self) -> str:

@@ -4,7 +4,6 @@ The order: questions to people, the format's rounds with summaries and ballots b
 vote, the synthesis. Everything is derived from the debate, so a restart schedules the same.
 """
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -14,8 +13,6 @@ from core.formats import clarifying
 from core.formats.registry import format_of, turns_ready
 from core.models import ENGINE, JUDGE, Act, Ballot, Debate, Ending, Status, Turn
 from core.strategies import registry as strategies
-
-_ROUND = re.compile(r"r(\d+)/")
 
 
 def ready(debate: Debate) -> Sequence[Turn]:
@@ -70,14 +67,15 @@ def overdue(debate: Debate, now: datetime) -> str | None:
     return waiting[0] if waiting and not debate.paused_by and waiting[1] <= now else None
 
 
-def round_began(debate: Debate, number: int) -> datetime:
-    """When a round began: with the last outcome of the rounds before it."""
-    earlier = (
-        at
-        for key, at in debate.times.items()
-        if (found := _ROUND.match(key)) and int(found.group(1)) < number
-    )
-    return max(earlier, default=debate.started_at)
+def worked_on(debate: Debate, number: int) -> float:
+    """Seconds a round was worked on so far: since the last outcome of the rounds before it."""
+    before = [worked for other, worked in debate.worked_at.items() if other < number]
+    return debate.worked - max(before, default=0.0)
+
+
+def is_ending(turn: Turn) -> bool:
+    """Whether the turn belongs to the end: the vote after the rounds, the judge."""
+    return turn.agent == JUDGE or (turn.act is Act.BALLOT and turn.round > 0)
 
 
 def is_cut_short(debate: Debate) -> bool:

@@ -9,11 +9,11 @@ from core.budget import Cap
 from core.events import Event, VoteTallied
 from core.formats.registry import format_of
 from core.model_call import ModelCalls
-from core.models import JUDGE, Act, Debate, Turn
+from core.models import Act, Debate, Turn
 from core.ports import Purse
 from core.purse import OwnPurse
 from core.redaction import pseudonym
-from core.schedule import ballot_turns
+from core.schedule import ballot_turns, is_ending
 
 #: Acts that end in text.
 SPOKEN = (
@@ -100,11 +100,6 @@ class Turns:
             return ""
         self._key = self._key or await self._secret()
         return pseudonym(self._key, f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}")
-
-
-def is_ending(turn: Turn) -> bool:
-    """Whether the turn belongs to the end: the vote after the rounds, the judge."""
-    return turn.agent == JUDGE or (turn.act is Act.BALLOT and turn.round > 0)
 
 
 def _with_kept(cap: Cap) -> Cap:

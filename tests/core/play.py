@@ -15,6 +15,8 @@ from core.events import (
     ClarificationsClosed,
     ClarificationsOpened,
     ContributionMade,
+    DebatePaused,
+    DebateResumed,
     DebateStarted,
     Event,
     FacilitatorDecided,
@@ -158,6 +160,7 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
             NoteAdded(note=Note(id=str(number), author=DANA, text="Mind 2 people.")),
             StopRequested(stop=Stop(by=DANA)),
             VoteCalled(by=DANA),
+            DebatePaused(by=DANA, origin=str(number)),
             TimeRanOut(),
         ]
     )
@@ -190,7 +193,9 @@ class Play:
         debate = self.debate
         ready = schedule.ready(debate)
         assert not [turn for turn in ready if debate.is_done(turn)]
-        if self.dice.random() < self.luck.disturbed:
+        if debate.paused_by and self.dice.random() < 0.5:
+            self.add(DebateResumed(by=DANA, origin=str(len(self.log))))
+        elif debate.paused_by or self.dice.random() < self.luck.disturbed:
             self.add(disturbance(debate, self.dice))
         elif ready:
             turn = self.dice.choice(ready)

@@ -1,0 +1,185 @@
+"""Time limits, pauses, waits and downtime: who is late fails, who waits does not."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core import schedule
+from core.events import (
+    ClarificationAnswered,
+    ContributionMade,
+    DebatePaused,
+    DebateResumed,
+    DebateStarted,
+    Event,
+    Recorded,
+    StopRequested,
+    VoteCalled,
+    fold,
+)
+from core.models import (
+    Act,
+    Answer,
+    Clarifying,
+    Contribution,
+    Debate,
+    Limits,
+    Person,
+    Setup,
+    Status,
+    Stop,
+    Turn,
+)
+from core.ports import ModelReply
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, a_setup
+from tests.core.bench import DEBATE, Bench
+
+DANA = Person(id="U1", name="Dana")
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+class Hanging(ScriptedProvider):
+    """A model that never answers some requests."""
+
+    def __init__(self, hangs: Callable[[ModelRequest], bool]) -> None:
+        super().__init__()
+        self._hangs = hangs
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        if self._hangs(request):
+            self.requests.append(request)
+            await asyncio.sleep(60)
+        return await super().complete(request, on_first_token)
+
+
+def limited(rounds: int = 1, **limits: float) -> Setup:
+    setup = a_setup(rounds=rounds)
+    return setup.model_copy(update={"limits": setup.limits.model_copy(update=limits)})
+
+
+async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> None:
+    def hangs(request: ModelRequest) -> bool:
+        return request.act is Act.CRITIQUE and request.role == "security"
+
+    debate = await Bench(Hanging(hangs)).run(limited(round_seconds=0.5))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures["r1/critique/security/architect"].reason == "The round's time was up."
+    assert debate.verdict
+
+
+async def test_the_judge_is_not_bound_by_the_last_rounds_time() -> None:
+    class Slow(ScriptedProvider):
+        async def complete(
+            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+        ) -> ModelReply:
+            if request.act in {Act.SYNTHESIS, Act.BALLOT}:
+                await asyncio.sleep(0.7)
+            return await super().complete(request, on_first_token)
+
+    debate = await Bench(Slow()).run(limited(round_seconds=0.6))
+
+    assert debate.verdict
+    assert debate.verdict.decision == "Use PostgreSQL."
+    assert not debate.failures
+
+
+def a_log(*steps: tuple[float, Event], setup: Setup | None = None) -> Debate:
+    """A debate whose events came so many seconds after its start."""
+    start: tuple[float, Event] = (0, DebateStarted(setup=setup or a_setup()))
+    return fold(
+        Recorded(DEBATE, seq, START + timedelta(seconds=after), event)
+        for seq, (after, event) in enumerate([start, *steps], start=1)
+    )
+
+
+def said(number: int, agent: str) -> Event:
+    turn = Turn(act=Act.PROPOSAL, round=number, agent=agent)
+    return ContributionMade(contribution=Contribution(turn=turn, text="x"))
+
+
+def test_a_pause_is_no_time_worked() -> None:
+    debate = a_log(
+        (10, said(1, "architect")),
+        (20, DebatePaused(by=DANA, origin="1")),
+        (4000, DebateResumed(by=DANA, origin="2")),
+        (4005, said(1, "security")),
+    )
+
+    assert debate.worked == 25
+
+
+def test_time_the_bot_was_down_counts_as_one_turn_at_most() -> None:
+    limits = Limits(turn_seconds=100)
+    setup = a_setup().model_copy(update={"limits": limits})
+
+    assert a_log((10, said(1, "architect")), (9999, said(1, "security")), setup=setup).worked == 110
+
+
+def test_a_rounds_time_begins_with_the_end_of_the_rounds_before() -> None:
+    debate = a_log((30, said(1, "architect")), (50, said(2, "architect")))
+
+    assert schedule.worked_on(debate, 1) == 50
+    assert schedule.worked_on(debate, 2) == 20
+
+
+@pytest.mark.parametrize("event", [StopRequested(stop=Stop(by=DANA)), VoteCalled(by=DANA)])
+def test_a_stop_or_a_vote_ends_a_pause(event: Event) -> None:
+    debate = a_log((10, said(1, "architect")), (20, DebatePaused(by=DANA, origin="1")), (30, event))
+
+    assert debate.paused_by is None
+    assert schedule.ready(debate)
+
+
+async def test_people_get_their_time_to_answer_back_after_a_pause() -> None:
+    bench = Bench()
+    await bench.start(a_setup().model_copy(update={"clarifying": Clarifying(enabled=True)}))
+    waiting = await bench.engine.run(DEBATE)
+    before = schedule.due(waiting)
+    await bench.add(DebatePaused(by=DANA, origin="1"))
+    await asyncio.sleep(0.05)
+    await bench.add(DebateResumed(by=DANA, origin="2"))
+    after = schedule.due(await bench.engine.run(DEBATE))
+
+    assert before
+    assert after
+    assert after - before >= timedelta(seconds=0.05)
+
+
+async def test_waiting_for_answers_leaves_the_first_round_its_whole_time() -> None:
+    setup = limited(round_seconds=0.5, debate_seconds=5)
+    bench = Bench()
+    await bench.start(setup.model_copy(update={"clarifying": Clarifying(enabled=True)}))
+    parked = await bench.engine.run(DEBATE)
+    await asyncio.sleep(0.7)
+    for item in parked.open_clarifications:
+        await bench.add(
+            ClarificationAnswered(answer=Answer(number=item.number, text="ten", by=DANA))
+        )
+    debate = await bench.engine.run(DEBATE)
+
+    assert debate.status is Status.CONCLUDED
+    assert not debate.failures
+
+
+async def test_calls_given_up_by_a_stop_are_booked() -> None:
+    bench = Bench(Hanging(lambda request: request.act is Act.CRITIQUE))
+    await bench.start()
+    engine = bench.engine
+    running = asyncio.create_task(engine.run(DEBATE))
+    while len(bench.provider.asked(Act.CRITIQUE)) < 6:  # noqa: ASYNC110 - nothing tells us
+        await asyncio.sleep(0.01)
+    await bench.add(StopRequested(stop=Stop(by=DANA)))
+    engine.wake(DEBATE)
+    debate = await running
+
+    assert debate.dropped.attempts >= 6
+    assert debate.usage.attempts == len(bench.provider.requests)
+    again = fold(await bench.store.events(DEBATE))
+    assert replace(again) == debate
