@@ -4,12 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.log import logger
 from bot.runner.holding import Advances, Holder, unfinished
 from bot.supervisor import Supervisor
 from core import schedule
+from core.errors import StoreError
 from core.models import Debate, Status
 from core.ports import Clock, DebateStore
 
+_log = logger(__name__)
+
+#: Seconds between two looks for forgotten debates.
+REMIND_SECONDS = 5.0
 #: Seconds that a clean stop may take.
 STOP_SECONDS = 8.0
 
@@ -17,13 +23,22 @@ STOP_SECONDS = 8.0
 class LocalRunner:
     """Holds every unfinished debate of this process."""
 
-    def __init__(self, *, engine: Advances, store: DebateStore, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        engine: Advances,
+        store: DebateStore,
+        clock: Clock,
+        remind_seconds: float = REMIND_SECONDS,
+    ) -> None:
         self._engine = engine
         self._store = store
         self._clock = clock
+        self._remind_seconds = remind_seconds
         self._holder = Holder(engine=engine, store=store, clock=clock)
         self._debates = Supervisor[str](self._hold)
         self._taking_up = Supervisor[str](self._take_up)
+        self._reminder: asyncio.Task[None] | None = None
         #: Wake debates that wait for people when their time is up.
         self._alarms: dict[str, asyncio.Task[None]] = {}
 
@@ -35,6 +50,7 @@ class LocalRunner:
     async def start(self) -> None:
         """Take up what is unfinished; keeps trying while the database is down."""
         self._taking_up.wake("unfinished debates")
+        self._reminder = asyncio.create_task(self._remind(), name="reminder")
 
     def wake(self, debate_id: str) -> None:
         """Work on this debate, or look at its log again."""
@@ -45,7 +61,7 @@ class LocalRunner:
         """Stop every debate where it is; its log goes on next time."""
         await self._taking_up.close(1)
         await self._debates.close(STOP_SECONDS)
-        alarms = list(self._alarms.values())
+        alarms = [*self._alarms.values(), *([self._reminder] if self._reminder else [])]
         for alarm in alarms:
             alarm.cancel()
         await asyncio.gather(*alarms, return_exceptions=True)
@@ -53,6 +69,21 @@ class LocalRunner:
     async def _take_up(self, _: str) -> None:
         for debate_id in await unfinished(self._store, self._clock):
             self.wake(debate_id)
+
+    async def _remind(self) -> None:
+        """Look for debates that somebody added to without saying so.
+
+        A command that takes too long is given up, while what it recorded stays recorded.
+        """
+        while True:
+            await asyncio.sleep(self._remind_seconds)
+            try:
+                owed = await self._store.unpublished()
+            except StoreError as error:
+                _log.warning("cannot look for forgotten debates", reason=str(error))
+            else:
+                for debate_id in owed:
+                    self.wake(debate_id)
 
     async def _hold(self, debate_id: str) -> None:
         debate = await self._holder.hold(debate_id)

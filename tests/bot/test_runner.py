@@ -139,3 +139,14 @@ async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InM
     assert time.monotonic() - began < 2
     assert len(engine.runs) == 2
     assert not runner.held
+
+
+async def test_a_debate_that_nobody_woke_is_found(store: InMemoryStore):
+    engine = StubbornEngine(store)
+    runner = LocalRunner(engine=engine, store=store, clock=ManualClock(), remind_seconds=0.05)
+    await runner.start()
+    await until(lambda: len(engine.runs) == 2 and not runner.held)
+    started = DebateStarted(setup=a_setup())
+    await store.create("dccccccc", started, origin="slow", at=ManualClock().now())
+    await until(lambda: "dccccccc" in engine.runs)
+    await runner.close()

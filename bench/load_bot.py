@@ -1,0 +1,149 @@
+"""The bot's process of `bench.load`: `python -m bench.load_bot <access> <database> <latency>`."""
+
+import asyncio
+import gc
+import json
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bot.app import Moot, Parts, running
+from bot.log import set_up_logs
+from bot.outbox.pace import Pace
+from bot.settings import LogFormat, LogLevel, SlackAccess
+from core.clock import SystemClock
+from core.events import DebateStarted, fold
+from core.formats.registry import format_of
+from core.model_call import ModelCalls, Patience
+from core.models import Clarifying, Person, Place, Setup, Status
+from core.opening import Wish, open_debate
+from core.settings import ModelChoice, Settings
+from core.testing import ScriptedProvider
+
+IDLE_SECONDS = 20.0
+_CHOICE = ModelChoice(provider="scripted", model="scripted-1")
+_DANA = Person(id="U0DANA", name="Dana")
+
+
+def _settings(*, clarify: bool = False) -> Settings:
+    clarifying = Clarifying(enabled=clarify, wait_seconds=3600)
+    return Settings(agent_model=_CHOICE, judge_model=_CHOICE, rounds=1, clarifying=clarifying)
+
+
+class Bench:
+    """Debates in a running bot, and what they cost it."""
+
+    def __init__(self, moot: Moot, latency: float) -> None:
+        self._moot = moot
+        self._latency = latency
+
+    async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
+        """Do what is asked; return the figures."""
+        places = [
+            Place(surface="slack", workspace=orders["team"], channel=channel)
+            for channel in orders["channels"]
+        ]
+        if "park" in orders:
+            return await self.park(orders["park"], places)
+        return await self.load(orders["debates"], orders["spread"], places)
+
+    async def load(self, debates: int, spread: float, places: Sequence[Place]) -> dict[str, Any]:
+        """Hold debates, begun evenly over some seconds."""
+        began, cpu = time.perf_counter(), time.process_time()
+        ids: list[str] = []
+        most = 0
+        for number in range(debates):
+            ids.append(await self._begin(number, places, _settings()))
+            most = max(most, len(self._moot.runner.held))
+            due = began + spread * (number + 1) / debates
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        while held := len(self._moot.runner.held):
+            most = max(most, held)
+            await asyncio.sleep(0.2)
+        taken = time.perf_counter() - began
+        figures = [await self._overhead(one) for one in ids]
+        return {
+            "debates": debates,
+            "most": most,
+            "seconds": taken,
+            "cpu": (time.process_time() - cpu) / taken,
+            "turns": sum(turns for _, turns in figures),
+            "overhead": [overhead for overhead, _ in figures],
+        }
+
+    async def park(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
+        """Have debates wait for people; measure what they take while they wait."""
+        before = _resident()
+        for number in range(debates):
+            await self._begin(number, places, _settings(clarify=True))
+        while await self._is_busy():  # noqa: ASYNC110 - looks at the database
+            await asyncio.sleep(0.5)
+        gc.collect()
+        grown = _resident() - before
+        cpu, began = time.process_time(), time.perf_counter()
+        await asyncio.sleep(IDLE_SECONDS)
+        idle = (time.process_time() - cpu) / (time.perf_counter() - began)
+        return {"parked": debates, "kilobytes": grown / debates / 1024, "cpu": idle}
+
+    async def _is_busy(self) -> bool:
+        return bool(self._moot.runner.held or await self._moot.posts.channels_with_work())
+
+    async def _begin(self, number: int, places: Sequence[Place], settings: Settings) -> str:
+        place = places[number % len(places)]
+        setup: Setup = open_debate(
+            Wish(question=f"Choice {number}: queue or table?", asked_by=_DANA, place=place),
+            settings,
+            delimiter=secrets.token_hex(8),
+        )
+        debate_id = f"d{number:05d}{secrets.token_hex(2)}"
+        started = DebateStarted(setup=setup)
+        await self._moot.store.create(debate_id, started, origin=debate_id, at=SystemClock().now())
+        self._moot.runner.wake(debate_id)
+        return debate_id
+
+    async def _overhead(self, debate_id: str) -> tuple[float, int]:
+        """Seconds per turn of the longest chain that were not the model's; all turns."""
+        log = await self._moot.store.events(debate_id)
+        debate = fold(log)
+        assert debate.status is Status.CONCLUDED
+        chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
+        taken = (log[-1].at - log[0].at).total_seconds()
+        return (taken - chain * self._latency) / chain, len(debate.contributions) + len(
+            debate.ballots
+        ) + 1
+
+
+def _resident() -> int:
+    """Bytes of memory this process has."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * 4096
+
+
+async def main(access: str, database: str, latency: float) -> None:
+    """Obey until the other side hangs up."""
+    set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
+    calls = ModelCalls(
+        {"scripted": ScriptedProvider(latency=latency)},
+        SystemClock(),
+        patience=Patience(parallel=10_000),
+    )
+    pace = Pace(post=0.05, edit=0.01, look=0.01, react=0.01, pin=0.01)
+    parts = Parts(
+        slack=SlackAccess(**json.loads(access)),
+        database=database,
+        calls=calls,
+        settings=_settings(),
+        pace=pace,
+    )
+    async with running(parts) as moot:
+        bench = Bench(moot, latency)
+        print("running", flush=True)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            print(json.dumps(await bench.obey(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], float(sys.argv[3])))
