@@ -8,7 +8,7 @@ from core.providers.offline_engine.option import Option
 
 _COUNTED = re.compile(r"^(?:two|three|four|five|several|many|both|more)\b", re.IGNORECASE)
 #: A lower-case word with a plural s at the end; products that end so are left out.
-_PLURAL = re.compile(r"\b(?!kubernetes|redis|postgres|aws|jenkins)[a-z-]{2,}(?<![uis])s$")
+_PLURAL = re.compile(r"\b(?!kubernetes|redis|postgres|aws|jenkins|yes)[a-z-]{2,}(?<![uis])s$")
 _ACT = re.compile(r"^(?:not )?[a-z-]+ing\b")
 _PLURALS = {
     "is": "are",

@@ -65,8 +65,9 @@ _INDEFINITE = re.compile(
 )
 #: Begins a name, and has a capital only because a question began with it.
 _DETERMINER = re.compile(r"^(?:An?|The|Our|My|One|Two|Three|More|Another)(?=\s)")
+_GERMAN_MOVE = re.compile(r"^(?:von|vom)\s+(?P<old>.+?)\s+(?:zu|zum|zur|auf)\s+(?P<new>.+)$")
 _GERMAN_STAY = re.compile(
-    r"^(?:bei|beim|mit)\s+(?P<name>.+?)(?:\s+(?:bleiben|weitermachen))?$", re.I
+    r"^(?:bei|beim|mit)\s+(?P<name>.+?)(?:\s+(?:bleiben|weitermachen))?$", re.IGNORECASE
 )
 #: Verbs whose object is what is chosen: "use Kafka for events or PostgreSQL".
 _CHOOSING = frozenset(
@@ -376,7 +377,12 @@ def _noun_option(piece: str, tail: str, head: str) -> Option:
         name = f"our own {head}" if head else "our own"
         return Option(name, f"Build {name}" if head else f"Build our own{tail}", ("own",))
     if stays := _GERMAN_STAY.match(piece):
-        return Option(stays["name"], f"Stay with {stays['name']}", (*things_in(piece), "keep"))
+        return Option(
+            stays["name"], f"Stay with {stays['name']}", (*things_in(stays["name"]), "keep")
+        )
+    if moves := _GERMAN_MOVE.match(piece):
+        say = f"Move from {moves['old']} to {moves['new']}"
+        return Option(moves["new"], say, (*things_in(moves["new"]), "change"))
     if verb := _verb(piece):
         return Option(gerund(piece), capital(piece), act_things(piece, verb["verb"]))
     return Option(piece, f"Choose {piece}{tail}", things_named(piece))

@@ -62,6 +62,7 @@ _SUBJECT = re.compile(
     r"(?P<rest>(?(bare).+|(?:an?|the|really|still|too|always|just|good|bad|better)\s+.+))$",
     re.IGNORECASE,
 )
+_GERMAN_NOUN = re.compile(r"^(?:eine?[nmrs]?|de[nmr]|die|das|unsere?[nmrs]?|mehr)\s")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\(?[a-d]\))\s+(?P<item>\S.{0,80})$", re.MULTILINE)
 _CHOOSES = re.compile(r"\b(?:which|choose|pick|options?|decide)\b", re.IGNORECASE)
 #: Fewer names than this are no choice.
@@ -163,7 +164,7 @@ def _should_we(asked: str) -> list[Option]:
 def _whether(body: str) -> list[Option]:
     """To do it, and not to do it."""
     body = re.sub(r"^need to\s+", "", re.sub(r"^need (?!to\b)", "use ", body))
-    found = any_verb(body)
+    found = None if _GERMAN_NOUN.match(body) else any_verb(body)
     keys = act_things(body, found["verb"] if found else "")
     if not found:
         return [

@@ -174,6 +174,14 @@ from core.providers.offline_engine.requirements import Level, requirements_in
             "Sollen wir unsere Daten in MongoDB oder PostgreSQL speichern?",
             ["Choose MongoDB", "Choose PostgreSQL"],
         ),
+        (
+            "Sollen wir Kubernetes einführen oder bei Docker Compose bleiben?",
+            ["Choose Kubernetes", "Stay with Docker Compose"],
+        ),
+        (
+            "Sollen wir von Jenkins zu GitLab wechseln oder bei Jenkins bleiben?",
+            ["Move from Jenkins to GitLab", "Stay with Jenkins"],
+        ),
         ("リモートワークと出社のどちらがよいですか?", ["Choose リモートワーク", "Choose 出社"]),
         ("KafkaかPostgreSQLか?", ["Choose Kafka", "Choose PostgreSQL"]),
         (
