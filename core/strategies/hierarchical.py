@@ -35,8 +35,10 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     older = _older(debate, turn.round - 1)
     if not last:
         return older
-    label, text = f"Round {turn.round - 1}", as_text(debate, last)
-    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=True, spare=4))
+    over = is_complete(debate, turn.round - 1)
+    label = f"Round {turn.round - 1}{'' if over else ' so far'}"
+    text = as_text(debate, last)
+    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, spare=4))
 
 
 def condensed(debate: Debate, made: Contribution) -> Contribution:

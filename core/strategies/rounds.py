@@ -47,9 +47,11 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     older = _older(debate, turn.round - 1)
     if not last:
         return older
-    label = f"Round {turn.round - 1} in full"
+    over = is_complete(debate, turn.round - 1)
+    label = f"Round {turn.round - 1} {'in full' if over else 'so far'}"
     text = as_text(debate, last)
-    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=True, spare=4))
+    # Only what is over is the same text for everybody, and so worth caching.
+    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, spare=4))
 
 
 def summary_turn(number: int) -> Turn:
