@@ -1,12 +1,13 @@
 """What people type after `/debate`, understood (pure)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
-_LONE_WORD = re.compile(r"[A-Za-z]+")
+#: Longer than any subcommand is a text, not a slip.
+_LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 #: Subcommands that stand alone, and those that take a debate's id.
 ALONE = ("help", "list", "settings", "doctor")
 #: Subcommands that want words.
@@ -104,7 +105,17 @@ def understood(text: str) -> Typed:
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         close = get_close_matches(first, (*ALONE, *WITH_ID, *WITH_WORDS), n=1, cutoff=0.6)
         return Unclear(words[0], close[0] if close else "")
+    if _is_misused(words):
+        return Unclear(" ".join(words), first if first in ALONE else "")
     return Question(text.strip())
+
+
+def _is_misused(words: Sequence[str]) -> bool:
+    """A few words that begin like a subcommand or end in a debate's id are no question to pay for."""
+    few = 2 <= len(words) <= 3  # noqa: PLR2004 - "list all please"
+    if not few or words[-1].endswith("?"):
+        return False
+    return words[0].lower() in ALONE or bool(_DEBATE_ID.fullmatch(words[-1]))
 
 
 def _no_words() -> Unclear:
