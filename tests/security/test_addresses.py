@@ -1,0 +1,180 @@
+"""Whom the program may call and where it may listen; what would run open does not start."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.addresses import fault_of, is_loopback
+from bot.choices import ChannelChoices, Choices
+from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access
+from core.errors import ConfigurationBroken
+from core.settings_file.files import load_file
+from core.settings_file.parse import Known
+
+METADATA = [
+    "http://169.254.169.254/latest/meta-data/",
+    "http://169.254.169.254.:80/",
+    "http://169.254.170.2/v2/credentials",
+    "http://2852039166/",
+    "http://0xa9fea9fe/",
+    "http://0251.0376.0251.0376/",
+    "http://169.254.43518/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25eth0]/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[2002:a9fe:a9fe::]/",
+    "http://[fd00:ec2::254]/",
+    "http://metadata.google.internal/computeMetadata/v1/",
+    "http://METADATA.google.internal./",
+    "http://100.100.100.200/",
+    "169.254.169.254:80",
+]
+FINE = [
+    "https://api.openai.com/v1",
+    "http://127.0.0.1:11434",
+    "http://localhost:8080/v1",
+    "127.0.0.1:11434",
+    "ollama",
+    "http://10.0.0.7:8000/v1",
+    "http://[::1]:8000",
+    "https://models.example:8443/v1?x=1",
+]
+STRANGE = [
+    "file:///etc/passwd",
+    "gopher://127.0.0.1:70/",
+    "https://ann:secret@models.example/",
+    "http://",
+    "http://a b/",
+    "http://a\\@169.254.169.254/",
+    "https://models.example:port/",
+    "http://[::1",
+]
+ANYWHERE = ".".join("0000")
+SECRET = "0123456789abcdef0123456789abcdef"
+VARIABLES = [name.upper() for name in BotSettings.model_fields]
+
+
+@pytest.fixture(autouse=True)
+def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("url", METADATA)
+def test_addresses_that_hand_out_credentials_are_refused(url: str) -> None:
+    assert "MOOT_ALLOW_LINK_LOCAL" in fault_of(url)
+    assert fault_of(url, link_local=True) == ""
+
+
+@pytest.mark.parametrize("url", FINE)
+def test_usual_addresses_are_fine(url: str) -> None:
+    assert fault_of(url) == ""
+
+
+@pytest.mark.parametrize("url", STRANGE)
+def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
+    assert fault_of(url)
+    assert fault_of(url, link_local=True)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_judged_without_stumbling(text: str) -> None:
+    for url in (text, f"http://{text}", f"http://{text}:80/x"):
+        assert isinstance(fault_of(url), str)
+    assert isinstance(is_loopback(text), bool)
+
+
+@given(st.integers(0, 0xFFFF), st.sampled_from(["{a}.{b}.{c}.{d}", "{n}", "0x{n:x}", "{a}.{r}"]))
+def test_no_spelling_of_a_link_local_address_passes(low: int, form: str) -> None:
+    number = (169 << 24) + (254 << 16) + low
+    spelled = form.format(a=169, b=254, c=low >> 8, d=low & 255, n=number, r=number & 0xFFFFFF)
+    assert fault_of(f"http://{spelled}/")
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"])
+def test_a_model_servers_address_is_checked_at_the_start(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, METADATA[0])
+    with pytest.raises(ConfigurationBroken, match=variable):
+        read_settings(None)
+    monkeypatch.setenv("MOOT_ALLOW_LINK_LOCAL", "true")
+    assert read_settings(None).moot_allow_link_local
+
+
+def test_slacks_token_is_not_sent_unencrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLACK_API_URL", "http://proxy.example/api/")
+    with pytest.raises(ConfigurationBroken, match="unencrypted"):
+        read_settings(None)
+
+
+def test_a_channels_settings_name_no_address_and_no_file() -> None:
+    fields = {*Choices.model_fields, *ChannelChoices.model_fields}
+    assert not {
+        name for name in fields if any(w in name for w in ("url", "file", "path", "prompt"))
+    }
+    sent = {"base_url": METADATA[0], "prompts": {"persona": "/etc/passwd"}, "choices": {"url": "x"}}
+    assert ChannelChoices.model_validate(sent) == ChannelChoices()
+
+
+@pytest.mark.parametrize("key", ["base_url", "url", "api_key", "endpoint"])
+def test_a_settings_file_names_no_address_and_no_key(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "moot.yaml"
+    file.write_text(f"default_model:\n  provider: offline\n  {key}: {METADATA[0]}\n", "utf-8")
+    with pytest.raises(ConfigurationBroken, match=key):
+        load_file(file, Known())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1", "LOCALHOST"])
+def test_loopback_may_be_listened_to(host: str) -> None:
+    check_listening(BotSettings.model_validate({"moot_host": host}))
+
+
+@pytest.mark.parametrize("host", [ANYWHERE, "::", "10.0.0.7", "moot.example", "0"])
+def test_a_public_address_needs_a_word_about_tls(host: str) -> None:
+    with pytest.raises(ConfigurationBroken, match="MOOT_BEHIND_TLS=true"):
+        check_listening(BotSettings.model_validate({"moot_host": host}))
+    check_listening(BotSettings.model_validate({"moot_host": host, "moot_behind_tls": True}))
+
+
+@pytest.mark.parametrize("secret", ["", " ", "secret", "0" * 32, SECRET[:31], SECRET + "0"])
+def test_http_mode_does_not_start_on_a_secret_that_is_none(secret: str) -> None:
+    found = {"slack_bot_token": "xoxb-1-abc", "slack_signing_secret": secret}
+    with pytest.raises(ConfigurationBroken, match="SLACK_SIGNING_SECRET"):
+        slack_access(BotSettings.model_validate(found), Mode.HTTP)
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"SLACK_SIGNING_SECRET": ""}, "SLACK_SIGNING_SECRET"),
+        ({"SLACK_BOT_TOKEN": "xoxp-1-abc"}, "SLACK_BOT_TOKEN"),
+        ({"MOOT_HOST": ANYWHERE}, "MOOT_BEHIND_TLS"),
+        ({"OPENAI_BASE_URL": METADATA[0]}, "OPENAI_BASE_URL"),
+        ({"MOOT_BEHIND_TLS": "perhaps"}, "MOOT_BEHIND_TLS"),
+        ({"MOOT_DEBATES_PER_PERSON": "0"}, "MOOT_DEBATES_PER_PERSON"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
+)
+def test_a_misconfigured_bot_exits_with_four_and_words(
+    tmp_path: Path, variables: dict[str, str], said: str
+) -> None:
+    good = {"SLACK_BOT_TOKEN": "xoxb-1-abc", "SLACK_SIGNING_SECRET": SECRET, "PATH": "/bin"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from bot.cli import main; main()", "run", "--mode", "http"],
+        cwd=tmp_path,
+        env={**good, **variables, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert SECRET not in done.stderr

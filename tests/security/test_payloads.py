@@ -1,0 +1,92 @@
+"""Anything at all, read as Slack's payloads: a value or a refusal, and every property answers."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from bot import payloads
+from bot.listeners.clicks import FieldWrong
+from bot.listeners.form_reading import aim_of, channel_of, checked_draft, checked_settings, draft_of
+from bot.listeners.typed import understood
+from bot.payloads import Filled, Payload
+from core.errors import BadInput
+from tests.security.test_requests import anything, mutated
+
+READERS = [
+    found
+    for found in vars(payloads).values()
+    if isinstance(found, type) and issubclass(found, Payload) and found is not Payload
+]
+
+
+def ask_everything(value: Payload) -> None:
+    own = [kind for kind in type(value).__mro__ if kind.__module__ == payloads.__name__]
+    for name, member in (item for kind in own for item in vars(kind).items()):
+        if isinstance(member, property):
+            getattr(value, name)
+    if isinstance(value, Filled):
+        reads = (value.typed, value.chosen, value.all_chosen, value.people, value.conversation)
+        for field in ("question", "agents", "rounds", ""):
+            assert [read(field) is not None for read in (*reads, value.date)]
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda one: one.__name__)
+@given(st.data())
+def test_anything_is_a_value_or_refused(reader: type[Payload], data: st.DataObject) -> None:
+    fields = st.sampled_from(
+        [str(one.validation_alias or name) for name, one in reader.model_fields.items()]
+    )
+    known = st.sampled_from(
+        ["view", "event", "user", "team", "channel", "message", "actions", "id"]
+    )
+    body = data.draw(st.dictionaries(fields | known, anything, max_size=8) | anything)
+    value = read_or_refused(reader, body)
+    if value:
+        ask_everything(value)
+
+
+def read_or_refused(reader: type[Payload], body: object) -> Payload | None:
+    try:
+        return reader.model_validate(body)
+    except ValidationError as refusal:
+        words = str(refusal)
+    assert "input_value" not in words  # it would be in the log
+    return None
+
+
+@given(mutated(), st.sampled_from(READERS))
+def test_what_is_nearly_slacks_is_a_value_or_refused(
+    found: tuple[str, Any], reader: type[Payload]
+) -> None:
+    value = read_or_refused(reader, found[1])
+    if value:
+        ask_everything(value)
+
+
+kept = st.sampled_from(["", "{}", "[]", "1", "null", "{", '{"debate": 1}', '{"channel": "C1"}'])
+states = st.dictionaries(
+    st.sampled_from(["question", "agents", "rounds", "wait", "cost_cap", "clarify", "stewards"]),
+    anything,
+    max_size=4,
+)
+
+
+@given(states, kept)
+def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata: str) -> None:
+    values = {name: {name: content} for name, content in state.items()}
+    body = {"view": {"id": "V1", "private_metadata": metadata, "state": {"values": values}}}
+    form = read_or_refused(Filled, body)
+    if not isinstance(form, Filled):
+        return
+    for read in (aim_of, channel_of, draft_of, checked_settings, lambda f: checked_draft(f, 100)):
+        with suppress(BadInput, FieldWrong):
+            assert read(form) is not None
+
+
+@given(st.text(max_size=80))
+def test_whatever_is_typed_after_the_command_is_understood_as_something(text: str) -> None:
+    assert understood(text) is not None
