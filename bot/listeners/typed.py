@@ -111,7 +111,7 @@ def understood(text: str) -> Typed:
 
 
 def _is_misused(words: Sequence[str]) -> bool:
-    """A few words that begin like a subcommand or end in a debate's id are no question to pay for."""
+    """A few words that begin like a subcommand or end in an id are no question to pay for."""
     few = 2 <= len(words) <= 3  # noqa: PLR2004 - "list all please"
     if not few or words[-1].endswith("?"):
         return False

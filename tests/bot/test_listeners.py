@@ -50,7 +50,6 @@ from bot.listeners.typed import (
         ("Kafka", Unclear("Kafka", "")),
         ("Kafka?", Question("Kafka?")),
         ("stop using Kafka?", Question("stop using Kafka?")),
-        ("help us choose a queue", Question("help us choose a queue")),
         ("list or set?", Question("list or set?")),
         ("show dabcd234 to everybody?", Question("show dabcd234 to everybody?")),
         ("  Kafka\nor PostgreSQL?  ", Question("Kafka\nor PostgreSQL?")),
