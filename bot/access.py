@@ -9,7 +9,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
-from bot.payloads import ChannelFacts, ChannelsPage, MembersPage, Permalink, refusal_of
+from bot.payloads import ChannelFacts, ChannelsPage, MembersPage, Permalink, UserFound, refusal_of
 
 _log = logger(__name__)
 
@@ -38,6 +38,7 @@ class Access:
     _channels: dict[str, tuple[float, frozenset[str]]] = field(
         default_factory=dict[str, tuple[float, frozenset[str]]], init=False
     )
+    _names: dict[str, str] = field(default_factory=dict[str, str], init=False)
 
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
@@ -93,6 +94,19 @@ class Access:
             found |= {channel.id for channel in page.channels}
             if not (cursor := page.next_cursor):
                 return frozenset(found)
+
+    async def name_of(self, person: str) -> str:
+        """Return what people call somebody; empty when Slack does not say in time."""
+        if person in self._names:
+            return self._names[person]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await self.client.users_info(user=person)
+        except (SlackApiError, OSError) as error:
+            _log.warning("cannot ask for a name", reason=type(error).__name__)
+            return ""
+        self._names[person] = UserFound.model_validate(answer.data).name
+        return self._names[person]
 
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""

@@ -250,6 +250,49 @@ class Permalink(Payload):
     permalink: str
 
 
+class TeamEvent(Payload):
+    """An event of which only the workspace matters: `app_uninstalled`."""
+
+    team_id: str
+
+
+class ChannelGone(TeamEvent):
+    """A channel was archived: `channel_archive`, `group_archive`.
+
+    Source: https://docs.slack.dev/reference/events/channel_archive
+    """
+
+    channel: str = Field(validation_alias=AliasPath("event", "channel"))
+
+
+class TokensRevoked(TeamEvent):
+    """Tokens became worthless: `tokens_revoked`.
+
+    Source: https://docs.slack.dev/reference/events/tokens_revoked
+    """
+
+    #: Users of the bots whose tokens they were.
+    bots: tuple[str, ...] = Field(default=(), validation_alias=AliasPath("event", "tokens", "bot"))
+
+
+class UserFound(Payload):
+    """Who somebody is: the answer of `users.info`.
+
+    Source: https://docs.slack.dev/reference/methods/users.info
+    """
+
+    display_name: str = Field(
+        default="", validation_alias=AliasPath("user", "profile", "display_name")
+    )
+    real_name: str = Field(default="", validation_alias=AliasPath("user", "real_name"))
+    handle: str = Field(default="", validation_alias=AliasPath("user", "name"))
+
+    @property
+    def name(self) -> str:
+        """What people call them."""
+        return self.display_name or self.real_name or self.handle
+
+
 class ViewOpened(Payload):
     """The answer of `views.open`.
 

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
@@ -73,7 +73,7 @@ class Estimates:
         view = start_form(opened.draft, offer, opened.aim, words)
         try:
             await client.views_update(view_id=opened.view_id, view=dict(view))
-        except (SlackApiError, OSError) as error:
+        except (SlackClientError, OSError) as error:
             _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
     async def _words(self, opened: OpenForm) -> str:

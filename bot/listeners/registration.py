@@ -8,6 +8,7 @@ from bot.listeners import (
     clarifying,
     commands,
     deciding,
+    endings,
     finding,
     messages,
     rest,
@@ -26,4 +27,5 @@ def register_all(app: AsyncApp, reception: Reception) -> None:
     deciding.register(app, reception)
     finding.register(app, reception)
     messages.register(app, reception)
+    endings.register(app, reception)
     rest.register(app)

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from bot import payloads
 from bot.payloads import (
     ChannelFacts,
+    ChannelGone,
     ChannelsPage,
     Click,
     Command,
@@ -23,6 +24,9 @@ from bot.payloads import (
     Permalink,
     Refusal,
     SocketAddress,
+    TeamEvent,
+    TokensRevoked,
+    UserFound,
     ViewOpened,
     plain,
     posted_ts,
@@ -49,6 +53,10 @@ READERS: dict[str, type[payloads.Payload]] = {
     "channel_facts": ChannelFacts,
     "members_page": MembersPage,
     "channels_page": ChannelsPage,
+    "channel_archive": ChannelGone,
+    "app_uninstalled": TeamEvent,
+    "tokens_revoked": TokensRevoked,
+    "users_info": UserFound,
     "auth_test": Identity,
     "socket_address": SocketAddress,
     "refusal_missing_scope": Refusal,

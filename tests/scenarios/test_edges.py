@@ -1,0 +1,176 @@
+"""Odd moments: double clicks, stale buttons, forms sent twice, a place that goes away."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import pytest
+
+from bot.ids import ActionId
+from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.workspace.courier import Parcel, Receipt
+from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
+from core.models import Status
+from core.ports import DebateFilter
+from core.testing import ScriptedProvider
+from tests.scenarios.test_board import buttons, debate_at
+from tests.scenarios.test_deciding import chosen_why
+from tests.scenarios.test_starting import chosen, form_of
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    slow = ScriptedProvider(latency=0.2)
+    async with team_at_work(spec=BotSpec(provider=slow, rounds=2)) as found:
+        yield found
+
+
+async def submit_again(team: Team, view: Mapping[str, Any], values: Mapping[str, Any]) -> Receipt:
+    """Send a form that was sent before, as a client does that had no answer."""
+    payload = {
+        "type": "view_submission",
+        "trigger_id": "1.2.again",
+        "team": {"id": team.workspace.world.team_id},
+        "user": {"id": team.workspace.user("dana").id, "name": "dana"},
+        "view": {**view, "state": {"values": dict(values)}},
+    }
+    courier = team.workspace.desk.lines[team.workspace.app.id].courier
+    return await courier.ask(Parcel("interactive", payload))
+
+
+async def stale_click(team: Team, board: str, action: ActionId) -> str:
+    """Click a button that was on the board when it was shown last; return what one is told."""
+    payload = {
+        "type": "block_actions",
+        "trigger_id": "1.2.stale",
+        "team": {"id": team.workspace.world.team_id},
+        "user": {"id": team.workspace.user("dana").id, "name": "dana"},
+        "container": {"type": "message", "message_ts": board},
+        "actions": [
+            {"action_id": action.value, "value": key_of(team.thread(board)[0]).partition("/")[0]}
+        ],
+    }
+    courier = team.workspace.desk.lines[team.workspace.app.id].courier
+    receipt = await courier.ask(Parcel("interactive", payload))
+    assert receipt.acked
+    await team.wait_until_sent()
+    return json.dumps(team.workspace.views("dana"))
+
+
+async def test_two_clicks_on_vote_now_are_one_vote(team: Team):
+    board = await team.debate(QUESTION)
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=20)
+    await team.click(board, ActionId.VOTE_NOW.value)
+    await stale_click(team, board, ActionId.VOTE_NOW)
+    debate = await team.wait_for_end(board)
+    log = await team.moot.store.events(debate.id)
+    assert len([one for one in log if isinstance(one.event, VoteCalled)]) == 1
+
+
+@pytest.mark.parametrize(
+    "action", [ActionId.STOP, ActionId.VOTE_NOW, ActionId.PAUSE, ActionId.RESUME]
+)
+async def test_a_stale_button_on_a_finished_debate_changes_nothing(team: Team, action: ActionId):
+    board = await team.debate(QUESTION)
+    await team.click(board)
+    debate = await team.wait_for_end(board)
+    await stale_click(team, board, action)
+    assert (await debate_at(team, board)).seq == debate.seq
+
+
+async def test_a_form_to_start_sent_twice_starts_one_debate(team: Team):
+    await team.type("")
+    view = await form_of(team)
+    values = chosen(question=QUESTION, rounds="1")
+    await team.workspace.submit("dana", view["id"], values)
+    receipt = await submit_again(team, view, values)
+    assert receipt.acked
+    assert len(await team.moot.store.find(DebateFilter())) == 1
+
+
+async def test_a_decision_sent_twice_is_one_decision(team: Team):
+    board = await team.debate(QUESTION)
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=20)
+    await team.click(board)
+    await team.wait_for_end(board)
+    await team.click(board, ActionId.ACCEPT.value)
+    view = await form_of(team)
+    await team.workspace.submit("dana", view["id"], chosen_why("Yes."))
+    await submit_again(team, view, chosen_why("Yes."))
+    log = await team.moot.store.events((await debate_at(team, board)).id)
+    assert len([one for one in log if isinstance(one.event, DecisionRecorded)]) == 1
+
+
+async def test_context_sent_twice_is_one_note(team: Team):
+    board = await team.debate(QUESTION)
+    await team.click(board, ActionId.ADD_CONTEXT.value)
+    view = await form_of(team)
+    await team.workspace.submit("dana", view["id"], chosen(context="Two people."))
+    await submit_again(team, view, chosen(context="Two people."))
+    debate = await team.wait_for_end(board)
+    log = await team.moot.store.events(debate.id)
+    assert len([one for one in log if isinstance(one.event, NoteAdded)]) == 1
+
+
+async def test_context_for_a_debate_that_ended_meanwhile_is_answered_with_a_clear_word(team: Team):
+    board = await team.debate(QUESTION)
+    await team.click(board, ActionId.ADD_CONTEXT.value)
+    view = await form_of(team)
+    await team.click(board)
+    await team.wait_for_end(board)
+    await team.workspace.submit("dana", view["id"], chosen(context="Too late."))
+    assert "has ended already" in json.dumps(team.workspace.views("dana"))
+
+
+async def test_in_a_channel_that_is_archived_the_debate_ends_and_spends_no_more(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_posts(1, board)
+    debate_id = (await debate_at(team, board)).id
+    team.workspace.archive(team.channel)
+    await ends(team, debate_id)
+
+
+async def ends(team: Team, debate_id: str) -> None:
+    """Wait until the debate has ended without a verdict."""
+    status = Status.RUNNING
+    for _ in range(400):
+        status = fold(await team.moot.store.events(debate_id)).status
+        if status is not Status.RUNNING:
+            break
+        await asyncio.sleep(0.05)
+    assert status is Status.FAILED
+
+
+async def test_where_the_bot_is_removed_the_debate_ends_and_its_starter_is_told(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_posts(1, board)
+    debate_id = (await debate_at(team, board)).id
+    team.workspace.remove_bot(team.channel)
+    await ends(team, debate_id)
+
+
+async def test_a_renamed_channel_changes_nothing(team: Team):
+    board = await team.debate(QUESTION)
+    await team.workspace.channel_action("dana", "rename", channel=team.channel, name="design")
+    renamed = Team(workspace=team.workspace, moot=team.moot, channel="design")
+    debate = await renamed.wait_for_end(board)
+    assert debate.status is Status.CONCLUDED
+
+
+async def test_a_removed_app_ends_what_runs(team: Team):
+    board = await team.debate(QUESTION)
+    debate_id = (await debate_at(team, board)).id
+    team.workspace.uninstall()
+    await ends(team, debate_id)
+
+
+async def test_notes_and_answers_carry_their_authors_names(team: Team):
+    board = await team.debate(QUESTION)
+    await team.say("We are two.", board, user="alex")
+    debate = await team.wait_for_end(board)
+    alex = team.workspace.user("alex")
+    assert debate.notes[0].author.name in {alex.name, alex.real_name}
+    assert debate.notes[0].author.name
