@@ -46,6 +46,7 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
 def alive(debate: Debate) -> Sequence[str]:
     """Ids of agents that can still speak."""
     lost = {f.turn.agent for f in debate.failures.values() if f.turn.act in _VITAL}
+    lost |= debate.refused.keys()
     return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
 
 

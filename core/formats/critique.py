@@ -34,8 +34,9 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
 
 
 def alive(debate: Debate) -> Sequence[str]:
-    """Ids of agents that can still speak: an agent whose proposal failed is out."""
+    """Ids of agents that can still speak: without a proposal or a key that is taken, one is out."""
     lost = {f.turn.agent for f in debate.failures.values() if f.turn.act is Act.PROPOSAL}
+    lost |= debate.refused.keys()
     return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
 
 
@@ -125,11 +126,12 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
         if _may_propose(debate, number, agent):
             yield turn_of(Act.PROPOSAL, number, agent)
     proposed = [agent for agent in agents if _made(debate, Act.PROPOSAL, number, agent)]
-    for critic in proposed:
+    able = [agent for agent in proposed if agent not in debate.refused]
+    for critic in able:
         for target in proposed:
             if critic != target:
                 yield turn_of(Act.CRITIQUE, number, critic, target)
-    for agent in proposed:
+    for agent in able:
         if _may_refine(debate, number, agent):
             yield turn_of(Act.REFINEMENT, number, agent)
 
@@ -138,7 +140,8 @@ def _may_propose(debate: Debate, number: int, agent: str) -> bool:
     """In round 1 at once; later when the agent's last refinement has an outcome."""
     if number == 1:
         return True
-    return debate.is_done(turn_of(Act.REFINEMENT, number - 1, agent))
+    able = agent not in debate.refused
+    return able and debate.is_done(turn_of(Act.REFINEMENT, number - 1, agent))
 
 
 def _may_refine(debate: Debate, number: int, agent: str) -> bool:

@@ -32,8 +32,12 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
 
 
 def alive(debate: Debate) -> Sequence[str]:
-    """Ids of agents that can still speak: two statements missed in a row, and an agent is out."""
-    return tuple(agent.id for agent in debate.setup.agents if not _is_lost(debate, agent.id))
+    """Ids of agents that can still speak: two statements missed in a row, and an agent is out.
+
+    So is one whose provider refuses the key.
+    """
+    able = (agent.id for agent in debate.setup.agents if agent.id not in debate.refused)
+    return tuple(agent for agent in able if not _is_lost(debate, agent))
 
 
 def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:

@@ -257,6 +257,28 @@ async def test_other_agents_go_on_when_one_agents_key_is_refused(
     assert not debate.verdict.partial
     assert {ballot.voter for ballot in debate.ballots.values()} == {"architect", "simplicity"}
     assert max(turn.turn.round for turn in debate.contributions.values()) == 2
+    assert {failure.turn.agent for failure in debate.failures.values()} == {"security"}
+    assert {failure.turn.round for failure in debate.failures.values()} == {1}
+
+
+@pytest.mark.parametrize("form", ["council", "panel"])
+async def test_in_every_format_an_agent_whose_key_is_refused_is_left_out(
+    house: House, vendor: Vendor, form: str
+) -> None:
+    vendor.script = refusing_claude(after=1)
+    gpt = {"provider": GPT.provider, "model": GPT.model}
+    setup = on_claude(fallbacks=()).model_copy(update={"format": form})
+    agents = tuple(
+        agent if agent.id == "security" else agent.model_copy(update=gpt) for agent in setup.agents
+    )
+    changes = {"agents": agents, "judge": setup.judge.model_copy(update=gpt)}
+    debate = await house.hold(setup.model_copy(update=changes))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert not debate.verdict.partial
+    assert [failure.turn.agent for failure in debate.failures.values()] == ["security"]
+    assert "Check the key" in warnings_of(debate)
 
 
 async def test_openai_can_tell_people_apart_and_not_recognise_them(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from core.clock import SystemClock
-from core.errors import KeyRefused, ProviderError, RunLost
+from core.errors import ProviderError, RequestRejected, RunLost
 from core.events import (
     DebateConcluded,
     DebateFailed,
@@ -109,7 +109,11 @@ def failing_when(
     condition: Callable[[ModelRequest], bool],
 ) -> Callable[[ModelRequest], str | ProviderError]:
     def script(request: ModelRequest) -> str | ProviderError:
-        return KeyRefused("The key is refused.") if condition(request) else plausible_reply(request)
+        return (
+            RequestRejected("The request is refused.")
+            if condition(request)
+            else plausible_reply(request)
+        )
 
     return script
 
@@ -173,7 +177,7 @@ async def test_without_any_position_the_debate_fails_and_says_why() -> None:
     debate = await bench.run()
 
     assert debate.status is Status.FAILED
-    assert "The key is refused." in debate.failure
+    assert "The request is refused." in debate.failure
     assert isinstance(bench.sink.events[-1].event, DebateFailed)
 
 
