@@ -1,6 +1,6 @@
 """What Slack refuses for good, and what becomes of the debate then."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.commands import Commands
 from bot.ids import board_key
@@ -20,6 +20,8 @@ _PLACE_GONE = frozenset(
         "message_not_found",
     }
 )
+#: What Slack says about an edit of a message that was deleted.
+_BOARD_GONE = frozenset({"message_not_found", "cant_update_message"})
 _EXTRAS = ("blocks", "username", "icon_emoji")
 _MOST_CHARACTERS = 3900
 
@@ -36,16 +38,28 @@ class Refusals:
 
         Without its board, or with its place gone, a debate ends and its starter is told: it must
         not spend money where nobody can follow. Other posts are sent once more as bare text.
-        A lost pin is told in the thread; a lost edit or reaction is only logged.
+        A lost pin, board or report is told in the thread; anything else is only logged.
         """
         if row.debate_id is None:
             return
         if row.method == "pin":
             await self.outbox.post([_not_pinned(row, row.debate_id, refusal)])
+        elif row.method == "update" and refusal.code in _BOARD_GONE:
+            await self._board_refused(row, row.debate_id)
         elif row.method == "upload":
             await self.outbox.post([_not_attached(row, row.debate_id, refusal)])
         elif row.method == "post":
             await self._post_refused(row, row.debate_id, refusal)
+
+    async def _board_refused(self, row: PostRow, debate_id: str) -> None:
+        """Say in the thread, once, how to steer a debate whose board was deleted."""
+        if row.payload.get("target_key") == board_key(debate_id):
+            words = (
+                ":warning: The board of this debate was deleted; all of it is in this thread. "
+                f"While it runs, `/debate stop {debate_id}` ends it."
+            )
+            lost = replace(_notice(row, debate_id, words), key=f"{board_key(debate_id)}/lost")
+            await self.outbox.post([lost])
 
     async def _post_refused(self, row: PostRow, debate_id: str, refusal: Never) -> None:
         if row.key == board_key(debate_id) or refusal.code in _PLACE_GONE:

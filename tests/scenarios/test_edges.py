@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from bot.ids import ActionId
-from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.workspace import posting
 from bot.workspace.courier import Parcel, Receipt
 from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
 from core.models import Status
@@ -174,3 +175,20 @@ async def test_notes_and_answers_carry_their_authors_names(team: Team):
     alex = team.workspace.user("alex")
     assert debate.notes[0].author.name in {alex.name, alex.real_name}
     assert debate.notes[0].author.name
+
+
+async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop_it(team: Team):
+    board = await team.debate(QUESTION)
+    await team.wait_for_posts(1, board)
+    debate = await debate_at(team, board)
+    posting.delete(team.workspace.desk, team.workspace.channel(team.channel), board)
+
+    def said() -> Sequence[Message]:
+        return [one for one in team.replies(board) if "The board" in one["text"]]
+
+    (notice,) = await team.workspace.wait_for(said, timeout=20)
+    assert f"`/debate stop {debate.id}` ends it" in notice["text"]
+    await team.type(f"stop {debate.id}")
+    await team.workspace.wait_for(lambda: team._has_ending(board), timeout=20)
+    await team.wait_until_sent()
+    assert len(said()) == 1
