@@ -28,7 +28,7 @@ from core.models import (
 from core.prompting import request_with, terms_for
 from core.request import Part, PartKind
 from core.strategies import hierarchical, length, rounds
-from core.strategies.history import as_text, perspective, round_of
+from core.strategies.history import as_text, by_name, perspective, round_of
 from core.strategies.registry import last_positions
 
 #: Tokens a round's summary may have, by the third of the debate the round is in.
@@ -80,7 +80,7 @@ def material_for(debate: Debate, turn: Turn) -> Material:
     """What this turn sums up."""
     if turn.agent == JUDGE:
         said = last_positions(debate)
-        return _bounded(SummaryKind.JUDGE, as_text(debate, said), debate.setup.summarization)
+        return _bounded(SummaryKind.JUDGE, by_name(debate, said), debate.setup.summarization)
     if turn.agent != SUMMARIZER:
         said = perspective(debate, turn.agent, turn.round)
         text = as_text(debate, said, mine=turn.agent)

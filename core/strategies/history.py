@@ -34,6 +34,13 @@ def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> 
     return "\n\n".join(f"{_heading(debate, made, mine)}\n{made.text}" for made in said)
 
 
+def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
+    """Positions as one text under their holders' names: for the judge, who names dissent."""
+    return "\n\n".join(
+        f"[Position of {debate.setup.agent(made.turn.agent).name}]\n{made.text}" for made in said
+    )
+
+
 def _heading(debate: Debate, made: Contribution, mine: str) -> str:
     whose = "your own" if made.turn.agent == mine else _letter(debate, made.turn.agent)
     about = f" of {_letter(debate, made.turn.target)}" if made.turn.target else ""
