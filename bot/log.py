@@ -3,11 +3,12 @@
 import logging
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 from bot.settings import LogFormat, LogLevel
 from core.redaction import redact as without_secrets
@@ -88,6 +89,18 @@ def _is_console(form: LogFormat, out: TextIO) -> bool:
     return form is LogFormat.CONSOLE or (form is LogFormat.AUTO and out.isatty())
 
 
+def _places(exc_info: ExcInfo) -> str:
+    """Where an error arose, and its kind; its words may quote what people wrote."""
+    kind, error, _ = exc_info
+    lines = [kind.__name__ if kind else "nothing"]
+    while error is not None:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines += [f"  {one.filename}:{one.lineno} in {one.name}" for one in frames]
+        error = error.__cause__ or error.__context__
+        lines += [f"because of {type(error).__name__}"] if error else []
+    return "\n".join(lines)
+
+
 def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
     """Every text of a line redacted before it is put together: a cut could break JSON."""
     del logger, name
@@ -99,7 +112,7 @@ def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> Even
 
 def _console() -> list[Processor]:
     return [
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(_places),
         _without_secrets,
         structlog.dev.ConsoleRenderer(
             colors=False, exception_formatter=structlog.dev.plain_traceback
@@ -109,7 +122,7 @@ def _console() -> list[Processor]:
 
 def _json() -> list[Processor]:
     return [
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(_places),
         _without_secrets,
         structlog.processors.JSONRenderer(),
     ]
