@@ -72,13 +72,13 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
     if not waiting:
         return "The agents go on with what is here. More in the thread reaches them as a note."
     number = waiting[0].number
-    until = f"Waiting until {moment(asked.until)}"
+    until = f"Waiting until {moment(asked.until)}; then the assumptions hold."
     if debate.paused_by:
-        until = "Paused: nobody is waiting"
+        until = "Paused: the time to answer stands still until somebody resumes the debate."
     return (
         f"Reply in this thread: `{number}: your answer`. Without a number your reply answers "
         f"question {number}, the oldest open one.\n"
-        f":hourglass_flowing_sand: {until}; then the assumptions hold."
+        f":hourglass_flowing_sand: {until}"
     )
 
 
