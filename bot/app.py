@@ -20,6 +20,7 @@ from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
 from bot.health import Health
+from bot.housekeeping import housekeeping
 from bot.jobs.beat import Beat
 from bot.limits import Bounds
 from bot.listeners.doctoring import Examine
@@ -28,6 +29,7 @@ from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
 from bot.listeners.registration import register_all
 from bot.log import logger
+from bot.metrics import CountingSink, Gauges, Metrics, exposition
 from bot.outbox.pace import Pace
 from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
@@ -109,10 +111,14 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.calls.close)
         database = await stack.enter_async_context(await _open(parts.database))
+        await stack.enter_async_context(housekeeping(Deliveries(database), SystemClock()))
         client = slack_client(parts.slack.bot_token, parts.slack.api_url)
         identity = await identify(client)
         sharing = sharing_of(database_url(parts.database), parts.beat)
-        reception, runner = _tie(parts, database, client, identity, sharing=sharing)
+        metrics = Metrics()
+        reception, runner = _tie(
+            parts, database, client, identity, sharing=sharing, metrics=metrics
+        )
         app = _listening(parts, client, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
@@ -121,7 +127,19 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             debates=lambda: len(runner.held),
         )
         secret = parts.slack.signing_secret
-        http = HttpServer(parts.host, parts.port, health, None if gateway else app, secret)
+        gauges = Gauges(
+            debates=lambda: len(runner.held),
+            depth=reception.posts.backlog,
+            age=lambda: reception.outbox.age,
+        )
+        http = HttpServer(
+            parts.host,
+            parts.port,
+            health,
+            app=None if gateway else app,
+            signing_secret=secret,
+            figures=lambda: exposition(metrics, gauges),
+        )
         stack.push_async_callback(sharing.close)
         stack.push_async_callback(reception.outbox.close)
         stack.push_async_callback(runner.close)
@@ -134,6 +152,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         await runner.start()
         stack.push_async_callback(reception.reminding.close)
         reception.reminding.start()
+        stack.enter_context(http.ready())
         _log.info("running", team=identity.team, address=http.address)
         yield Moot(
             identity=identity,
@@ -166,6 +185,7 @@ def _tie(
     identity: Identity,
     *,
     sharing: Sharing,
+    metrics: Metrics,
 ) -> tuple[Reception, Runner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
@@ -177,6 +197,7 @@ def _tie(
         pace=parts.pace,
         team_url=identity.url,
         supervise=sharing.channels,
+        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
     )
     sharing.remind(outbox.look_for_work)
     channels = ChannelSettings(database)
@@ -191,7 +212,9 @@ def _tie(
         words=words,
     )
     turns = build_turns(parts.calls, parts.settings, store)
-    engine = Engine(store=store, turns=turns, sink=presenter, clock=clock)
+    engine = Engine(
+        store=store, turns=turns, sink=CountingSink(presenter, store, clock, metrics), clock=clock
+    )
     runner = sharing.runner(engine, store, clock)
     settings = parts.settings.model_copy(
         update={"question_max_chars": parts.bounds.question_characters}

@@ -6,6 +6,7 @@ needs is imported when it runs, so that help is there at once.
 
 import asyncio
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -116,6 +117,42 @@ def demo(  # noqa: PLR0913 - one per option
         folder=data,
     )
     raise typer.Exit(asyncio.run(show(wanted)))
+
+
+@app.command()
+def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist yet.")]) -> None:
+    """Copy the database to a file while the bot goes on."""
+    from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
+    from bot.upkeep import back_up  # noqa: PLC0415 - help must not wait for it
+
+    size = back_up(read_settings().moot_database, file)
+    typer.echo(f"{file}: {size:,} bytes, checked.")
+
+
+@app.command()
+def purge(
+    workspace: Annotated[str, typer.Option(help="Slack's id of the workspace: T….")],
+    *,
+    older_than: Annotated[
+        int | None, typer.Option(min=1, help="Days: only debates that ended longer ago.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a workspace's debates for good. Stop the bot first."""
+    from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
+    from bot.upkeep import purge as purge_now  # noqa: PLC0415 - help must not wait for it
+    from core.clock import SystemClock  # noqa: PLC0415 - help must not wait for it
+
+    what = (
+        f"debates of {workspace} older than {older_than} days"
+        if older_than
+        else (f"everything known of {workspace}")
+    )
+    if not yes and not typer.confirm(f"Delete {what} for good?"):
+        raise BadInput("Nothing was deleted.")
+    before = SystemClock().now() - timedelta(days=older_than) if older_than else None
+    deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before))
+    typer.echo(f"Deleted {deleted} debates.")
 
 
 terminal.register(app)

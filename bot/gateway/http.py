@@ -9,7 +9,8 @@ Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 
 import errno
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -24,7 +25,11 @@ from core.errors import ConfigurationBroken
 
 EVENTS_PATH = "/slack/events"
 HEALTH_PATH = "/health"
+READY_PATH = "/ready"
+METRICS_PATH = "/metrics"
 _UNHEALTHY = 503
+#: Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats).
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _STOP_SECONDS = 3.0
 #: Bytes that a request may have; Slack's own are far smaller.
 LARGEST_REQUEST = 1024 * 1024
@@ -47,6 +52,10 @@ class HttpServer:
     app: AsyncApp | None = None
     #: What Slack signs its requests with.
     signing_secret: str = field(default="", repr=False)
+    #: Returns the figures for Prometheus; None: there are none.
+    figures: Callable[[], Awaitable[bytes]] | None = None
+    #: Whether everything has begun and nothing is ending yet.
+    is_ready: bool = field(default=False, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
 
     async def start(self) -> None:
@@ -57,6 +66,8 @@ class HttpServer:
         """
         server = web.Application(client_max_size=LARGEST_REQUEST)
         server.router.add_get(HEALTH_PATH, self._report)
+        server.router.add_get(READY_PATH, self._readiness)
+        server.router.add_get(METRICS_PATH, self._figures)
         if self.app is not None:
             server.router.add_post(EVENTS_PATH, self._take)
         self._runner = web.AppRunner(server, access_log=None, shutdown_timeout=_STOP_SECONDS)
@@ -66,6 +77,15 @@ class HttpServer:
         except OSError as error:
             await self._runner.cleanup()
             raise ConfigurationBroken(_in_words(error, self.host, self.port)) from None
+
+    @contextmanager
+    def ready(self) -> Generator[None]:
+        """Say that work may be sent here, for as long as the block lasts."""
+        self.is_ready = True
+        try:
+            yield
+        finally:
+            self.is_ready = False
 
     @property
     def address(self) -> str:
@@ -84,6 +104,19 @@ class HttpServer:
         del request
         report = await self.health.report()
         return web.json_response(report.as_json(), status=200 if report.healthy else _UNHEALTHY)
+
+    async def _readiness(self, request: web.Request) -> web.Response:
+        """Say whether work may be sent here: begun, not ending, and healthy."""
+        del request
+        ready = self.is_ready and (await self.health.report()).healthy
+        return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
+
+    async def _figures(self, request: web.Request) -> web.Response:
+        del request
+        if self.figures is None:
+            raise web.HTTPNotFound
+        headers = {"Content-Type": _PROMETHEUS}
+        return web.Response(body=await self.figures(), headers=headers)
 
     async def _take(self, request: web.Request) -> web.StreamResponse:
         body = _text(await request.read())

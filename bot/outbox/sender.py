@@ -41,6 +41,10 @@ async def _nobody(row: PostRow, refusal: Never) -> None:
     """Tell nobody."""
 
 
+def _ignore(kind: str) -> None:
+    """Count nothing."""
+
+
 @dataclass
 class Outbox:
     """Sends what is in the table of posts. `post` and `replace` may be called from anywhere."""
@@ -56,6 +60,8 @@ class Outbox:
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
     on_refused: Callable[[PostRow, Never], Awaitable[None]] = _nobody
 
+    #: Told of every call that Slack did not take: "Later", "InDoubt" or "Never".
+    on_error: Callable[[str], None] = _ignore
     #: Makes what keeps the channels' queues going: in this process, or shared with others.
     supervise: Callable[[Callable[[Channel], Awaitable[None]]], Supervises[Channel]] = Supervisor
 
@@ -63,7 +69,14 @@ class Outbox:
         self._turnstile = Turnstile(self.pace)
         self._channels = self.supervise(self._serve)
         self._serves = count(1)
+        #: The post next in line of each channel, and since when it has been.
+        self._fronts: dict[Channel, tuple[str, float]] = {}
         self._taking_up = Supervisor[str](self._take_up)
+
+    @property
+    def age(self) -> float:
+        """Seconds that the post next in line has waited at most, here."""
+        return max((time.monotonic() - since for _, since in self._fronts.values()), default=0.0)
 
     async def start(self) -> None:
         """Go on with what an earlier process left; keeps trying while the database is down."""
@@ -115,9 +128,13 @@ class Outbox:
         errors = 0
         try:
             while (row := await self.posts.next_for(channel)) is not None:
+                if self._fronts.get(channel, ("",))[0] != row.key:
+                    self._fronts[channel] = (row.key, time.monotonic())
                 errors = 0 if await self._step(replace(row, life=life), errors) else errors + 1
         except ChannelLost as error:
             _log.warning("let go", reason=str(error))
+        finally:
+            self._fronts.pop(channel, None)
 
     async def _step(self, row: PostRow, errors: int) -> bool:
         """Bring the first row of a channel one step further; False after a passing error."""
@@ -154,6 +171,7 @@ class Outbox:
 
     async def _after(self, outcome: Outcome, row: PostRow, way: Way, errors: int) -> bool:
         """Record what a failed call came to."""
+        self.on_error(type(outcome).__name__)
         if isinstance(outcome, Never):
             return await self._refuse(row, outcome)
         _log.warning("not sent", post=row.key, reason=outcome.words)

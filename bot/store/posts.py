@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, RowMapping, Select, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, update
 
 from bot.store import holders
 from bot.store.tables import POSTS
@@ -109,6 +109,11 @@ class Posts:
     async def channels_with_work(self) -> Sequence[Channel]:
         """Channels with posts that are neither sent nor failed."""
         return await self._database.read(_channels_with_work)
+
+    async def backlog(self) -> int:
+        """How many posts are neither sent nor failed."""
+        wanted = select(func.count()).select_from(POSTS).where(_UNSENT)
+        return await self._database.read(lambda c: c.execute(wanted).scalar_one())
 
     async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
         """Note, before the call, that this process begins to send it.

@@ -1,0 +1,20 @@
+"""Deleting what the Slack side keeps of debates, or of a whole workspace."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete
+
+from bot.store.tables import CHANNEL_HOLDERS, CHANNEL_SETTINGS, DEBATE_WORDS, POSTS, REMINDERS
+
+
+def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
+    """Delete posts, reminders and search words of debates."""
+    for table in (POSTS, REMINDERS, DEBATE_WORDS):
+        for debate_id in debates:
+            connection.execute(delete(table).where(table.c.debate_id == debate_id))
+
+
+def purge_workspace(connection: Connection, workspace: str) -> None:
+    """Delete everything else that is known of a workspace."""
+    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS):
+        connection.execute(delete(table).where(table.c.workspace == workspace))

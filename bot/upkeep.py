@@ -1,0 +1,89 @@
+"""Backups and deletions, for whoever runs the bot."""
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, make_url
+
+import bot.store.tables
+import core.store.tables
+from bot.building import database_url
+from bot.store.purging import purge_traces, purge_workspace
+from core.errors import BadInput, StoreDown
+from core.store.database import Database
+from core.store.purging import purge_debates
+
+_PRIVATE = 0o600
+
+
+def back_up(location: str, target: Path) -> int:
+    """Copy the database while the bot may go on using it; return the copy's bytes.
+
+    The copy is one consistent state (https://sqlite.org/backup.html) and is checked before it is
+    given its name.
+
+    Args:
+        location: A file path or a database URL.
+        target: The copy; must not exist.
+
+    Raises:
+        BadInput: The target exists, or the database is on a server.
+        StoreDown: The database or its copy cannot be read or written.
+    """
+    url = make_url(database_url(location))
+    if not url.drivername.startswith("sqlite"):
+        raise BadInput("PostgreSQL is backed up with its own tool: pg_dump --format=custom.")
+    if target.exists():
+        raise BadInput(f"{target} exists already. Name a new file.")
+    source = Path(url.database or "")
+    if not source.exists():
+        raise BadInput(f"There is no database {source}.")
+    draft = target.with_name(target.name + ".part")
+    try:
+        _copy(source, draft)
+        draft.replace(target)
+        return target.stat().st_size
+    except (sqlite3.Error, OSError) as error:
+        raise StoreDown(f"The backup failed: {error}. Nothing was left behind.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _copy(source: Path, draft: Path) -> None:
+    draft.touch(_PRIVATE)
+    address = f"{source.absolute().as_uri()}?mode=ro"
+    with (
+        closing(sqlite3.connect(address, uri=True)) as original,
+        closing(sqlite3.connect(draft)) as copy,
+    ):
+        original.backup(copy)
+        (answer,) = copy.execute("PRAGMA integrity_check").fetchone()
+    if answer != "ok":
+        raise sqlite3.DatabaseError(f"the copy is damaged ({answer})")
+
+
+async def purge(location: str, workspace: str, before: datetime | None) -> int:
+    """Delete a workspace's debates for good; return how many.
+
+    Args:
+        location: A file path or a database URL. A file must not be in use: stop the bot first.
+        workspace: Slack's id of the workspace.
+        before: Only debates that ended before; None: everything known of the workspace.
+
+    Raises:
+        StoreDown: The database is in use, or does not answer; nothing was deleted.
+    """
+
+    def work(connection: Connection) -> int:
+        debates = purge_debates(connection, workspace, before)
+        purge_traces(connection, debates)
+        if before is None:
+            purge_workspace(connection, workspace)
+        return len(debates)
+
+    async with await Database.open(database_url(location)) as database:
+        await core.store.tables.prepare(database)
+        await bot.store.tables.prepare(database)
+        return await database.write(work)

@@ -1,0 +1,31 @@
+"""Deleting debates for good: their logs, what they cost, their entries."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, select
+
+from core.models import Status
+from core.store.tables import DEBATES, EVENTS, SPENDING
+
+
+def purge_debates(connection: Connection, workspace: str, before: datetime | None) -> Sequence[str]:
+    """Delete debates of a workspace.
+
+    Args:
+        connection: In a transaction.
+        workspace: Whose.
+        before: Only those that ended before; None: all, running ones included.
+
+    Returns:
+        Their ids.
+    """
+    wanted = select(DEBATES.c.id).where(DEBATES.c.workspace == workspace)
+    if before is not None:
+        wanted = wanted.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
+    ids = list(connection.execute(wanted).scalars())
+    for debate_id in ids:  # one by one: databases bound the length of a list
+        connection.execute(delete(EVENTS).where(EVENTS.c.debate_id == debate_id))
+        connection.execute(delete(SPENDING).where(SPENDING.c.debate_id == debate_id))
+        connection.execute(delete(DEBATES).where(DEBATES.c.id == debate_id))
+    return ids
