@@ -5,20 +5,29 @@ import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from core.budget import Cap, Prices, price
+from core.budget import Cap, price
 from core.calling.leader import LeaderFirst
 from core.calling.ledger import Ledger
 from core.calling.measure import Measure
 from core.calling.pauses import Pauses
 from core.calling.spent import usage_of, with_call, with_usage
 from core.calling.structured import Check, answer_form, read_answer, repair_parts
-from core.capabilities import Price, Record
+from core.calling.terms import (
+    NO_TABLES,
+    USUAL_PATIENCE,
+    USUAL_TERMS,
+    ModelRef,
+    Patience,
+    Tab,
+    Tables,
+    Terms,
+)
 from core.errors import (
     ConfigurationBroken,
     MootError,
@@ -36,90 +45,11 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 
-class ModelRef(NamedTuple):
-    """A model at a provider."""
-
-    provider: str
-    model: str
-
-
 class Answer(NamedTuple, Generic[T]):
     """What came back, and how. `value, call = await calls.ask(...)`."""
 
     value: T
     call: Call
-
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Under which conditions one question is asked."""
-
-    #: For all tries, fallbacks and the repair together.
-    seconds: float = 180.0
-    #: Bounds on money; each attempt's worst case must fit under all of them.
-    caps: Sequence[Cap] = ()
-    #: Models to ask, in order, when the agent's own cannot be asked.
-    fallbacks: Sequence[ModelRef] = ()
-    #: Where the prompt came from; written into the call.
-    prompt_source: str = "built-in"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Patience:
-    """How failed attempts are repeated. Times are in seconds."""
-
-    tries: int = 5
-    #: An empty, refused or cut-off reply costs money and seldom gets better.
-    tries_if_unusable: int = 2
-    #: Upper bound of the first wait; it doubles with each try. The wait itself is random.
-    first_wait: float = 2.0
-    longest_wait: float = 30.0
-    #: Attempts under way at the same time, per provider.
-    parallel: int = 8
-
-
-USUAL_TERMS = Terms()
-USUAL_PATIENCE = Patience()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tables:
-    """What settings say about models and money."""
-
-    #: Records laid over the built-in table of capabilities.
-    models: Sequence[Record] = ()
-    #: Prices that win over the public list; a key is `provider/model` or the model's name.
-    prices: Prices = field(default_factory=dict[str, Price])
-
-
-NO_TABLES = Tables()
-
-
-class _Tab:
-    """What one question has cost so far, over all its attempts."""
-
-    def __init__(self, terms: Terms, temperature: float | None, clock: Clock) -> None:
-        self.terms = terms
-        self.temperature = temperature
-        self.usage = Usage()
-        #: The model that was to answer and why it does not; empty while it does.
-        self.stands_in: tuple[str, str] = ("", "")
-        self._clock = clock
-        self._began = clock.now()
-
-    def add(self, usage: Usage) -> None:
-        """Book one attempt."""
-        self.usage += usage
-
-    @property
-    def seconds(self) -> float:
-        """Time since the question was asked."""
-        return (self._clock.now() - self._began).total_seconds()
-
-    @property
-    def seconds_left(self) -> float:
-        """Time until the question is given up."""
-        return self.terms.seconds - self.seconds
 
 
 class ModelCalls:
@@ -228,10 +158,10 @@ class ModelCalls:
             await provider.close()
 
     @asynccontextmanager
-    async def _tab(self, terms: Terms, agent: Agent) -> AsyncGenerator[_Tab]:
+    async def _tab(self, terms: Terms, agent: Agent) -> AsyncGenerator[Tab]:
         """A tab for one question; errors carry what is on it, and time runs out by it."""
         terms = replace(terms, caps=(*self._caps, *terms.caps))
-        tab = _Tab(terms, agent.temperature, self._clock)
+        tab = Tab(terms, agent.temperature, self._clock)
         try:
             async with asyncio.timeout(terms.seconds):
                 yield tab
@@ -243,7 +173,7 @@ class ModelCalls:
             raise
 
     async def _reply(
-        self, request: ModelRequest, agent: Agent, tab: _Tab
+        self, request: ModelRequest, agent: Agent, tab: Tab
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
         own = ModelRef(agent.provider, agent.model)
@@ -261,7 +191,7 @@ class ModelCalls:
         raise failed[-1]
 
     async def _within(
-        self, seconds: float, ref: ModelRef, request: ModelRequest, tab: _Tab
+        self, seconds: float, ref: ModelRef, request: ModelRequest, tab: Tab
     ) -> ModelReply:
         """The reply of one model, if it comes in its share of the time."""
         try:
@@ -270,7 +200,7 @@ class ModelCalls:
         except TimeoutError:
             raise ProviderDown(f"No answer within {seconds:.0f} seconds.") from None
 
-    async def _tried(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
+    async def _tried(self, ref: ModelRef, request: ModelRequest, tab: Tab) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""
         request = self._measure.fitted(ref.provider, replace(request, model=ref.model))
         useless = 0
@@ -300,7 +230,7 @@ class ModelCalls:
         asked = error.retry_after if isinstance(error, ProviderBusy) else None
         return (asked or 0.0) + self._jitter() * bound
 
-    async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: _Tab) -> ModelReply:
+    async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: Tab) -> ModelReply:
         """One attempt: held under the caps, behind its leader, in a slot, and booked."""
         self._provider(ref.provider)
         await self._pauses.over(ref, tab.seconds_left)
@@ -310,7 +240,7 @@ class ModelCalls:
             return await self._booked(ref, request, tab, began)
 
     async def _booked(
-        self, ref: ModelRef, request: ModelRequest, tab: _Tab, began: Callable[[], None]
+        self, ref: ModelRef, request: ModelRequest, tab: Tab, began: Callable[[], None]
     ) -> ModelReply:
         """One attempt whose worst case is held before, and whose cost is booked after."""
         worst = self._measure.worst(ref.provider, request, self._prices)
@@ -357,7 +287,7 @@ class ModelCalls:
     def _read_or_give_up(
         self,
         come: tuple[ModelRef, ModelReply],
-        tab: _Tab,
+        tab: Tab,
         answer_type: type[M],
         check: Check[M] | None,
     ) -> M:
@@ -370,7 +300,7 @@ class ModelCalls:
             with_call(error, self._call(ref, reply, tab))
             raise
 
-    def _call(self, ref: ModelRef, reply: ModelReply, tab: _Tab) -> Call:
+    def _call(self, ref: ModelRef, reply: ModelReply, tab: Tab) -> Call:
         """How the answer came."""
         return Call(
             provider=ref.provider,
