@@ -86,12 +86,12 @@ def start_form(draft: Draft, offer: Offer, aim: Aim, estimate: str) -> Form:
     blocks = [
         *([] if aim.channel else [_channel()]),
         *_asked(draft, aim),
+        *_estimate(estimate),
         _format(chosen.format or "", tells=True),
         _agents(chosen.agents or (), offer, tells=True),
         _rounds(chosen.rounds, tells=True),
         *_money(chosen, offer, tells=True),
         _ask_first(chosen),
-        *_estimate(estimate),
     ]
     return form(
         CallbackId.START_FORM,

@@ -1,0 +1,170 @@
+"""What a team does in Slack, in a real browser: forms, answers, ballots, decisions, Home."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Locator, Page, expect
+
+from bot.testing import BotSpec, Team, team_at_work
+from core.models import Act, Clarifying
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, plausible_reply
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(180),
+]
+
+SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
+QUESTION = "PostgreSQL or Kafka for our background jobs? Jobs must never be lost."
+#: Milliseconds a part of the debate may take to appear on a busy machine.
+PATIENCE = 60_000
+ASKED = {
+    "architect": [("How many jobs a second?", "A thousand"), ("Who runs it?", "Two people")],
+    "security": [("Which data is in a job?", "No personal data")],
+}
+
+
+def asking(request: ModelRequest) -> str:
+    if request.act is not Act.QUESTIONS:
+        return plausible_reply(request)
+    asked = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
+    return json.dumps({"questions": asked})
+
+
+async def shoot(page: Page, name: str) -> None:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    await page.screenshot(path=SHOTS / f"{name}.png")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def team() -> AsyncIterator[Team]:
+    spec = BotSpec(
+        provider=ScriptedProvider(asking, latency=0.2),
+        rounds=1,
+        clarifying=Clarifying(enabled=True, wait_seconds=600),
+    )
+    async with team_at_work(spec=spec) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, team: Team) -> AsyncIterator[Page]:
+    context = await browser.new_context(viewport={"width": 1360, "height": 900})
+    opened = await context.new_page()
+    broken: list[str] = []
+    opened.on("pageerror", lambda error: broken.append(str(error)))
+    channel = team.workspace.channel(team.channel).id
+    await opened.goto(f"{team.workspace.url}#/{channel}")
+    await opened.locator(".sidebar-top").wait_for(state="attached")
+    yield opened
+    await context.close()
+    assert broken == []
+
+
+async def type_command(page: Page, team: Team, words: str) -> None:
+    area = page.get_by_label(f"Message #{team.channel}")
+    await area.fill(f"/debate {words}".strip())
+    await area.press("Enter")
+
+
+async def board_of(page: Page) -> Locator:
+    board = page.locator("#main .row", has_text="Asked by").last
+    await expect(board).to_be_visible(timeout=PATIENCE)
+    return board
+
+
+async def open_thread(page: Page, board: Locator) -> Locator:
+    await board.get_by_role("link", name=re.compile("repl")).first.click(timeout=PATIENCE)
+    thread = page.locator("#thread")
+    await expect(thread).to_be_visible(timeout=PATIENCE)
+    return thread
+
+
+async def start_by_form(page: Page, team: Team) -> Locator:
+    await type_command(page, team, "")
+    form = page.get_by_role("dialog")
+    await expect(form.get_by_text("Estimated:")).to_be_visible(timeout=PATIENCE)
+    await form.get_by_label("Question", exact=True).fill(QUESTION)
+    await shoot(page, "start-form")
+    await form.get_by_role("button", name="Start", exact=True).click()
+    return await board_of(page)
+
+
+async def test_a_team_goes_from_the_form_to_an_accepted_decision(page: Page, team: Team):
+    board = await start_by_form(page, team)
+    thread = await open_thread(page, board)
+    await answer_in_thread_and_form(page, thread)
+    await expect(page.locator("#main").get_by_text("Debate decided").first).to_be_visible(
+        timeout=PATIENCE
+    )
+    await vote(page, thread)
+    await accept(page)
+
+
+async def answer_in_thread_and_form(page: Page, thread: Locator) -> None:
+    await expect(thread).to_contain_text("3 questions from the agents", timeout=PATIENCE)
+    await shoot(page, "questions")
+    reply = thread.locator("textarea")
+    await reply.fill("2: two of us, part time")
+    await reply.press("Enter")
+    await expect(thread).to_contain_text("2 questions from the agents", timeout=PATIENCE)
+    await thread.get_by_role("button", name="Answer the questions in a form").click()
+    form = page.get_by_role("dialog")
+    await form.get_by_label(re.compile(r"1\. How many jobs")).fill("About 10k")
+    await shoot(page, "answer-form")
+    await form.get_by_label(re.compile("Skip it")).check()
+    await form.get_by_role("button", name="Send answers").click()
+    await expect(thread).to_contain_text("Questions from the agents: closed", timeout=PATIENCE)
+    await shoot(page, "questions-answered")
+
+
+async def vote(page: Page, thread: Locator) -> None:
+    await thread.get_by_role("button", name="Rank the positions yourself").last.click()
+    await cast_ballot(page)
+    await expect(thread).to_contain_text("(1 ballot)", timeout=PATIENCE)
+    await thread.get_by_text("The team's vote").first.scroll_into_view_if_needed()
+    await shoot(page, "vote-with-the-team")
+
+
+async def accept(page: Page) -> None:
+    main = page.locator("#main")
+    await main.get_by_role("button", name="Accept this verdict").first.click()
+    form = page.get_by_role("dialog")
+    await form.get_by_label(re.compile("Why")).fill("We know it, and it keeps every job.")
+    await shoot(page, "accept-form")
+    await form.get_by_role("button", name="Accept", exact=True).click()
+    await expect(main.get_by_text("Accepted").first).to_be_visible(timeout=PATIENCE)
+    await shoot(page, "accepted")
+
+
+async def cast_ballot(page: Page) -> None:
+    form = page.get_by_role("dialog")
+    for place, agent in (("First", "Security"), ("Second", "Architect"), ("Third", "Simplicity")):
+        await form.get_by_label(re.compile(f"{place} choice")).click()
+        await page.get_by_role("option", name=re.compile(agent)).first.click()
+    await shoot(page, "ballot-form")
+    await form.get_by_role("button", name="Cast ballot").click()
+    await expect(form).to_be_hidden(timeout=PATIENCE)
+
+
+async def test_stop_asks_first_and_leads_to_a_partial_decision(page: Page, team: Team):
+    await type_command(page, team, "Kafka or SQS for events?")
+    board = await board_of(page)
+    await board.get_by_role("button", name=re.compile("Stop this debate")).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Stop it").click()
+    await expect(board.get_by_text(re.compile("ended without|partial decision"))).to_be_visible(
+        timeout=PATIENCE
+    )
+    await shoot(page, "stopped")
+
+
+async def test_home_teaches_and_lists(page: Page, team: Team):
+    await page.get_by_role("link", name=re.compile("Moot")).first.click()
+    await expect(page.get_by_text("Nothing here yet")).to_be_visible(timeout=PATIENCE)
+    await shoot(page, "home-empty")
