@@ -10,6 +10,7 @@ from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
 from core.formats.registry import format_of
 from core.models import Debate, Decision, Feedback, PeopleBallot, Person
 from core.ports import DebateEntry, DebateFilter
+from core.redaction import redact
 from core.voting import check
 
 #: Newer debates that are offered to stand in an older one's place.
@@ -51,7 +52,8 @@ class Deciding:
     async def decide(self, debate: Debate, decision: Decision) -> None:
         """Record what the team decides, once per form."""
         self.check_decision(debate)
-        await self.commands.record(debate.id, DecisionRecorded(decision=decision))
+        kept = decision.model_copy(update={"why": redact(decision.why)})
+        await self.commands.record(debate.id, DecisionRecorded(decision=kept))
 
     async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
         """Return debates of the same channel that were started later, newest first."""
