@@ -46,8 +46,8 @@ class Commands:
     settings: Callable[[], Settings]
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
-    #: Debates are counted and begun one after another, so that the count holds in this process.
-    _starting: asyncio.Lock = field(
+    #: What is counted is counted and added one after another: bounds hold within this process.
+    _counting: asyncio.Lock = field(
         default_factory=asyncio.Lock, init=False, repr=False, compare=False
     )
 
@@ -67,7 +67,7 @@ class Commands:
         delimiter = secrets.token_hex(_DELIMITER_BYTES)
         check_context(wish.context, self.bounds)
         setup = open_debate(wish, settings or self.settings(), delimiter=delimiter)
-        async with self._starting:
+        async with self._counting:
             if await self.store.begun(origin) is None:
                 check_room(wish, await self._running(wish.place), self.bounds)
             started = await self.store.create(
@@ -91,6 +91,10 @@ class Commands:
         Raises:
             BadInput: It is too long, or the debate takes no more notes.
         """
+        async with self._counting:
+            return await self._add_note(debate_id, note_id, author, text)
+
+    async def _add_note(self, debate_id: str, note_id: str, author: Person, text: str) -> bool:
         debate = fold(await self.store.events(debate_id))
         if debate.status is not Status.RUNNING:
             return False

@@ -1,0 +1,175 @@
+"""How much people may ask for, and the words they get when it is too much."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.limits import Bounds, check_context, check_room, check_size
+from bot.settings import BotSettings
+from bot.testing import BotSpec, Team, team_at_work
+from core.errors import BadInput
+from core.models import Person, Place
+from core.opening import Wish
+from core.ports import DebateEntry, DebateFilter
+from core.testing import ScriptedProvider
+
+BOUNDS = Bounds(
+    debates_per_person=2,
+    debates_per_channel=3,
+    debates_per_workspace=4,
+    question_characters=200,
+    note_characters=100,
+    notes_per_debate=2,
+)
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+def entry(number: int, person: str, channel: str) -> DebateEntry:
+    return DebateEntry(
+        debate_id=f"dabcde{number}",
+        question="?",
+        workspace="T1",
+        channel=channel,
+        asked_by=person,
+        started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        ended_at=None,
+        status="running",
+    )
+
+
+def wish(person: str = "U1", channel: str = "C1", **more: str) -> Wish:
+    place = Place(surface="slack", workspace="T1", channel=channel)
+    return Wish(question=QUESTION, asked_by=Person(id=person), place=place, **more)
+
+
+@pytest.mark.parametrize(
+    ("running", "said"),
+    [
+        ([("U1", "C2"), ("U1", "C3")], "You have 2 debates running"),
+        ([("U2", "C1"), ("U3", "C1"), ("U4", "C1")], "3 debates run in this channel"),
+        ([("U2", "C2"), ("U3", "C3"), ("U4", "C4"), ("U5", "C5")], "4 debates run in this work"),
+    ],
+)
+def test_too_many_debates_are_refused_with_whose_and_what_to_do(
+    running: list[tuple[str, str]], said: str
+) -> None:
+    entries = [entry(number, *one) for number, one in enumerate(running, start=2)]
+    check_room(wish(), entries[:-1], BOUNDS)
+    with pytest.raises(BadInput, match=said) as caught:
+        check_room(wish(), entries, BOUNDS)
+    assert "again" in str(caught.value)
+
+
+def test_only_ones_own_debates_are_named() -> None:
+    entries = [entry(2, "U1", "C2"), entry(3, "U1", "C3")]
+    with pytest.raises(BadInput, match="`dabcde2`, `dabcde3`"):
+        check_room(wish(), entries, BOUNDS)
+    others = [entry(2, "U2", "C1"), entry(3, "U3", "C1"), entry(4, "U4", "C1")]
+    with pytest.raises(BadInput) as caught:
+        check_room(wish(), others, BOUNDS)
+    assert "dabcde" not in str(caught.value)
+
+
+def test_sizes_are_bounded_to_the_character() -> None:
+    check_size("x" * 100, BOUNDS)
+    with pytest.raises(BadInput, match="101 characters; the most is 100"):
+        check_size("x" * 101, BOUNDS)
+    check_context("x" * 12_000, Bounds())
+    with pytest.raises(BadInput, match="12,001 characters"):
+        check_context("x" * 12_001, Bounds())
+
+
+def test_every_bound_is_a_setting() -> None:
+    changed = {f"moot_{name}": value + 1 for name, value in vars(Bounds()).items()}
+    found = BotSettings.model_validate(changed)
+    assert vars(found.bounds) == {name: value + 1 for name, value in vars(Bounds()).items()}
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    slow = ScriptedProvider(latency=0.8)
+    async with team_at_work(spec=BotSpec(provider=slow, bounds=BOUNDS)) as found:
+        yield found
+
+
+async def running(team: Team) -> int:
+    return len(await team.moot.store.find(DebateFilter(open_only=True)))
+
+
+async def test_a_person_who_asks_too_much_is_told_kindly_and_keeps_the_question(team: Team) -> None:
+    await team.debate(QUESTION)
+    await team.debate(QUESTION)
+    await team.type(QUESTION)
+    told = team.told()[-1]
+
+    assert "You have 2 debates running" in told
+    assert QUESTION in told
+    assert await running(team) == 2
+
+
+async def test_requests_at_the_same_moment_do_not_pass_the_bound(team: Team) -> None:
+    await asyncio.gather(*(team.type(f"{QUESTION} {number}") for number in range(5)))
+
+    assert await running(team) == 2
+
+
+async def test_somebody_else_may_still_start_one_until_the_channel_is_full(team: Team) -> None:
+    await asyncio.gather(team.type(QUESTION), team.type(QUESTION))
+    await team.type(QUESTION, user="alex")
+    await team.type(QUESTION, user="alex")
+
+    assert await running(team) == 3
+    assert "3 debates run in this channel" in team.told("alex")[-1]
+
+
+async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team: Team) -> None:
+    place = Place(
+        surface="slack",
+        workspace=team.workspace.world.team_id,
+        channel=team.workspace.channel(team.channel).id,
+    )
+    asked = replace(wish(), place=place)
+    first = [await team.moot.commands.start_debate(asked, origin=f"o{one}") for one in (1, 2)]
+    again = await team.moot.commands.start_debate(asked, origin="o1")
+
+    assert (again.debate_id, again.fresh) == (first[0].debate_id, False)
+    with pytest.raises(BadInput):
+        await team.moot.commands.start_debate(asked, origin="o3")
+
+
+async def test_a_question_that_is_too_long_by_the_setting_is_refused(team: Team) -> None:
+    await team.type("Should we " + "really " * 40 + "do it?")
+
+    assert "the most is 200" in team.told()[-1]
+    assert await running(team) == 0
+
+
+async def test_a_note_that_is_too_long_is_not_taken_and_its_author_is_told(team: Team) -> None:
+    board = await team.debate(QUESTION)
+    await team.say("no " * 100, board, user="alex")
+    await team.workspace.wait_for(lambda: team.told("alex"))
+
+    assert "the most is 100" in team.told("alex")[-1]
+
+
+async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
+    board = await team.debate(QUESTION)
+    for number in range(3):
+        await team.say(f"Note {number}.", board, user="alex")
+    await team.workspace.wait_for(lambda: team.told("alex"))
+    [found] = await team.moot.store.find(DebateFilter())
+    debate = await team.moot.commands.debate(
+        found.debate_id, workspace=team.workspace.world.team_id
+    )
+
+    assert "as many as one can take" in team.told("alex")[-1]
+    assert len(debate.notes) == 2
+
+
+def test_the_bounds_hold_in_the_running_program() -> None:
+    serving = Path(__file__).parents[2] / "bot" / "serving.py"
+    assert "bounds=settings.bounds" in serving.read_text(encoding="utf-8")

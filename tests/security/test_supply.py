@@ -1,0 +1,50 @@
+"""What the program is built from and how it runs in a container."""
+
+import re
+
+import pytest
+
+from tests.frame.files import ROOT, read
+
+LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+DOCKERFILE = read("Dockerfile")
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_dependency_is_pinned_with_hashes_and_without_an_address(lock: str) -> None:
+    entries = re.split(r"^(?=[a-z0-9])", read(lock), flags=re.MULTILINE)[1:]
+
+    assert entries
+    assert not [one for one in entries if not re.match(r"[a-z0-9-]+==\S+", one)]
+    assert not [one for one in entries if "--hash=sha256:" not in one]
+    assert "://" not in read(lock)
+
+
+def test_the_container_installs_only_what_the_locks_name() -> None:
+    installs = re.findall(r"pip install[^\n\\]*", DOCKERFILE)
+
+    assert installs
+    assert all("--require-hashes" in one or "--no-index" in one for one in installs)
+
+
+def test_the_container_runs_as_nobody_special() -> None:
+    user = re.findall(r"^USER (\S+)", DOCKERFILE, re.MULTILINE)[-1]
+
+    assert user.isdigit()
+    assert int(user) >= 10_000
+    assert DOCKERFILE.index("USER") < DOCKERFILE.index("\nCMD")
+
+
+def test_the_container_holds_no_secret_and_writes_only_its_data() -> None:
+    assert not re.search(r"(?i)(?:token|secret|key|password)\s*=\s*\S", DOCKERFILE)
+    assert "COPY . " not in DOCKERFILE
+    assert re.findall(r"^VOLUME (\S+)", DOCKERFILE, re.MULTILINE) == ["/data"]
+    assert "/data" in re.findall(r"MOOT_DATABASE=(\S+)", DOCKERFILE)[0]
+
+
+def test_secrets_are_kept_out_of_git_and_of_the_image() -> None:
+    ignored = read(".gitignore").splitlines()
+    assert ".env" in ignored
+    assert any(
+        line.startswith("moot.db") or line.endswith(".db") or "*.db" in line for line in ignored
+    )
