@@ -1,4 +1,5 @@
 # Moot in a container: docker build -t moot . ; docker run --env-file .env -v moot:/data -p 3000:3000 moot
+# Something in front must end TLS; say so with MOOT_BEHIND_TLS=true in .env, or Moot does not start.
 # Writes only to /data, so `docker run --read-only --tmpfs /tmp` works.
 ARG PYTHON=3.11.14-slim-bookworm
 
