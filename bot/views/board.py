@@ -24,6 +24,7 @@ from bot.views.words import (
     counted,
     deed,
     icon,
+    moment,
     name_of,
     person,
     title,
@@ -156,9 +157,18 @@ def _failed(debate: Debate, failure: Failure) -> str:
 def _now(debate: Debate) -> Iterator[str]:
     """Progress, who is at work, what was reached so far."""
     yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, schedule.ready(debate))}"
+    yield _waiting(debate)
     yield _summary(debate)
     yield _positions(debate)
     yield kept_facts(debate)
+
+
+def _waiting(debate: Debate) -> str:
+    """Until when people can answer what the agents want to know."""
+    until = schedule.due(debate)
+    if until is None:
+        return ""
+    return f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
 
 
 def _summary(debate: Debate) -> str:
@@ -211,7 +221,7 @@ def _result(debate: Debate) -> Iterator[str]:
 
 def _decision(reached: Verdict) -> str:
     decision = gist(reached.decision, _DECISION_LIMIT)
-    return f"*Decision*\n{decision}\n*Confidence*: {confidence(reached.confidence)}"
+    return f"*The agents' verdict*\n{decision}\n*Confidence*: {confidence(reached.confidence)}"
 
 
 def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:

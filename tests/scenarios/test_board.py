@@ -176,5 +176,5 @@ async def test_failed_turns_are_said_above_the_answer():
         await team.wait_for_end(board)
         shown = team.thread(board)[0]["text"]
         assert "Turns that failed and are missing: 2." in shown
-        assert shown.index("Degraded result") < shown.index("*Decision*")
+        assert shown.index("Degraded result") < shown.index("*The agents' verdict*")
         assert any("Security* failed to give a critique" in o["text"] for o in team.replies(board))

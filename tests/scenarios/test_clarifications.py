@@ -83,7 +83,9 @@ async def test_the_questions_come_once_each_with_who_asks_and_what_holds_otherwi
     assert "asked by Architect, Simplicity" in card["text"]
     assert "If nobody answers: A thousand" in card["text"]
     assert "<!date^" in card["text"]
-    assert "Waiting for answers" in team.thread(board)[0]["text"]
+    root = team.thread(board)[0]["text"]
+    assert "Waiting for answers" in root
+    assert "The agents wait for answers in the thread until <!date^" in root
     assert (await debate_at(team, board)).contributions == {}
 
 
