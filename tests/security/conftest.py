@@ -3,5 +3,8 @@
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "thorough", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck)
+    "thorough",
+    max_examples=2000,
+    deadline=None,
+    suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
 )

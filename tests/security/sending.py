@@ -4,11 +4,11 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import aiohttp
@@ -45,10 +45,11 @@ def example(name: str) -> dict[str, Any]:
     return json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def encoded(name: str, body: object) -> tuple[str, str]:
+def encoded(name: str, body: Any) -> tuple[str, str]:
     """Return a body and its content type, as Slack encodes this kind of payload."""
     if name == "command" and isinstance(body, dict):
-        return urlencode({str(key): str(value) for key, value in body.items()}), FORM
+        fields = cast("dict[str, Any]", body)
+        return urlencode({str(key): str(value) for key, value in fields.items()}), FORM
     if name.startswith(("block", "view", "message_action")):
         return urlencode({"payload": json.dumps(body)}), FORM
     return json.dumps(body), JSON
@@ -113,7 +114,10 @@ async def send(team: Team, name: str, body: object) -> tuple[int, str]:
 
 
 async def fuzz(
-    inputs: SearchStrategy[Any], attempt: Callable[[Any], Awaitable[None]], *, tries: int = 0
+    inputs: SearchStrategy[Any],
+    attempt: Callable[[Any], Coroutine[Any, Any, None]],
+    *,
+    tries: int = 0,
 ) -> None:
     """Try an attempt on many inputs while this event loop, and the server in it, goes on."""
     loop = asyncio.get_running_loop()
@@ -121,7 +125,7 @@ async def fuzz(
     @given(inputs)
     @settings(
         deadline=None,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
         database=None,
         max_examples=tries or settings().max_examples,
     )

@@ -57,7 +57,7 @@ class Intruder:
         return {"team": {"id": self.workspace}, "user": {"id": self.user, "name": "x"}}
 
 
-FILLED = {
+FILLED: dict[str, Any] = {
     field.value: {
         field.value: {
             "value": "2" if field is FieldId.COST_CAP else "Should we do it or not?",

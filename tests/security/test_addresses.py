@@ -159,7 +159,7 @@ def test_http_mode_does_not_start_on_a_secret_that_is_none(secret: str) -> None:
         ({"MOOT_BEHIND_TLS": "perhaps"}, "MOOT_BEHIND_TLS"),
         ({"MOOT_DEBATES_PER_PERSON": "0"}, "MOOT_DEBATES_PER_PERSON"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
+    ids=str,
 )
 def test_a_misconfigured_bot_exits_with_four_and_words(
     tmp_path: Path, variables: dict[str, str], said: str

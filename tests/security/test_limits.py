@@ -41,9 +41,9 @@ def entry(number: int, person: str, channel: str) -> DebateEntry:
     )
 
 
-def wish(person: str = "U1", channel: str = "C1", **more: str) -> Wish:
+def wish(person: str = "U1", channel: str = "C1") -> Wish:
     place = Place(surface="slack", workspace="T1", channel=channel)
-    return Wish(question=QUESTION, asked_by=Person(id=person), place=place, **more)
+    return Wish(question=QUESTION, asked_by=Person(id=person), place=place)
 
 
 @pytest.mark.parametrize(

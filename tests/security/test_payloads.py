@@ -1,5 +1,6 @@
 """Anything at all, read as Slack's payloads: a value or a refusal, and every property answers."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -67,6 +68,17 @@ def test_what_is_nearly_slacks_is_a_value_or_refused(
         ask_everything(value)
 
 
+def checked(form: Filled) -> object:
+    return checked_draft(form, 100)
+
+
+READS: list[Callable[[Filled], object]] = [
+    aim_of,
+    channel_of,
+    draft_of,
+    checked_settings,
+    checked,
+]
 kept = st.sampled_from(["", "{}", "[]", "1", "null", "{", '{"debate": 1}', '{"channel": "C1"}'])
 states = st.dictionaries(
     st.sampled_from(["question", "agents", "rounds", "wait", "cost_cap", "clarify", "stewards"]),
@@ -82,7 +94,7 @@ def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata:
     form = read_or_refused(Filled, body)
     if not isinstance(form, Filled):
         return
-    for read in (aim_of, channel_of, draft_of, checked_settings, lambda f: checked_draft(f, 100)):
+    for read in READS:
         with suppress(BadInput, FieldWrong):
             assert read(form) is not None
 

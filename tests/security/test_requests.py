@@ -211,12 +211,16 @@ def changed(value: Any, path: tuple[Any, ...], by: Any) -> Any:
     """Return the payload with something else, or nothing, at one place."""
     if not path:
         return by
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = value.copy()
     if len(path) == 1 and by is ...:
         del copy[path[0]]
     else:
         copy[path[0]] = changed(value[path[0]], path[1:], by)
     return copy
+
+
+def is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 @st.composite
@@ -228,7 +232,7 @@ def mutated(draw: st.DrawFn) -> tuple[str, Any]:
         body = changed(
             body, draw(st.sampled_from(paths(body)[1:] or [()])), draw(anything | st.just(...))
         )
-        if not isinstance(body, dict):
+        if not is_object(body):
             break
     return name, None if body is ... else body
 
