@@ -81,7 +81,8 @@ async def acks(workspace: Workspace, channels: Sequence[str], until: asyncio.Eve
             await _use(workspace, channel, number)
             found.append(time.perf_counter() - began)
         except PersonRefusal as refused:
-            print(f"not acknowledged: {refused}")
+            if str(refused) != "no_such_element":  # the debate has just ended
+                print(f"not acknowledged: {refused}")
         await asyncio.sleep(PERSON_PAUSE)
     return found
 
@@ -90,7 +91,7 @@ async def _use(workspace: Workspace, channel: str, number: int) -> None:
     """Type a command, or click Stop on somebody else's board, by turns."""
     boards = [one for one in workspace.messages(channel) if key_of(one).endswith("/board")]
     if number % 2 and boards:
-        await workspace.click("alex", channel, boards[0]["ts"], ActionId.STOP.value)
+        await workspace.click("alex", channel, boards[-1]["ts"], ActionId.STOP.value)
     else:
         await workspace.command("alex", channel, "/debate", "list")
 

@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -54,6 +54,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
 from core.model_call import ModelCalls
+from core.ports import Clock
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
@@ -126,32 +127,16 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             slack=gateway.is_connected if gateway else _always,
             debates=lambda: len(runner.held),
         )
-        secret = parts.slack.signing_secret
-        gauges = Gauges(
-            debates=lambda: len(runner.held),
-            depth=reception.posts.backlog,
-            age=lambda: reception.outbox.age,
-        )
         http = HttpServer(
             parts.host,
             parts.port,
             health,
             app=None if gateway else app,
-            signing_secret=secret,
-            figures=lambda: exposition(metrics, gauges),
+            signing_secret=parts.slack.signing_secret,
+            figures=_figures(metrics, reception, runner),
         )
-        stack.push_async_callback(sharing.close)
-        stack.push_async_callback(reception.outbox.close)
-        stack.push_async_callback(runner.close)
-        stack.push_async_callback(reception.estimates.close)
-        for way_in in (http, gateway) if gateway else (http,):
-            stack.push_async_callback(way_in.close)
-            await way_in.start()
-        await sharing.start()
-        await reception.outbox.start()
-        await runner.start()
-        stack.push_async_callback(reception.reminding.close)
-        reception.reminding.start()
+        ways_in = (http, gateway) if gateway else (http,)
+        await _start(stack, reception, runner, sharing=sharing, ways_in=ways_in)
         stack.enter_context(http.ready())
         _log.info("running", team=identity.team, address=http.address)
         yield Moot(
@@ -165,6 +150,29 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             health=health,
             reminding=reception.reminding,
         )
+
+
+async def _start(
+    stack: AsyncExitStack,
+    reception: Reception,
+    runner: Runner,
+    *,
+    sharing: Sharing,
+    ways_in: Sequence[HttpServer | SocketGateway],
+) -> None:
+    """Start everything; what was started is stopped in the opposite order."""
+    stack.push_async_callback(sharing.close)
+    stack.push_async_callback(reception.outbox.close)
+    stack.push_async_callback(runner.close)
+    stack.push_async_callback(reception.estimates.close)
+    for way_in in ways_in:
+        stack.push_async_callback(way_in.close)
+        await way_in.start()
+    await sharing.start()
+    await reception.outbox.start()
+    await runner.start()
+    stack.push_async_callback(reception.reminding.close)
+    reception.reminding.start()
 
 
 async def _open(location: str) -> Database:
@@ -189,19 +197,9 @@ def _tie(
 ) -> tuple[Reception, Runner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
-    outbox = Outbox(
-        posts=posts,
-        client=client,
-        clock=clock,
-        life=secrets.token_hex(8),
-        pace=parts.pace,
-        team_url=identity.url,
-        supervise=sharing.channels,
-        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-    )
-    sharing.remind(outbox.look_for_work)
-    channels = ChannelSettings(database)
-    reminders, words = Reminders(database), DebateWords(database)
+    outbox = _outbox(parts, posts, client, identity, shares=(sharing, metrics))
+    channels, words = ChannelSettings(database), DebateWords(database)
+    reminders = Reminders(database)
     presenter = Presenter(
         posts=outbox,
         log=store,
@@ -211,17 +209,11 @@ def _tie(
         reminders=reminders,
         words=words,
     )
+    sink = CountingSink(presenter, store, clock, metrics)
     turns = build_turns(parts.calls, parts.settings, store)
-    engine = Engine(
-        store=store, turns=turns, sink=CountingSink(presenter, store, clock, metrics), clock=clock
-    )
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
-    settings = parts.settings.model_copy(
-        update={"question_max_chars": parts.bounds.question_characters}
-    )
-    commands = Commands(
-        store=store, runner=runner, clock=clock, settings=lambda: settings, bounds=parts.bounds
-    )
+    commands = _commands(parts, store, runner, clock)
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)
     begins = Starting(
         commands=commands,
@@ -246,6 +238,63 @@ def _tie(
         examine=parts.examine,
     )
     return reception, runner
+
+
+def _commands(parts: Parts, store: SqlDebateStore, runner: Runner, clock: Clock) -> Commands:
+    bounds = parts.bounds
+    update = {"question_max_chars": bounds.question_characters}
+    settings = parts.settings.model_copy(update=update)
+    return Commands(
+        store=store, runner=runner, clock=clock, settings=lambda: settings, bounds=bounds
+    )
+
+
+def _outbox(
+    parts: Parts,
+    posts: Posts,
+    client: AsyncWebClient,
+    identity: Identity,
+    *,
+    shares: tuple[Sharing, Metrics],
+) -> Outbox:
+    """Make the outbox, its channels shared out and its errors counted."""
+    sharing, metrics = shares
+    outbox = Outbox(
+        posts=posts,
+        client=client,
+        clock=SystemClock(),
+        life=secrets.token_hex(8),
+        pace=parts.pace,
+        team_url=identity.url,
+        supervise=sharing.channels,
+        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
+    )
+    sharing.remind(outbox.look_for_work)
+    return outbox
+
+
+def _presenter(database: Database, outbox: Outbox) -> Presenter:
+    return Presenter(
+        posts=outbox,
+        log=SqlDebateStore(database),
+        enabled=tuple(BoardAction),
+        rows=Posts(database),
+        channels=ChannelSettings(database),
+        reminders=Reminders(database),
+        words=DebateWords(database),
+    )
+
+
+def _figures(
+    metrics: Metrics, reception: Reception, runner: Runner
+) -> Callable[[], Awaitable[bytes]]:
+    """Return what tells Prometheus how things are."""
+    gauges = Gauges(
+        debates=lambda: len(runner.held),
+        depth=reception.posts.backlog,
+        age=lambda: reception.outbox.age,
+    )
+    return lambda: exposition(metrics, gauges)
 
 
 def _listening(parts: Parts, client: AsyncWebClient, reception: Reception) -> AsyncApp:
