@@ -1,5 +1,7 @@
 """Slack's dictionaries as frozen values: the only module that reads them.
 
+Reason: its length keeps all that Slack sends in one place, which changes when Slack does.
+
 Every payload read here has an example under `tests/payloads/`. Fields nobody uses are left out, and
 unknown ones ignored: Slack adds fields without notice.
 """
