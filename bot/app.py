@@ -200,16 +200,7 @@ def _tie(
     outbox = _outbox(parts, posts, client, identity, shares=(sharing, metrics))
     channels, words = ChannelSettings(database), DebateWords(database)
     reminders = Reminders(database)
-    presenter = Presenter(
-        posts=outbox,
-        log=store,
-        enabled=tuple(BoardAction),
-        rows=posts,
-        channels=channels,
-        reminders=reminders,
-        words=words,
-    )
-    sink = CountingSink(presenter, store, clock, metrics)
+    sink = CountingSink(_presenter(database, outbox), store, clock, metrics)
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
