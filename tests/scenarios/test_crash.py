@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bot.testing import key_of, quick_workspace, socket_access
+from bot.testing import Message, key_of, quick_workspace, socket_access
 from bot.workspace.workspace import Workspace, run_workspace
 from core.events import event_from_json, fold
 from core.models import Debate, Status
@@ -89,6 +89,11 @@ async def household(tmp_path: Path) -> AsyncGenerator[Household]:
         yield Household(workspace, tmp_path)
 
 
+def reports(household: Household) -> Sequence[Message]:
+    """The posts with the report: it comes after the decision."""
+    return [one for one in household.thread() if one.get("files")]
+
+
 @pytest.mark.timeout(180)
 async def test_a_bot_killed_four_times_finishes_its_debate(household: Household):
     await household.begin_life()
@@ -105,15 +110,16 @@ async def test_a_bot_killed_four_times_finishes_its_debate(household: Household)
         await household.workspace.wait_for(
             lambda least=before: len(household.calls()) > least or decided(household), timeout=30
         )
-    await household.workspace.wait_for(lambda: decided(household), timeout=60)
+    await household.workspace.wait_for(lambda: reports(household), timeout=60)
     await asyncio.sleep(0.5)
     assert await household.end_life(signal.SIGTERM) == 0
     for answered, before in deaths:
         assert not answered & set(household.calls()[before:])
     assert household.debate().status is Status.CONCLUDED
-    posted = [key_of(one) for one in household.thread()]
+    posted = [key_of(one) for one in household.thread() if not one.get("files")]
     assert posted == household.post_keys()
     assert len(set(posted)) == len(posted)
+    assert len(reports(household)) == 1
 
 
 @pytest.mark.timeout(60)
