@@ -163,7 +163,7 @@ async def test_work_goes_on_when_there_is_space_again(database: Database) -> Non
 
 
 async def test_callers_that_give_up_do_no_harm(database: Database) -> None:
-    dice = random.Random(7)  # noqa: S311 - repeatable, no secret
+    dice = random.Random(7)
     tasks = [asyncio.create_task(database.write(put(f"w{n}"))) for n in range(200)]
     reads = [asyncio.create_task(database.read(words)) for _ in range(50)]
     for task in dice.sample([*tasks, *reads], 100):

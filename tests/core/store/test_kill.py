@@ -51,7 +51,7 @@ def noted(log: Iterable[Recorded]) -> list[str]:
 
 
 async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
-    dice = random.Random(11)  # noqa: S311 - repeatable, no secret
+    dice = random.Random(11)
     location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
     acknowledged: list[str] = []
     for life in range(LIVES):
