@@ -7,9 +7,9 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from core.errors import StoreDown
-from core.store.engines import Transactions
 from core.store.failures import explain
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Repeating:
 
     def __init__(
         self,
-        engine: Transactions,
+        engine: AsyncEngine,
         place: str,
         *,
         passes: Callable[[BaseException], bool],
@@ -100,7 +100,8 @@ class Repeating:
         return await asyncio.shield(task)
 
     async def _transact(self, work: Callable[[Connection], T]) -> T:
-        return await self._engine.transact(work)
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
 
     async def close(self) -> None:
         """Free connections, once what is under way has ended."""
@@ -142,7 +143,7 @@ class BatchingWriter:
     batch is given up and its parts are done one by one.
     """
 
-    def __init__(self, engine: Transactions, place: str) -> None:
+    def __init__(self, engine: AsyncEngine, place: str) -> None:
         """Write through `engine`, which has one connection.
 
         Args:
@@ -211,11 +212,12 @@ class BatchingWriter:
 
     async def _transact(self, batch: Sequence[_Waiting]) -> list[_Outcome]:
         """Do all in one transaction, or raise what the database raised."""
-        if len(batch) == 1:
-            # No savepoint: what SQLite says is then about the work, not about the savepoint
-            # that went when it rolled back.
-            return [_Outcome(result=await self._engine.transact(batch[0].work))]
-        return await self._engine.transact(lambda c: [_attempt(c, one.work) for one in batch])
+        async with self._engine.begin() as connection:
+            if len(batch) == 1:
+                # No savepoint: what SQLite says is then about the work, not about the savepoint
+                # that went when it rolled back.
+                return [_Outcome(result=await connection.run_sync(batch[0].work))]
+            return [await _attempt(connection, one.work) for one in batch]
 
     def _explained(self, error: Exception) -> Exception:
         """Errors of the database in words for people; others as they are."""
@@ -226,11 +228,11 @@ class BatchingWriter:
         return error
 
 
-def _attempt(connection: Connection, work: Callable[[Connection], Any]) -> _Outcome:
+async def _attempt(connection: AsyncConnection, work: Callable[[Connection], Any]) -> _Outcome:
     """Do one work in a savepoint. Errors of the database go up: they concern the batch."""
     try:
-        with connection.begin_nested():
-            return _Outcome(result=work(connection))
+        async with connection.begin_nested():
+            return _Outcome(result=await connection.run_sync(work))
     except SQLAlchemyError:
         raise
     except Exception as error:  # noqa: BLE001 - it belongs to the caller
