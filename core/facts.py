@@ -18,6 +18,8 @@ _DEMANDS = re.compile(
     r"muss|müssen|soll|sollen|höchstens|mindestens|nie|ohne|nur)\b",
     re.IGNORECASE,
 )
+#: "Should we …?" asks; it demands nothing.
+_ASKS_ONLY = re.compile(r"should|soll(?:en)?", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _UNIT = re.compile(r"\s*(%|[$€£]|[^\W\d_]+)")
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
@@ -85,11 +87,17 @@ def _facts(text: str, source: str) -> Sequence[Fact]:
     figures = (Fact(FactKind.FIGURE, figure, source) for figure in _figures(text))
     sentences = (match.group().strip() for match in _SENTENCE.finditer(text))
     demands = (
-        Fact(FactKind.REQUIREMENT, sentence, source)
-        for sentence in sentences
-        if _DEMANDS.search(sentence)
+        Fact(FactKind.REQUIREMENT, sentence, source) for sentence in sentences if _demands(sentence)
     )
     return [*demands, *figures]
+
+
+def _demands(sentence: str) -> bool:
+    """Whether it is a requirement: a question is one only if it says more than "should"."""
+    words = [match.group() for match in _DEMANDS.finditer(sentence)]
+    if sentence.endswith("?"):
+        words = [word for word in words if not _ASKS_ONLY.fullmatch(word)]
+    return bool(words)
 
 
 def _figures(text: str) -> Sequence[str]:

@@ -16,7 +16,7 @@ _NAMES_LIMIT = 400
 
 def kept_facts(debate: Debate) -> str:
     """Return how many facts hold and which are lost; empty where people gave none."""
-    known = [fact for fact in facts.ledger(debate) if not fact.text.endswith("?")]
+    known = facts.ledger(debate)
     if not known:
         return ""
     if debate.verdict:
