@@ -20,7 +20,6 @@ from bot.outbox.slack import WAYS, Call, Way, carry_out, find_post
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.supervisor import Supervises, Supervisor
-from core.errors import StoreError
 from core.ports import Clock
 
 _log = logger(__name__)
@@ -156,14 +155,12 @@ class Outbox:
         row = await self.posts.mark_sending(
             call.row.key, call.row.life or self.life, self.clock.now()
         )
+        linked = replace(row, payload=await self._linked(row))
         if time.monotonic() - began > FREEZE_SECONDS:
             # Others may have found the row by now: what was begun so long ago is in doubt.
             return False
         try:
-            linked = replace(row, payload=await self._linked(row))
             ts = await carry_out(replace(call, row=linked))
-        except StoreError:
-            raise  # the row stays in doubt and is looked for once the database is back
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._after(outcome_of(error), row, way, errors)
         await self.posts.mark_sent(row.key, ts, life=row.life)
