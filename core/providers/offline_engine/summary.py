@@ -14,7 +14,7 @@ _BINDING = re.compile(
     r"\b(?:must|shall|should|not met|fails|missing|accept|reject|moved|because)\w*\b", re.IGNORECASE
 )
 #: Heading over one of several contributions in a text: its last word says whose it is.
-_SECTION = re.compile(r"^\[[^\]\n]*, (?P<who>[^\],\n]+)\]$", re.MULTILINE)
+_SECTION = re.compile(r"^\[(?:[^\]\n]*,|Position of) (?P<who>[^\],\n]+)\]$", re.MULTILINE)
 #: Room in characters for a position's decision, requirements and steps.
 _ROOM_FOR_ALL = 500
 #: A summary longer than this would save nothing (characters).
