@@ -1,7 +1,7 @@
 """What every surface is built from: the settings in force, model providers, the database."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import core.store.tables
@@ -9,7 +9,7 @@ from bot.choices import ModelSet
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
-from core.errors import ConfigurationBroken
+from core.errors import ConfigurationBroken, StoreInUse
 from core.model_call import ModelCalls, Tables
 from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
@@ -184,6 +184,26 @@ async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         yield SqlDebateStore(database)
+
+
+@asynccontextmanager
+async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
+    """Open the log of debates to read it, also while the bot is writing to it.
+
+    Args:
+        location: A file path (SQLite) or a database URL.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+        StoreDown: It cannot be opened.
+    """
+    async with AsyncExitStack() as opened:
+        try:
+            store = await opened.enter_async_context(open_store(location))
+        except StoreInUse:
+            database = await Database.look_into(database_url(location))
+            store = SqlDebateStore(await opened.enter_async_context(database))
+        yield store
 
 
 async def _with_models(environment: BotSettings) -> Settings:

@@ -116,3 +116,7 @@ class RunLost(StoreError):
 
 class StoreDown(StoreError):
     """The database does not answer."""
+
+
+class StoreInUse(StoreDown):
+    """Another process has the database file to itself."""

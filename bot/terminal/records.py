@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.building import estimating, load_settings, open_store
+from bot.building import estimating, load_settings, open_records
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
@@ -29,7 +29,7 @@ async def read_log(debate_id: str) -> Sequence[Recorded]:
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    async with open_store(environment.moot_database) as store:
+    async with open_records(environment.moot_database) as store:
         return await store.events(debate_id)
 
 
@@ -38,7 +38,7 @@ async def list_records(limit: int, *, running_only: bool) -> None:
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     wanted = DebateFilter(limit=limit, open_only=running_only)
-    async with open_store(environment.moot_database) as store:
+    async with open_records(environment.moot_database) as store:
         entries = await store.find(wanted)
     if not entries:
         tell(f"There are no debates in {environment.moot_database}.")

@@ -68,6 +68,23 @@ class Database:
             raise
         return database
 
+    @classmethod
+    async def look_into(cls, location: str) -> "Database":
+        """Open it for reading only, while another process may be writing to it.
+
+        Raises:
+            ConfigurationBroken: The location cannot be understood.
+            StoreDown: It cannot be opened; says why and what to do.
+        """
+        url = _read_location(location)
+        database = _file_to_read(url) if url.drivername == _SQLITE else _on_server(url)
+        try:
+            await database.read(_ask_something)
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; what it wrote is durable when this returns.
 
@@ -137,6 +154,13 @@ def _on_file(url: URL) -> Database:
     reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
     writer = BatchingWriter(sqlite_writer(path), place)
     return Database(place=place, reader=reader, writer=writer, lock=lock)
+
+
+def _file_to_read(url: URL) -> Database:
+    """A database in a file that another process has locked: it refuses to be written to."""
+    path = Path(url.database or "").absolute()
+    reader = Repeating(sqlite_reader(path), str(path), passes=lambda _error: False)
+    return Database(place=str(path), reader=reader, writer=reader)
 
 
 def _on_server(url: URL) -> Database:

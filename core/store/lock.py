@@ -5,7 +5,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from core.errors import StoreDown
+from core.errors import StoreDown, StoreInUse
 
 _PRIVATE = 0o600
 
@@ -21,7 +21,8 @@ class FileLock:
         """Take the lock.
 
         Raises:
-            StoreDown: Another process has it, or the files cannot be written.
+            StoreInUse: Another process has it.
+            StoreDown: The files cannot be written.
         """
         path = database.with_name(database.name + ".lock")
         self._file: int | None = None
@@ -51,7 +52,7 @@ def _lock(path: Path, database: Path) -> int:
         os.close(file)
         if error.errno != errno.EWOULDBLOCK:
             raise
-        raise StoreDown(
+        raise StoreInUse(
             f"Another process (id {holder}) is using the database {database}. "
             f"Stop it first, or give this one a database of its own. (Lock file: {path})"
         ) from error

@@ -14,8 +14,16 @@ from bot.cli import app, exit_code
 from bot.terminal.debating import Asked, hand_out, hold
 from bot.terminal.files import write_file
 from core.clock import SystemClock
-from core.errors import BadInput, ConfigurationBroken, DebateUnknown, MootError, StoreDown
+from core.errors import (
+    BadInput,
+    ConfigurationBroken,
+    DebateUnknown,
+    MootError,
+    StoreDown,
+    StoreInUse,
+)
 from core.events import DebateStarted, fold
+from core.store.lock import FileLock
 from core.testing import a_setup
 from tests.core.test_transcript import a_log
 
@@ -231,6 +239,20 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     written = moot("export", debate_id, "-f", "md", "-o", "x/report.md")
     assert written.stdout == ""
     assert Path("x/report.md").read_text(encoding="utf-8") == moot("report", debate_id).stdout
+
+
+def test_records_can_be_read_while_another_process_writes_but_no_debate_can_be_held(
+    moot: Moot,
+) -> None:
+    debate_id = moot.debate()
+    lock = FileLock(moot.folder / "moot.db")
+    try:
+        assert debate_id in moot("list").stdout
+        assert f"Debate {debate_id}: concluded" in moot("show", debate_id, "--metrics").stdout
+        refused = moot("debate", QUESTION)
+    finally:
+        lock.release()
+    assert isinstance(refused.exception, StoreInUse)
 
 
 def test_an_empty_list_says_so(moot: Moot) -> None:

@@ -229,7 +229,7 @@ async def test_another_process_cannot_open_it_either(database: Database) -> None
     )
 
     assert other.returncode == 1
-    assert f"StoreDown: Another process (id {os.getpid()})" in other.stderr
+    assert f"StoreInUse: Another process (id {os.getpid()})" in other.stderr
 
 
 async def test_it_can_be_opened_again_after_closing(tmp_path: Path) -> None:
