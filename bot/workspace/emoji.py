@@ -10,6 +10,8 @@ EMOJI: dict[str, str] = {
     "wave": "👋",
     "clap": "👏",
     "raised_hands": "🙌",
+    "raising_hand": "🙋",
+    "face_with_raised_eyebrow": "🤨",
     "pray": "🙏",
     "muscle": "💪",
     "point_right": "👉",
