@@ -8,6 +8,9 @@ from decimal import Decimal
 from core.budget import Cap, check_caps, fits
 
 _NOTHING = Decimal(0)
+#: Caps remembered: far more than any hour has debates, people and days. What is older is booked in
+#: the database by then, so that `Cap.spent` tells it.
+CAPS_KEPT = 4096
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Ledger:
         held = Hold(tuple(cap.key for cap in caps), worst or _NOTHING)
         for key in held.keys:
             self._held[key] = self._held.get(key, _NOTHING) + held.amount
+            self._first[key] = self._first.pop(key)  # to the end: used last
+        self._forget_oldest()
         return held
 
     def settle(self, held: Hold, cost: Decimal | None) -> None:
@@ -55,10 +60,17 @@ class Ledger:
         """
         spent = held.amount if cost is None else cost
         for key in held.keys:
-            self._held[key] -= held.amount
+            self._held[key] = self._held.get(key, _NOTHING) - held.amount
             self._spent[key] = self._spent.get(key, _NOTHING) + spent
         self._settled.set()
         self._settled = asyncio.Event()
+
+    def _forget_oldest(self) -> None:
+        """Drop the caps used longest ago that nothing is held under."""
+        for key in list(self._first)[: max(0, len(self._first) - CAPS_KEPT)]:
+            if not self._held.get(key):
+                for known in (self._first, self._spent, self._held):
+                    known.pop(key, None)
 
     def _waits_for_others(self, caps: Sequence[Cap], worst: Decimal | None) -> bool:
         """Whether the call fits under what is spent, but not under what is held besides."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from core.budget import Cap
-from core.calling.ledger import Ledger
+from core.calling.ledger import CAPS_KEPT, Ledger
 from core.errors import CapReached
 
 
@@ -92,3 +92,22 @@ async def test_a_cost_nobody_knows_is_booked_as_the_worst_case() -> None:
 
     with pytest.raises(CapReached):
         await ledger.hold([a_cap("1.00")], Decimal("0.30"))
+
+
+async def test_an_idle_cap_is_forgotten_in_the_end_and_one_in_use_is_not() -> None:
+    ledger = Ledger()
+    idle = await ledger.hold([a_cap("1.00", key="idle")], Decimal("0.10"))
+    ledger.settle(idle, Decimal("0.10"))
+    used = await ledger.hold([a_cap("1.00", key="used")], Decimal("0.60"))
+    for number in range(CAPS_KEPT):
+        free = await ledger.hold([a_cap("1.00", key=str(number))], Decimal(0))
+        ledger.settle(free, Decimal(0))
+
+    # Only the database's figure counts now, here nothing.
+    await ledger.hold([a_cap("1.00", key="idle")], Decimal("0.95"))
+    waiting = asyncio.create_task(ledger.hold([a_cap("1.00", key="used")], Decimal("0.60")))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    ledger.settle(used, Decimal("0.60"))
+    with pytest.raises(CapReached):
+        await waiting
