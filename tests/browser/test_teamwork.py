@@ -128,7 +128,8 @@ async def vote(page: Page, thread: Locator) -> None:
     await thread.get_by_role("button", name="Rank the positions yourself").last.click()
     await cast_ballot(page)
     await expect(thread).to_contain_text("(1 ballot)", timeout=PATIENCE)
-    await thread.get_by_text("The team's vote").first.scroll_into_view_if_needed()
+    # In one step: the post may be drawn anew between finding and scrolling.
+    await thread.get_by_text("The team's vote").first.evaluate("found => found.scrollIntoView()")
     await shoot(page, "vote-with-the-team")
 
 

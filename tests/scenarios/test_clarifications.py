@@ -49,6 +49,12 @@ async def card_of(team: Team, board: str) -> Message:
     return found[0]
 
 
+async def board_saying(team: Team, board: str, words: str) -> str:
+    """Wait until the board says this, which may be after the card does; return its text."""
+    await team.workspace.wait_for(lambda: words in team.thread(board)[0]["text"])
+    return str(team.thread(board)[0]["text"])
+
+
 async def card_saying(team: Team, board: str, words: str) -> Message:
     """Wait until the card says this."""
     await card_of(team, board)
@@ -83,8 +89,7 @@ async def test_the_questions_come_once_each_with_who_asks_and_what_holds_otherwi
     assert "asked by Architect, Simplicity" in card["text"]
     assert "If nobody answers: A thousand" in card["text"]
     assert "<!date^" in card["text"]
-    root = team.thread(board)[0]["text"]
-    assert "Waiting for answers" in root
+    root = await board_saying(team, board, "Waiting for answers")
     assert "The agents wait for answers in the thread until <!date^" in root
     assert (await debate_at(team, board)).contributions == {}
 
