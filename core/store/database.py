@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.errors import ConfigurationBroken
-from core.store.engines import postgres_engine, sqlite_reader, sqlite_writer
+from core.store.engines import InLoop, postgres_engine, sqlite_reader, sqlite_writer
 from core.store.failures import is_passing
 from core.store.lock import FileLock
 from core.store.writers import BatchingWriter, Repeating, Writer
@@ -167,7 +167,7 @@ def _on_server(url: URL) -> Database:
     """A database on a server, shared with other processes."""
     place = f"{url.host or 'localhost'}/{url.database or ''}"
     try:
-        both = Repeating(postgres_engine(url), place, passes=is_passing)
+        both = Repeating(InLoop(postgres_engine(url)), place, passes=is_passing)
     except ModuleNotFoundError as error:
         raise ConfigurationBroken(
             "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."

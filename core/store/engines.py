@@ -1,10 +1,16 @@
 """SQLAlchemy engines, set up so that what is written stays written."""
 
+import sqlite3
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar, cast
 
-from sqlalchemy import URL, Connection, event
+import aiosqlite
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+T = TypeVar("T")
 
 #: Milliseconds to wait for a lock held by somebody outside (a person with the sqlite3 program).
 _BUSY_MS = 5_000
@@ -13,7 +19,103 @@ _BUSY_MS = 5_000
 _IDLE_MS = 5_000
 
 
-def sqlite_writer(path: Path) -> AsyncEngine:
+class Transactions(Protocol):
+    """Runs work in transactions."""
+
+    async def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run the work in a transaction of its own."""
+        ...
+
+    async def dispose(self) -> None:
+        """Free connections. Safe to call twice."""
+        ...
+
+
+class InLoop:
+    """Transactions of a driver that never blocks."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Use an engine that nobody else uses."""
+        self._engine = engine
+
+    async def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run the work in a transaction of its own."""
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+    async def dispose(self) -> None:
+        """Free connections."""
+        await self._engine.dispose()
+
+
+class InDriverThread:
+    """Transactions of aiosqlite, each whole one in the thread of its connection.
+
+    Statement by statement the driver would change threads some twenty times in a transaction, and
+    wait for the interpreter's lock each time: up to 5 ms when the event loop is busy
+    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval).
+    """
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Use an engine that nobody else uses, whose connections are `WholeConnection`."""
+        self._engine = engine
+
+    async def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run the work in a transaction of its own; it goes on when its caller is cancelled."""
+        async with self._engine.connect() as connection:
+            driver = (await connection.get_raw_connection()).driver_connection
+            return await cast("WholeConnection", driver).transact(work)
+
+    async def dispose(self) -> None:
+        """Free connections and their threads."""
+        await self._engine.dispose()
+
+
+class WholeConnection(aiosqlite.Connection):
+    """A connection that takes a whole transaction at once."""
+
+    def __init__(self, path: Path, begin: str) -> None:
+        """Open the file at `path`; a transaction is begun with the statement `begin`."""
+        super().__init__(partial(_connect, path), iter_chunk_size=64)
+        self._begin = begin
+        self._whole: Engine | None = None
+        # A program that ends without closing must not hang.
+        self._thread.daemon = True
+
+    async def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run the work in a transaction, in this connection's thread."""
+        return await self._execute(self._transact, work)  # pyright: ignore[reportUnknownMemberType] - untyped in the driver
+
+    def _transact(self, work: Callable[[Connection], T]) -> T:
+        if self._whole is None:
+            self._whole = _over(self._conn, self._begin)
+        with self._whole.begin() as connection:
+            return work(connection)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """The driver's own connection; it must not begin transactions behind our back."""
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def _over(connection: sqlite3.Connection, begin: str) -> Engine:
+    """An engine with this one connection, for the connection's own thread."""
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: connection,
+        poolclass=StaticPool,
+        pool_reset_on_return=None,  # transactions end by themselves
+        hide_parameters=True,  # errors end in logs
+    )
+
+    def begin_transaction(opened: Connection) -> None:
+        opened.exec_driver_sql(begin)
+
+    event.listen(engine, "begin", begin_transaction)
+    return engine
+
+
+def sqlite_writer(path: Path) -> Transactions:
     """The one connection that writes to the file.
 
     FULL: each commit is on the disk before it returns (https://sqlite.org/pragma.html#pragma_synchronous).
@@ -24,21 +126,25 @@ def sqlite_writer(path: Path) -> AsyncEngine:
     return _sqlite(path, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
 
 
-def sqlite_reader(path: Path) -> AsyncEngine:
+def sqlite_reader(path: Path) -> Transactions:
     """Connections that read the file while it is being written."""
     return _sqlite(path, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
 
 
-def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> AsyncEngine:
+def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> Transactions:
     """An engine whose connections are set up and whose transactions begin as told."""
+
+    def open_file(*_: object, **__: object) -> WholeConnection:
+        return WholeConnection(path, begin)
+
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
         pool_size=connections,
         max_overflow=0,
         pool_timeout=60,
+        pool_reset_on_return=None,  # transactions end by themselves
         hide_parameters=True,  # errors end in logs
-        # sqlite3 must not begin transactions behind our back.
-        connect_args={"isolation_level": None},
+        connect_args={"async_creator_fn": open_file},
     )
 
     def set_up(connection: Any, _record: object) -> None:
@@ -47,12 +153,8 @@ def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
-    def begin_transaction(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
     event.listen(engine.sync_engine, "connect", set_up)
-    event.listen(engine.sync_engine, "begin", begin_transaction)
-    return engine
+    return InDriverThread(engine)
 
 
 def postgres_engine(url: URL) -> AsyncEngine:

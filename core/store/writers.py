@@ -7,9 +7,9 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from core.errors import StoreDown
+from core.store.engines import Transactions
 from core.store.failures import explain
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Repeating:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        engine: Transactions,
         place: str,
         *,
         passes: Callable[[BaseException], bool],
@@ -100,8 +100,7 @@ class Repeating:
         return await asyncio.shield(task)
 
     async def _transact(self, work: Callable[[Connection], T]) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
+        return await self._engine.transact(work)
 
     async def close(self) -> None:
         """Free connections, once what is under way has ended."""
@@ -116,34 +115,27 @@ class _Waiting:
     work: Callable[[Connection], Any]
     done: asyncio.Future[Any]
 
-    def settle(self, outcome: "_Outcome") -> None:
+    def succeed(self, result: Any) -> None:
         """Tell who waits; a caller that was cancelled is not there any more."""
-        if self.done.done():
-            return
-        if outcome.error is not None:
-            self.done.set_exception(outcome.error)
-        else:
-            self.done.set_result(outcome.result)
+        if not self.done.done():
+            self.done.set_result(result)
 
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What work came to."""
-
-    result: Any = None
-    error: Exception | None = None
+    def fail(self, error: Exception) -> None:
+        """Tell who waits, if anybody does still."""
+        if not self.done.done():
+            self.done.set_exception(error)
 
 
 class BatchingWriter:
     """One task that commits all waiting work together: one flush of the disk for many writes.
 
-    Each work is in a savepoint of its own, so one that fails only fails its caller. When the
-    database itself fails, SQLite may have rolled back everything
-    (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction), so the
-    batch is given up and its parts are done one by one.
+    A batch in which anything fails is rolled back and done again in halves, so that in the end a
+    work that fails only fails its caller. Savepoints would do it too, but cost two statements per
+    work, and when the database itself fails, SQLite may have rolled back everything
+    (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
     """
 
-    def __init__(self, engine: AsyncEngine, place: str) -> None:
+    def __init__(self, engine: Transactions, place: str) -> None:
         """Write through `engine`, which has one connection.
 
         Args:
@@ -198,26 +190,23 @@ class BatchingWriter:
         return [self._queue.get_nowait() for _ in range(count)]
 
     async def _commit(self, batch: Sequence[_Waiting]) -> None:
-        """Do the batch in one transaction; if the database fails, each part in its own."""
+        """Do the batch in one transaction; if anything in it fails, each half in its own."""
         try:
-            outcomes = await self._transact(batch)
+            results = await self._engine.transact(lambda c: [one.work(c) for one in batch])
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
-            if len(batch) > 1:
-                for one in batch:
-                    await self._commit([one])
-                return
-            outcomes = [_Outcome(error=self._explained(error))] * len(batch)
-        for one, outcome in zip(batch, outcomes, strict=True):
-            one.settle(outcome)
+            await self._take_apart(batch, error)
+            return
+        for one, result in zip(batch, results, strict=True):
+            one.succeed(result)
 
-    async def _transact(self, batch: Sequence[_Waiting]) -> list[_Outcome]:
-        """Do all in one transaction, or raise what the database raised."""
-        async with self._engine.begin() as connection:
-            if len(batch) == 1:
-                # No savepoint: what SQLite says is then about the work, not about the savepoint
-                # that went when it rolled back.
-                return [_Outcome(result=await connection.run_sync(batch[0].work))]
-            return [await _attempt(connection, one.work) for one in batch]
+    async def _take_apart(self, batch: Sequence[_Waiting], error: Exception) -> None:
+        """Find whose failure it is by halving."""
+        if len(batch) == 1:
+            batch[0].fail(self._explained(error))
+            return
+        middle = len(batch) // 2
+        await self._commit(batch[:middle])
+        await self._commit(batch[middle:])
 
     def _explained(self, error: Exception) -> Exception:
         """Errors of the database in words for people; others as they are."""
@@ -226,14 +215,3 @@ class BatchingWriter:
             explained.__cause__ = error
             return explained
         return error
-
-
-async def _attempt(connection: AsyncConnection, work: Callable[[Connection], Any]) -> _Outcome:
-    """Do one work in a savepoint. Errors of the database go up: they concern the batch."""
-    try:
-        async with connection.begin_nested():
-            return _Outcome(result=await connection.run_sync(work))
-    except SQLAlchemyError:
-        raise
-    except Exception as error:  # noqa: BLE001 - it belongs to the caller
-        return _Outcome(error=error)
