@@ -14,6 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.ids import addressed, fill_in
 from bot.log import logger
+from bot.outbox.later import LaterEdits, Make
 from bot.outbox.outcomes import InDoubt, Later, Never, Outcome, outcome_of
 from bot.outbox.pace import CallKind, Pace, Turnstile
 from bot.outbox.slack import WAYS, Call, Way, carry_out, find_post
@@ -71,6 +72,7 @@ class Outbox:
         #: The post next in line of each channel, and since when it has been.
         self._fronts: dict[Channel, tuple[str, float]] = {}
         self._taking_up = Supervisor[str](self._take_up)
+        self._later = LaterEdits(self.replace, self.pace.edit)
 
     @property
     def age(self) -> float:
@@ -84,6 +86,7 @@ class Outbox:
     async def close(self) -> None:
         """Stop after the calls in hand; the rest goes out next time."""
         await self._taking_up.close(1)
+        await self._later.close()
         await self._channels.close(STOP_PATIENCE + 1)
 
     async def post(self, posts: Sequence[NewPost]) -> None:
@@ -103,6 +106,17 @@ class Outbox:
         """
         await self.posts.replace_or_enqueue(post)
         self._wake([post])
+
+    def replace_later(self, key: str, make: Make) -> None:
+        """Make and queue an edit when Slack's pace has room for it; only the newest of this key.
+
+        It is kept in memory only: what this process does not live to make is never made.
+        """
+        self._later.put(key, make)
+
+    async def drop_later(self, key: str) -> None:
+        """Forget the edit that waits under this key; none is queued any more on return."""
+        await self._later.drop(key)
 
     def _wake(self, posts: Sequence[NewPost]) -> None:
         for post in posts:

@@ -1,10 +1,10 @@
 """The presenter: hears what happens in debates and queues what people are to see."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bot.ids import pin_key
+from bot.ids import edit_key, pin_key
 from bot.presenter.edits import edits_of
 from bot.presenter.finding import words_of
 from bot.presenter.posts import attachments, board_edit, posts_of, unpinning
@@ -12,17 +12,24 @@ from bot.presenter.reading_order import Reading, read, step
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
 from core.events import (
+    BallotAbstained,
+    BallotCast,
+    ContributionMade,
     DebateConcluded,
     DebateFailed,
     DebateStarted,
     DecisionRecorded,
     Recorded,
+    SummaryMade,
+    TurnFailed,
     VerdictReached,
 )
 from core.models import Debate, Decision, Status, Turn
 
 #: After these there is more to find a debate by.
 _WORTH_FINDING = (DebateStarted, VerdictReached, DecisionRecorded)
+#: After these turns the next ones begin, and the board is edited once more anyway.
+_PROGRESS = (BallotAbstained, BallotCast, ContributionMade, SummaryMade, TurnFailed)
 #: `Place.surface` of debates that are held in Slack.
 SLACK = "slack"
 
@@ -44,6 +51,14 @@ class PostQueue(Protocol):
         Raises:
             StoreDown: Nothing was queued.
         """
+        ...
+
+    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
+        """Make and queue an edit when there is room for it; only the newest of this key."""
+        ...
+
+    async def drop_later(self, key: str) -> None:
+        """Forget the edit that waits under this key; none is queued any more on return."""
         ...
 
 
@@ -123,7 +138,9 @@ class Presenter:
             await self.posts.post(posts)
         for edit in edits_of(debate, recorded):
             await self.posts.replace(edit)
-        if recorded.seq > 1:
+        if _is_progress(debate, recorded):
+            self._edit_board_later(debate)
+        elif recorded.seq > 1:
             await self._edit_board(debate)
         await self._after(debate, recorded)
         self._remember(debate, reached.reading)
@@ -136,11 +153,19 @@ class Presenter:
         """
         del turns
         if debate.setup.place.surface == SLACK:
-            await self._edit_board(debate)
+            self._edit_board_later(debate)
+
+    def _edit_board_later(self, debate: Debate) -> None:
+        """Show progress: many events, one edit."""
+        self.posts.replace_later(edit_key(debate.id), lambda: self._board(debate))
 
     async def _edit_board(self, debate: Debate) -> None:
-        remarks = await self._remarks(debate)
-        await self.posts.replace(board_edit(debate, self.enabled, remarks))
+        """Show what must not get lost, and nothing older after it."""
+        await self.posts.drop_later(edit_key(debate.id))
+        await self.posts.replace(await self._board(debate))
+
+    async def _board(self, debate: Debate) -> NewPost:
+        return board_edit(debate, self.enabled, await self._remarks(debate))
 
     async def _remarks(self, debate: Debate) -> Sequence[str]:
         """That the board is not pinned, once Slack has refused to."""
@@ -196,3 +221,9 @@ class Presenter:
             self._readings[debate.id] = reading
         else:
             self._readings.pop(debate.id, None)
+
+
+def _is_progress(debate: Debate, recorded: Recorded) -> bool:
+    """Whether more is to come without anybody's help, so that the board may lag a little."""
+    goes_on = debate.status is Status.RUNNING and not debate.paused_by
+    return goes_on and isinstance(recorded.event, _PROGRESS)

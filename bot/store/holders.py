@@ -1,8 +1,8 @@
 """Who sends a channel's posts: the newest claim holds; who lost it may not write any more."""
 
-from typing import Any
+from collections.abc import Mapping
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, select, update
 
 from bot.store.tables import CHANNEL_HOLDERS
 from core.errors import StoreError
@@ -13,12 +13,19 @@ class ChannelLost(StoreError):
     """Another life of the bot sends this channel's posts now."""
 
 
+_OF_CHANNEL: ColumnElement[bool] = (CHANNEL_HOLDERS.c.workspace == bindparam("of_workspace")) & (
+    CHANNEL_HOLDERS.c.channel == bindparam("of_channel")
+)
+# Statements are made once: making them anew costs more than running them.
+_HOLDER = select(CHANNEL_HOLDERS.c.life).where(_OF_CHANNEL).with_for_update()
+_HOLD = update(CHANNEL_HOLDERS).where(_OF_CHANNEL)
+
+
 def claim(connection: Connection, workspace: str, channel: str, life: str) -> None:
     """Take the channel over from every older life."""
     values = {"workspace": workspace, "channel": channel, "life": life}
     if not insert_new(connection, CHANNEL_HOLDERS, values):
-        held = update(CHANNEL_HOLDERS).where(_of(workspace, channel))
-        connection.execute(held.values(life=life))
+        connection.execute(_HOLD, {**_of(workspace, channel), "life": life})
 
 
 def check(connection: Connection, workspace: str, channel: str, life: str) -> None:
@@ -29,13 +36,11 @@ def check(connection: Connection, workspace: str, channel: str, life: str) -> No
     Raises:
         ChannelLost: It does not.
     """
-    wanted = select(CHANNEL_HOLDERS.c.life).where(_of(workspace, channel))
-    holder = connection.execute(wanted.with_for_update()).scalar()
+    holder = connection.execute(_HOLDER, _of(workspace, channel)).scalar()
     if holder not in {None, life}:
         raise ChannelLost(f"Another process sends the posts of the channel {channel} now.")
 
 
-def _of(workspace: str, channel: str) -> Any:
-    """The condition: of this channel."""
-    table = CHANNEL_HOLDERS.c
-    return (table.workspace == workspace) & (table.channel == channel)
+def _of(workspace: str, channel: str) -> Mapping[str, str]:
+    """Names the channel to a statement."""
+    return {"of_workspace": workspace, "of_channel": channel}

@@ -1,12 +1,23 @@
 """Posts on their way to Slack: what is to be sent, in which order, and what became of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    RowMapping,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from bot.store import holders
 from bot.store.tables import POSTS
@@ -112,8 +123,7 @@ class Posts:
 
     async def backlog(self) -> int:
         """How many posts are neither sent nor failed."""
-        wanted = select(func.count()).select_from(POSTS).where(_UNSENT)
-        return await self._database.read(lambda c: c.execute(wanted).scalar_one())
+        return await self._database.read(lambda c: c.execute(_BACKLOG).scalar_one())
 
     async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
         """Note, before the call, that this process begins to send it.
@@ -186,6 +196,29 @@ class Posts:
 
 
 _UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])
+_HERE: ColumnElement[bool] = (POSTS.c.workspace == bindparam("workspace")) & (
+    POSTS.c.channel == bindparam("channel")
+)
+_WITH_KEY: ColumnElement[bool] = POSTS.c.key == bindparam("with_key")
+
+# Statements are made once: making them anew costs more than running them.
+_BACKLOG = select(func.count()).select_from(POSTS).where(_UNSENT)
+_NEXT = select(POSTS).where(_HERE, _UNSENT).order_by(POSTS.c.id).limit(1)
+_BUSY_CHANNELS = select(POSTS.c.workspace, POSTS.c.channel).where(_UNSENT).distinct()
+_BY_KEY = select(POSTS).where(_WITH_KEY)
+#: What has to be known of a row to change it: without its payload.
+_HEAD = select(*(column for column in POSTS.c if column is not POSTS.c.payload)).where(_WITH_KEY)
+_LOCKED_HEAD = _HEAD.with_for_update()
+_CHANGE = update(POSTS).where(_WITH_KEY).returning(*POSTS.c)
+_DELETE = delete(POSTS).where(_WITH_KEY)
+_OF_DEBATE = select(POSTS).where(POSTS.c.debate_id == bindparam("debate_id")).order_by(POSTS.c.id)
+_ROOT = (
+    select(POSTS.c.debate_id)
+    .where(_HERE, POSTS.c.method == "post", POSTS.c.thread_key.is_(None))
+    .where(POSTS.c.ts == bindparam("thread_ts"))
+    .order_by(POSTS.c.id)
+    .limit(1)
+)
 
 
 def _enqueue(connection: Connection, posts: Sequence[NewPost]) -> None:
@@ -195,54 +228,55 @@ def _enqueue(connection: Connection, posts: Sequence[NewPost]) -> None:
 
 
 def _replace(connection: Connection, post: NewPost) -> PostRow:
-    """Insert the post, or give its row the new payload."""
-    if insert_new(connection, POSTS, _fresh(post)):
+    """Give the post's row the new payload, or insert it."""
+    head = _locked(connection, post.key)
+    if head is None and insert_new(connection, POSTS, _fresh(post)):
         return _get(connection, post.key)
-    row = _get(connection, post.key, lock=True)
-    if row.state in {PostState.WAITING, PostState.SENDING}:
-        return _change(connection, post.key, payload=dict(post.payload), version=row.version + 1)
-    return _requeue(connection, row, post)
+    head = head or _locked(connection, post.key)  # inserted by somebody else meanwhile
+    if head is None:
+        raise _missing(post.key)
+    if head.state in {PostState.WAITING, PostState.SENDING}:
+        return _change(connection, post.key, payload=dict(post.payload), version=head.version + 1)
+    return _requeue(connection, head, post)
 
 
-def _requeue(connection: Connection, row: PostRow, post: NewPost) -> PostRow:
+def _requeue(connection: Connection, head: Row[Any], post: NewPost) -> PostRow:
     """Put a settled row to the end of the queue: a new id is a new place."""
-    connection.execute(delete(POSTS).where(POSTS.c.key == row.key))
-    again = {**_fresh(post), "version": row.version + 1, "ts": row.ts}
-    connection.execute(insert(POSTS).values(**again))
+    connection.execute(_DELETE, {"with_key": post.key})
+    again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
+    connection.execute(insert(POSTS), again)
     return _get(connection, post.key)
 
 
 def _fresh(post: NewPost) -> dict[str, Any]:
     """The values of a row that was never sent."""
-    fields = asdict(post)
-    return {**fields, "state": PostState.WAITING, "version": 1, "attempts": 0}
+    return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
 
 
 def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
     """The channel's first unsent post."""
-    wanted = select(POSTS).where(_in(channel), _UNSENT).order_by(POSTS.c.id).limit(1)
-    return _first(connection, wanted)
+    row = connection.execute(_NEXT, channel._asdict()).mappings().first()
+    return None if row is None else _row(row)
 
 
 def _channels_with_work(connection: Connection) -> list[Channel]:
     """Channels with unsent posts."""
-    wanted = select(POSTS.c.workspace, POSTS.c.channel).where(_UNSENT).distinct()
-    return [Channel(row.workspace, row.channel) for row in connection.execute(wanted)]
+    return [Channel(row.workspace, row.channel) for row in connection.execute(_BUSY_CHANNELS)]
 
 
 def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
     """Hand the newest version out."""
-    row = _get_for(connection, key, life)
-    if row.state in {PostState.SENT, PostState.FAILED}:
-        raise StoreError(f"The post {key!r} is not to be sent: it is {row.state} already.")
+    head = _head_for(connection, key, life)
+    if head.state in {PostState.SENT, PostState.FAILED}:
+        raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
     return _change(
         connection,
         key,
         state=PostState.SENDING,
-        sending_version=row.version,
+        sending_version=head.version,
         life=life,
         attempted_at=at,
-        attempts=row.attempts + 1,
+        attempts=head.attempts + 1,
         not_before=None,
     )
 
@@ -257,13 +291,13 @@ def _settle(
     error: str | None = None,
 ) -> PostRow:
     """End an attempt; a version nobody was handed waits for the next one."""
-    row = _get_for(connection, key, life)
-    newer = row.sending_version is not None and row.version > row.sending_version
+    head = _head_for(connection, key, life)
+    newer = head.sending_version is not None and head.version > head.sending_version
     return _change(
         connection,
         key,
         state=PostState.WAITING if newer else state,
-        ts=ts or row.ts,
+        ts=ts or head.ts,
         error=error,
         not_before=None,
     )
@@ -278,61 +312,62 @@ def _postpone(
     life: str | None,
 ) -> PostRow:
     """Put the row back to waiting."""
-    _get_for(connection, key, life)
+    _head_for(connection, key, life)
     values = {"not_before": not_before, "error": error, "life": None}
     return _change(connection, key, state=PostState.WAITING, **values)
 
 
-def _get_for(connection: Connection, key: str, life: str | None) -> PostRow:
-    """The row with this key, locked, if this life may write it; None may write all."""
-    row = _get(connection, key, lock=True)
+def _head_for(connection: Connection, key: str, life: str | None) -> Row[Any]:
+    """The row with this key, locked, without its payload, if this life may write it.
+
+    None may write all.
+    """
+    head = _locked(connection, key)
+    if head is None:
+        raise _missing(key)
     if life is not None:
-        holders.check(connection, row.workspace, row.channel, life)
-    return row
+        holders.check(connection, head.workspace, head.channel, life)
+    return head
+
+
+def _locked(connection: Connection, key: str) -> Row[Any] | None:
+    """The row with this key, locked against others, without its payload."""
+    return connection.execute(_LOCKED_HEAD, {"with_key": key}).first()
 
 
 def _change(connection: Connection, key: str, **values: Any) -> PostRow:
     """Set columns of a row."""
-    connection.execute(update(POSTS).where(POSTS.c.key == key).values(**values))
-    return _get(connection, key)
+    row = connection.execute(_CHANGE, {"with_key": key, **values}).mappings().one()
+    return _row(row)
 
 
-def _get(connection: Connection, key: str, *, lock: bool = False) -> PostRow:
-    """The row with this key, locked against others if asked for."""
-    row = _find(connection, key, lock=lock)
+def _get(connection: Connection, key: str) -> PostRow:
+    """The row with this key."""
+    row = _find(connection, key)
     if row is None:
-        raise StoreError(f"There is no post {key!r}.")
+        raise _missing(key)
     return row
 
 
-def _find(connection: Connection, key: str, *, lock: bool = False) -> PostRow | None:
+def _missing(key: str) -> StoreError:
+    return StoreError(f"There is no post {key!r}.")
+
+
+def _find(connection: Connection, key: str) -> PostRow | None:
     """The row with this key, if there is one."""
-    wanted = select(POSTS).where(POSTS.c.key == key)
-    return _first(connection, wanted.with_for_update() if lock else wanted)
+    row = connection.execute(_BY_KEY, {"with_key": key}).mappings().first()
+    return None if row is None else _row(row)
 
 
 def _debate_of_thread(connection: Connection, channel: Channel, thread_ts: str) -> str | None:
     """The debate of the channel's post with that ts that begins a thread."""
-    root = (POSTS.c.method == "post", POSTS.c.thread_key.is_(None), POSTS.c.ts == thread_ts)
-    wanted = select(POSTS.c.debate_id).where(_in(channel), *root).order_by(POSTS.c.id).limit(1)
-    return connection.execute(wanted).scalar()
+    return connection.execute(_ROOT, {**channel._asdict(), "thread_ts": thread_ts}).scalar()
 
 
 def _of_debate(connection: Connection, debate_id: str) -> list[PostRow]:
     """The debate's posts."""
-    wanted = select(POSTS).where(POSTS.c.debate_id == debate_id).order_by(POSTS.c.id)
-    return [_row(row) for row in connection.execute(wanted).mappings()]
-
-
-def _in(channel: Channel) -> Any:
-    """The condition: in this channel."""
-    return (POSTS.c.workspace == channel.workspace) & (POSTS.c.channel == channel.channel)
-
-
-def _first(connection: Connection, wanted: Select[Any]) -> PostRow | None:
-    """The first row, if there is one."""
-    row = connection.execute(wanted).mappings().first()
-    return None if row is None else _row(row)
+    found = connection.execute(_OF_DEBATE, {"debate_id": debate_id}).mappings()
+    return [_row(row) for row in found]
 
 
 def _row(row: RowMapping) -> PostRow:

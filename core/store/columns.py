@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, DateTime, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.types import TypeDecorator
 
 
@@ -39,7 +41,13 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) 
 
     Waits for another transaction that is inserting the same.
     """
-    maker = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = maker(table).values(**values).on_conflict_do_nothing()
-    # Not `rowcount`: psycopg's is unknown for inserts.
-    return connection.execute(statement.returning(*table.primary_key)).first() is not None
+    return (
+        connection.execute(_insertion(table, connection.dialect.name), values).first() is not None
+    )
+
+
+@cache
+def _insertion(table: Table, dialect: str) -> ReturningInsert[Any]:
+    """The statement, made once; it returns keys, as psycopg knows no `rowcount` of inserts."""
+    maker = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    return maker(table).on_conflict_do_nothing().returning(*table.primary_key)

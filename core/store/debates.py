@@ -11,8 +11,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
-    Select,
     and_,
+    bindparam,
     exists,
     func,
     insert,
@@ -63,8 +63,7 @@ class SqlDebateStore:
 
     async def begun(self, origin: str) -> str | None:
         """The id of the debate that this origin began."""
-        wanted = select(DEBATES.c.id).where(DEBATES.c.origin == origin)
-        return await self._database.read(lambda c: c.execute(wanted).scalar())
+        return await self._database.read(lambda c: c.execute(_BEGUN, {"origin": origin}).scalar())
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
@@ -114,6 +113,25 @@ class SqlDebateStore:
         return await installation_secret(self._database)
 
 
+_ID: ColumnElement[bool] = DEBATES.c.id == bindparam("with_id")
+_LOG: ColumnElement[bool] = EVENTS.c.debate_id == bindparam("with_id")
+
+# Statements are made once: making them anew costs more than running them.
+_BEGUN = select(DEBATES.c.id).where(DEBATES.c.origin == bindparam("origin"))
+_HEAD = select(DEBATES.c.run_number, DEBATES.c.published_seq).where(_ID)
+_LOCKED_HEAD = _HEAD.with_for_update()
+_LAST_SEQ = select(func.max(EVENTS.c.seq)).where(_LOG)
+_STANDING = select(EVENTS).where(_LOG, EVENTS.c.key == bindparam("key"))
+_AFTER = select(EVENTS).where(_LOG, EVENTS.c.seq > bindparam("after")).order_by(EVENTS.c.seq)
+_START = (
+    select(EVENTS)
+    .join(DEBATES, DEBATES.c.id == EVENTS.c.debate_id)
+    .where(DEBATES.c.origin == bindparam("origin"), EVENTS.c.seq == 1)
+)
+_UPDATE = update(DEBATES).where(_ID)
+_INSERT = insert(EVENTS)
+
+
 def _create(
     connection: Connection, first: Recorded, started: DebateStarted, origin: str
 ) -> Appended:
@@ -140,12 +158,7 @@ def _create(
 
 def _start_from(connection: Connection, origin: str, debate_id: str) -> Recorded:
     """The start that the origin led to."""
-    wanted = (
-        select(EVENTS)
-        .join(DEBATES, DEBATES.c.id == EVENTS.c.debate_id)
-        .where(DEBATES.c.origin == origin, EVENTS.c.seq == 1)
-    )
-    row = connection.execute(wanted).first()
+    row = connection.execute(_START, {"origin": origin}).first()
     if row is None:
         raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
     return _recorded(row)
@@ -160,7 +173,8 @@ def _append(connection: Connection, draft: Recorded, run: RunToken | None) -> Ap
     head = _head(connection, debate_id, lock=True)
     if run is not None and run != RunToken(debate_id, head.run_number):
         raise RunLost(f"Another run holds the debate {debate_id} now.")
-    standing = connection.execute(_of(debate_id).where(EVENTS.c.key == draft.event.key)).first()
+    wanted = {"with_id": debate_id, "key": draft.event.key}
+    standing = connection.execute(_STANDING, wanted).first()
     if standing is not None:
         return Appended(_recorded(standing), fresh=False)
     recorded = replace(draft, seq=_last_seq(connection, debate_id) + 1)
@@ -181,7 +195,7 @@ def _insert(connection: Connection, recorded: Recorded) -> None:
         "at": recorded.at,
         "body": event_to_json(event),
     }
-    connection.execute(insert(EVENTS).values(**row))
+    connection.execute(_INSERT, row)
 
 
 def _note_end(connection: Connection, recorded: Recorded) -> None:
@@ -199,8 +213,8 @@ def _note_end(connection: Connection, recorded: Recorded) -> None:
 def _events(connection: Connection, debate_id: str, after: int) -> list[Recorded]:
     """The rows of the log as values."""
     _head(connection, debate_id)
-    wanted = _of(debate_id).where(EVENTS.c.seq > after).order_by(EVENTS.c.seq)
-    return [_recorded(row) for row in connection.execute(wanted)]
+    found = connection.execute(_AFTER, {"with_id": debate_id, "after": after})
+    return [_recorded(row) for row in found]
 
 
 def _claim(connection: Connection, debate_id: str) -> RunToken:
@@ -257,8 +271,7 @@ def _head(connection: Connection, debate_id: str, *, lock: bool = False) -> Row[
     Raises:
         DebateUnknown: There is none.
     """
-    wanted = select(DEBATES.c.run_number, DEBATES.c.published_seq).where(DEBATES.c.id == debate_id)
-    row = connection.execute(wanted.with_for_update() if lock else wanted).first()
+    row = connection.execute(_LOCKED_HEAD if lock else _HEAD, {"with_id": debate_id}).first()
     if row is None:
         raise DebateUnknown(f"There is no debate {debate_id}.")
     return row
@@ -266,18 +279,12 @@ def _head(connection: Connection, debate_id: str, *, lock: bool = False) -> Row[
 
 def _last_seq(connection: Connection, debate_id: str) -> int:
     """The newest event's number."""
-    newest = select(func.max(EVENTS.c.seq)).where(EVENTS.c.debate_id == debate_id)
-    return connection.execute(newest).scalar() or 0
+    return connection.execute(_LAST_SEQ, {"with_id": debate_id}).scalar() or 0
 
 
 def _update(connection: Connection, debate_id: str, **values: Any) -> None:
     """Set columns of the debate's own row."""
-    connection.execute(update(DEBATES).where(DEBATES.c.id == debate_id).values(**values))
-
-
-def _of(debate_id: str) -> Select[Any]:
-    """The debate's events."""
-    return select(EVENTS).where(EVENTS.c.debate_id == debate_id)
+    connection.execute(_UPDATE, {"with_id": debate_id, **values})
 
 
 def _recorded(row: Row[Any]) -> Recorded:

@@ -3,12 +3,15 @@
 from datetime import UTC, date
 from decimal import Decimal
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, bindparam, func, insert, select
 
 from core.events import Recorded, spent_by
 from core.store.tables import DEBATES, SPENDING
 
 _NANO = Decimal(10) ** 9
+# Statements are made once: making them anew costs more than running them.
+_WHOSE = select(DEBATES.c.workspace, DEBATES.c.asked_by).where(DEBATES.c.id == bindparam("id"))
+_BOOK = insert(SPENDING)
 
 
 def book(connection: Connection, recorded: Recorded) -> None:
@@ -16,10 +19,7 @@ def book(connection: Connection, recorded: Recorded) -> None:
     cost = spent_by(recorded.event).cost
     if not cost:
         return
-    whose = select(DEBATES.c.workspace, DEBATES.c.asked_by).where(
-        DEBATES.c.id == recorded.debate_id
-    )
-    workspace, person = connection.execute(whose).one()
+    workspace, person = connection.execute(_WHOSE, {"id": recorded.debate_id}).one()
     row = {
         "debate_id": recorded.debate_id,
         "key": recorded.event.key,
@@ -28,7 +28,7 @@ def book(connection: Connection, recorded: Recorded) -> None:
         "person": person,
         "nanodollars": int((cost * _NANO).to_integral_value()),
     }
-    connection.execute(insert(SPENDING).values(**row))
+    connection.execute(_BOOK, row)
 
 
 def total(connection: Connection, day: date, workspace: str, person: str | None) -> Decimal:

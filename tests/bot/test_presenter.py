@@ -1,12 +1,13 @@
 """People see each thing once, in an order that reads well, whatever order turns end in."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.ids import board_key, edit_key, headline_key, report_key, turn_key
+from bot.ids import board_key, edit_key, ended_key, headline_key, report_key, turn_key
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import Reading, read, step, turn_of
 from bot.presenter.sink import Presenter
@@ -60,6 +61,7 @@ class Queue:
     def __init__(self) -> None:
         self.sent: dict[str, NewPost] = {}
         self.edits: list[NewPost] = []
+        self.later: dict[str, Callable[[], Awaitable[NewPost]]] = {}
         self.down = False
 
     async def post(self, posts: Sequence[NewPost]) -> None:
@@ -72,6 +74,12 @@ class Queue:
         if self.down:
             raise StoreDown
         self.edits.append(post)
+
+    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
+        self.later[key] = make
+
+    async def drop_later(self, key: str) -> None:
+        self.later.pop(key, None)
 
 
 class Log:
@@ -216,15 +224,34 @@ async def test_a_question_without_room_on_the_board_follows_in_full():
     assert sum(post.payload["text"].count("every job") for post in replies) == 150
 
 
-async def test_every_later_event_and_every_start_of_turns_edits_the_board():
+async def test_progress_and_the_start_of_turns_edit_the_board_later_and_only_the_newest_state():
     log, queue = play(SETUP), Queue()
     presenter = Presenter(queue, Log(log))
     await publish(presenter, log, 0, 5)
     await presenter.turns_began(fold(log[:5]), ())
-    assert len(queue.edits) == 5
-    assert {edit.key for edit in queue.edits} == {edit_key(DEBATE_ID)}
-    assert {edit.method for edit in queue.edits} == {"update"}
-    assert {edit.payload["target_key"] for edit in queue.edits} == {board_key(DEBATE_ID)}
+    assert not queue.edits
+    assert set(queue.later) == {edit_key(DEBATE_ID)}
+    edit = await queue.later[edit_key(DEBATE_ID)]()
+    assert (edit.key, edit.method) == (edit_key(DEBATE_ID), "update")
+    assert edit.payload["target_key"] == board_key(DEBATE_ID)
+
+
+async def test_what_people_do_edits_the_board_at_once_and_nothing_older_comes_after_it():
+    log, queue = play(SETUP), Queue()
+    presenter = Presenter(queue, Log(log))
+    await publish(presenter, log, 0, 4)
+    assert queue.later
+    stopped = replace(log[3], seq=5, event=StopRequested(stop=Stop(by=Person(id="U1"))))
+    await presenter.publish(fold([*log[:4], stopped]), stopped)
+    assert not queue.later
+    assert [edit.key for edit in queue.edits] == [edit_key(DEBATE_ID)]
+
+
+async def test_the_end_of_a_debate_leaves_no_older_board_behind():
+    log, queue = play(SETUP), Queue()
+    await publish(Presenter(queue, Log(log)), log, 0, len(log))
+    assert not queue.later
+    assert queue.edits[-1].key == ended_key(DEBATE_ID)
 
 
 async def test_debates_held_elsewhere_are_none_of_its_business():
