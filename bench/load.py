@@ -1,15 +1,17 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
-    python -m bench.load [--debates 500] [--latency 5] [--spread 60] [--parked 1000]
+    python -m bench.load [--debates 500] [--latency 5] [--spread 20] [--parked 1000]
 
 The workspace and its people run in one process, the bot in another: real Bolt, real WebSocket, real
 SQLite on disk; only the models are scripted, and take the same time for every call. Debates begin
-evenly over the spread, as people would ask, and all run at once. It stops by itself.
+evenly over the spread, as people would ask, and all run at once. Debates are parked in a bot of
+their own. Slack is faster here than it is: ten edits and twenty posts a second. It stops by itself.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import platform
 import sys
 import tempfile
@@ -17,7 +19,7 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +104,66 @@ def at(values: Sequence[float], percent: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else 0.0
 
 
-async def measure(wanted: argparse.Namespace) -> None:
-    """Run it all and print the figures."""
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """How much to measure; times are seconds."""
+
+    debates: int = 500
+    latency: float = 5.0
+    spread: float = 20.0
+    parked: int = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What debates that run have cost; times are seconds."""
+
+    debates: int
+    #: Debates that ran at the same time, at most.
+    most: int
+    turns: int
+    taken: float
+    #: CPU time of the bot's process for one turn, acknowledgements and all.
+    cpu_per_turn: float
+    #: Share of one CPU that the bot's process took.
+    cpu: float
+    #: Posts that were still to be sent when the last debate ended.
+    unsent: int
+    #: Per debate: time per turn of its longest chain that was not the model's.
+    overhead: Sequence[float]
+    #: How long each command and click waited for its acknowledgement.
+    acks: Sequence[float] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parked:
+    """What debates that wait for people cost."""
+
+    parked: int
+    kilobytes: float
+    #: Share of one CPU while nothing happens.
+    cpu: float
+
+
+async def load(wish: Wish) -> Load:
+    """Hold debates while people type and click."""
+    async with _an_office(wish) as (workspace, bot, places):
+        over = asyncio.Event()
+        people = asyncio.create_task(acks(workspace, places["channels"], over))
+        found = await bot.ask(debates=wish.debates, spread=wish.spread, **places)
+        over.set()
+        return Load(**found, acks=await people)
+
+
+async def park(wish: Wish) -> Parked:
+    """Have debates wait for people."""
+    async with _an_office(wish) as (_, bot, places):
+        return Parked(**await bot.ask(park=wish.parked, **places))
+
+
+@asynccontextmanager
+async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Bot, dict[str, Any]]]:
+    """A workspace, a bot in it, and where debates can be held."""
     names = [f"team-{number}" for number in range(CHANNELS)]
     config = WorkspaceConfig(
         channels=tuple(ChannelSpec(name, with_bot=True) for name in names), pace=QUICK
@@ -111,51 +171,60 @@ async def measure(wanted: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_workspace(config) as workspace,
-            a_bot(workspace, Path(folder), wanted.latency) as bot,
-            asyncio.timeout(PATIENCE + wanted.spread + wanted.latency * 10),
+            a_bot(workspace, Path(folder), wish.latency) as bot,
+            asyncio.timeout(PATIENCE),
         ):
             ids = [workspace.channel(name).id for name in names]
-            over = asyncio.Event()
-            people = asyncio.create_task(acks(workspace, names, over))
-            load = await bot.ask(
-                debates=wanted.debates,
-                spread=wanted.spread,
-                channels=ids,
-                team=workspace.world.team_id,
-            )
-            over.set()
-            _print_load(load, await people)
-            parked = await bot.ask(park=wanted.parked, channels=ids, team=workspace.world.team_id)
-            _print_parked(parked)
+            yield workspace, bot, {"channels": ids, "team": workspace.world.team_id}
 
 
-def _print_load(load: dict[str, Any], taken: Sequence[float]) -> None:
-    print(
-        f"{load['debates']} debates, at most {load['most']} at once, {load['turns']} turns in"
-        f" {load['seconds']:.0f} s, CPU {load['cpu']:.0%}"
-    )
-    own = load["overhead"]
-    print(f"overhead per turn: p50 {at(own, 50) * 1000:.0f} ms, p99 {at(own, 99) * 1000:.0f} ms")
-    print(
-        f"acknowledgement of {len(taken)} commands and clicks: p50 {at(taken, 50) * 1000:.0f} ms,"
-        f" p99 {at(taken, 99) * 1000:.0f} ms"
+def in_words(load: Load) -> str:
+    """Return the figures of debates that ran."""
+    own, acks = load.overhead, load.acks
+    return (
+        f"{load.debates} debates, at most {load.most} at once, {load.turns} turns in"
+        f" {load.taken:.0f} s, CPU {load.cpu:.0%}, {load.cpu_per_turn * 1000:.1f} ms of it per"
+        f" turn, {load.unsent} posts still to be sent\n"
+        f"overhead per turn: p50 {at(own, 50) * 1000:.0f} ms, p99 {at(own, 99) * 1000:.0f} ms\n"
+        f"acknowledgement of {len(acks)} commands and clicks: p50 {at(acks, 50) * 1000:.0f} ms,"
+        f" p99 {at(acks, 99) * 1000:.0f} ms"
     )
 
 
-def _print_parked(parked: dict[str, Any]) -> None:
-    print(f"memory per parked debate: {parked['kilobytes']:.1f} KB ({parked['parked']} parked)")
-    print(f"idle CPU with {parked['parked']} parked debates: {parked['cpu']:.2%}")
+def parked_in_words(parked: Parked) -> str:
+    """Return the figures of debates that wait."""
+    return (
+        f"{parked.parked} parked debates: {parked.kilobytes:.1f} KB of memory each,"
+        f" idle CPU {parked.cpu:.2%}"
+    )
+
+
+def machine() -> str:
+    """Return what the figures were measured on."""
+    busy = os.getloadavg()[0]
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, load {busy:.1f} before,"
+        f" Python {platform.python_version()}, SQLite on disk"
+    )
+
+
+async def measure(wish: Wish) -> None:
+    """Measure and print."""
+    print(machine(), flush=True)
+    if wish.debates:
+        print(in_words(await load(wish)), flush=True)
+    if wish.parked:
+        print(parked_in_words(await park(wish)))
 
 
 def main() -> None:
     """Read what is wanted, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--debates", type=int, default=500)
-    parser.add_argument("--latency", type=float, default=5.0, help="seconds per model call")
-    parser.add_argument("--spread", type=float, default=60.0, help="seconds the beginnings take")
-    parser.add_argument("--parked", type=int, default=1000)
-    print(f"{platform.machine()}, Python {platform.python_version()}, SQLite on disk")
-    asyncio.run(measure(parser.parse_args()))
+    parser.add_argument("--debates", type=int, default=Wish.debates)
+    parser.add_argument("--latency", type=float, default=Wish.latency, help="seconds per call")
+    parser.add_argument("--spread", type=float, default=Wish.spread, help="for the beginnings")
+    parser.add_argument("--parked", type=int, default=Wish.parked)
+    asyncio.run(measure(Wish(**vars(parser.parse_args()))))
 
 
 if __name__ == "__main__":

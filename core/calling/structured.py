@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +21,7 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+@cache
 def answer_form(answer_type: type[BaseModel]) -> AnswerForm:
     """The form every vendor's strict mode accepts: all required, no $ref, no bounds.
 
