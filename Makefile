@@ -25,7 +25,7 @@ SAY      = @printf '== %s\n'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate test check docs format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate test check docs pictures format-check lint types imports docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ docker-lint: $(DEV)
 
 docs: $(DEV) ## Rewrite what the documents take from the code
 	@$(BIN)/python tools/code_map.py
+
+pictures: $(DEV) ## Take the pictures of docs/team.md anew; needs Chromium
+	@$(BIN)/python tools/pictures.py $(ARGS)
 
 fix: $(DEV) ## Format, and repair what can be repaired
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

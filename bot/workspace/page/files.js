@@ -26,6 +26,7 @@ function isText(file) {
 
 function typeOf(file) {
   if (isMarkdown(file)) return "Markdown";
+  if (/\bjson$/.test(file.mimetype ?? "")) return "JSON";
   return file.pretty_type ?? file.mimetype;
 }
 

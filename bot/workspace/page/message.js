@@ -87,7 +87,8 @@ function drawMarks(message, ctx, inThread) {
 
 function drawBroadcastMark(message, ctx, inThread) {
   if (inThread) return h("div", { class: "mark" }, icon("hash"), "Also sent to the channel");
-  const root = message.root ?? ctx.store.find(message.channel, message.thread_ts);
+  // The root as it is now; what came with the reply is how it was then.
+  const root = ctx.store.find(message.channel, message.thread_ts) ?? message.root;
   const link = h(
     "a",
     { href: `#/${message.channel}/${message.thread_ts}` },

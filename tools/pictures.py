@@ -1,0 +1,254 @@
+"""Takes the pictures of docs/team.md: a debate in the local workspace, and one in a terminal.
+
+`python tools/pictures.py` writes them into docs/pictures; another folder may be named. It needs
+Chromium (on Debian: `apt-get install chromium`), no key and no network. The question and the
+engine are always the same; times and ids differ.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.async_api import Browser, Locator, Page, async_playwright, expect
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.terminal_theme import DIMMED_MONOKAI
+from rich.text import Text
+
+from bot.demo import CHANNEL, Demo, Stage, asking
+from core.clock import SystemClock
+from core.model_call import ModelCalls
+from core.providers.offline import OfflineProvider
+from core.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "pictures"
+QUESTION = (
+    "Kafka or PostgreSQL for our job queue? No job may be lost, and two people have to run it "
+    "besides their other work."
+)
+SHORT_QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
+ANSWER = "3: about 500 jobs a minute, in bursts"
+NOTE = "We already run PostgreSQL for everything else."
+REASON = "We know it well, and two people can run it."
+#: Seconds that a turn takes, so that there is a debate under way to look at.
+LATENCY = 1.5
+#: Milliseconds that a part of the debate may take to appear.
+PATIENCE = 90_000
+DESKTOP = (1120, 800)
+PHONE = (390, 844)
+#: Characters in a line of the terminal's picture.
+COLUMNS = 96
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A page of the workspace, and the folder its pictures go to."""
+
+    page: Page
+    folder: Path
+
+    async def take(self, name: str, of: Locator | None = None) -> None:
+        """Save what the window shows, or one part of it."""
+        path = self.folder / f"{name}.png"
+        await self.page.mouse.move(0, 0)
+        if of is None:
+            await self.page.screenshot(path=path, animations="disabled", caret="hide")
+        else:
+            await of.screenshot(path=path, animations="disabled", caret="hide")
+        sys.stdout.write(f"{path.name}: {path.stat().st_size // 1024} KB\n")
+
+    @property
+    def main(self) -> Locator:
+        """The channel."""
+        return self.page.locator("#main")
+
+    @property
+    def thread(self) -> Locator:
+        """The thread beside it."""
+        return self.page.locator("#thread")
+
+    @property
+    def form(self) -> Locator:
+        """The form on top."""
+        return self.page.get_by_role("dialog")
+
+    async def see(self, place: Locator, words: str) -> None:
+        """Wait until the words are there."""
+        await expect(place).to_contain_text(words, timeout=PATIENCE)
+
+    async def reply(self, words: str) -> None:
+        """Write in the thread."""
+        area = self.thread.locator("textarea")
+        await area.fill(words)
+        await area.press("Enter")
+
+
+async def start_form(camera: Camera) -> None:
+    """`/debate` alone, and what is filled into its form."""
+    area = camera.page.get_by_label(f"Message #{CHANNEL}")
+    await area.fill("/debate")
+    await area.press("Enter")
+    await camera.see(camera.form, "Estimated:")
+    await camera.form.get_by_label("Question", exact=True).fill(QUESTION)
+    await camera.take("start-form")
+    await camera.form.get_by_role("button", name="Start", exact=True).click()
+
+
+async def questions(camera: Camera) -> None:
+    """The agents' questions in the thread, one of them answered."""
+    board = camera.main.locator(".row", has_text="Asked by").last
+    await expect(board).to_be_visible(timeout=PATIENCE)
+    await board.get_by_role("link", name=re.compile("repl")).first.click(timeout=PATIENCE)
+    await camera.see(camera.thread, "questions from the agents")
+    await camera.reply(ANSWER)
+    await camera.see(camera.thread.locator(".row", has_text=ANSWER).last, "✅")
+    await show(camera.thread.locator(".row", has_text="questions from the agents").last)
+    await camera.take("questions", camera.thread)
+    await camera.thread.get_by_role("button", name=re.compile("Skip all")).click()
+    await camera.see(camera.thread, "closed")
+
+
+async def turns(camera: Camera) -> None:
+    """A thread with turns and a person's note, and the board at work."""
+    critique = camera.thread.locator(".row", has_text=re.compile("Critique of")).first
+    await expect(critique).to_be_visible(timeout=PATIENCE)
+    await camera.reply(NOTE)
+    await camera.see(camera.thread.locator(".row", has_text=NOTE).first, "👀")
+    await show(critique)
+    await camera.take("thread", camera.thread)
+    await close_thread(camera)
+    await show(camera.main.locator(".row", has_text="Asked by").last, "end")
+    await camera.take("board")
+
+
+async def show(row: Locator, edge: str = "start") -> None:
+    """Bring the top, or the end, of a message into view; nothing has the focus."""
+    await row.evaluate("(row, edge) => row.scrollIntoView({block: edge})", edge)
+    await row.page.evaluate("document.activeElement.blur()")
+
+
+async def close_thread(camera: Camera) -> None:
+    """Show the channel alone."""
+    await camera.thread.get_by_role("link", name=re.compile("Close")).click()
+    await expect(camera.thread).to_be_hidden()
+
+
+async def ending(camera: Camera) -> None:
+    """The decision in the channel, the vote in the thread, the team's word on it."""
+    decision = camera.main.locator(".row", has_text="Decision on").last
+    await expect(decision).to_be_visible(timeout=PATIENCE)
+    await camera.see(camera.main, "The agents' verdict")
+    await show(decision, "end")
+    await camera.take("decision")
+    board = camera.main.locator(".row", has_text="Asked by").last
+    await board.get_by_role("link", name=re.compile("repl")).first.click()
+    vote = camera.thread.locator(".row", has_text="First places").last
+    await expect(vote).to_be_visible(timeout=PATIENCE)
+    await show(vote)
+    await camera.take("vote", camera.thread)
+    await close_thread(camera)
+    await camera.main.get_by_role("button", name="Accept this verdict").first.click()
+    await camera.form.get_by_label(re.compile("Why")).fill(REASON)
+    await camera.form.get_by_role("button", name="Accept", exact=True).click()
+    await camera.see(camera.main, "Accepted")
+
+
+async def home(camera: Camera) -> None:
+    """The app's Home."""
+    await camera.page.get_by_role("link", name=re.compile("Moot")).first.click()
+    await camera.see(camera.main, "accepted")
+    await camera.take("home")
+
+
+@asynccontextmanager
+async def opened(
+    browser: Browser, stage: Stage, folder: Path, size: Sequence[int]
+) -> AsyncGenerator[Camera]:
+    """The channel in a window of this size; what the page throws is an error."""
+    width, height = size
+    phone = width < 600  # noqa: PLR2004 - no phone is wider
+    context = await browser.new_context(
+        viewport={"width": width, "height": height}, has_touch=phone, is_mobile=phone
+    )
+    page = await context.new_page()
+    broken: list[str] = []
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    await page.goto(stage.address)
+    await page.locator(".sidebar-top").wait_for(state="attached")
+    yield Camera(page, folder)
+    await context.close()
+    if broken:
+        raise RuntimeError(f"The page threw: {broken}")
+
+
+async def workspace_pictures(folder: Path) -> None:
+    """Hold a debate in the local workspace and take its pictures."""
+    calls = ModelCalls({"offline": OfflineProvider(LATENCY)}, SystemClock())
+    settings = asking(Settings(rounds=1))
+    demo = Demo(settings=settings, calls=calls, port=0, fast=True)
+    async with demo.stage() as stage, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=FLAGS
+        )
+        async with opened(browser, stage, folder, DESKTOP) as camera:
+            for scene in (start_form, questions, turns, ending, home):
+                await scene(camera)
+        async with opened(browser, stage, folder, PHONE) as camera:
+            await camera.see(camera.main, "Accepted")
+            await camera.take("phone")
+        await browser.close()
+
+
+def terminal_picture(folder: Path) -> None:
+    """Record `moot debate` in a terminal."""
+    moot = Path(sys.executable).with_name("moot")
+    words = ["debate", SHORT_QUESTION, "--rounds", "1"]
+    with TemporaryDirectory() as place:
+        said = subprocess.run(  # noqa: S603 - our own program
+            [str(moot), *words],
+            cwd=place,
+            env={"PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db", "COLUMNS": str(COLUMNS)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=True,
+            text=True,
+        ).stdout
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(record=True, width=COLUMNS, file=nowhere)
+        console.print(Text(f'$ moot debate "{SHORT_QUESTION}" --rounds 1', style="bold"))
+        console.print(Text(shortened(said)))
+        console.save_svg(
+            str(folder / "terminal.svg"),
+            title="moot debate",
+            theme=DIMMED_MONOKAI,
+            code_format=re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL),
+        )
+
+
+def shortened(said: str) -> str:
+    """Return what was said, without the sections between the reasoning and the last lines."""
+    reasoning, _, rest = said.partition("\n# Implementation")
+    last = rest.strip().splitlines()[-2:]
+    return "\n".join([reasoning, "[…]", "", *last])
+
+
+def main() -> None:
+    """Take all pictures."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    terminal_picture(folder)
+    asyncio.run(workspace_pictures(folder))
+
+
+if __name__ == "__main__":
+    main()
