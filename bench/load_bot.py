@@ -14,6 +14,7 @@ from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
 from bot.outbox.pace import Pace
 from bot.settings import LogFormat, LogLevel, SlackAccess
+from bot.tuning import settle_in
 from core.clock import SystemClock
 from core.events import DebateStarted, fold
 from core.formats.registry import format_of
@@ -149,6 +150,7 @@ async def main(access: str, database: str, latency: float) -> None:
         pace=pace,
     )
     async with running(parts) as moot:
+        settle_in()
         bench = Bench(moot, latency)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):

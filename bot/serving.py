@@ -16,6 +16,7 @@ from bot.settings import (
     read_settings,
     slack_access,
 )
+from bot.tuning import settle_in
 
 _log = logger(__name__)
 
@@ -64,6 +65,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         examine=lambda channel: examine_here(settings, loaded.settings, channel),
     )
     async with running(parts):
+        settle_in()
         await stop_signal().wait()
 
 

@@ -129,6 +129,12 @@ _START = (
     .where(DEBATES.c.origin == bindparam("origin"), EVENTS.c.seq == 1)
 )
 _UPDATE = update(DEBATES).where(_ID)
+_PUBLISH = (
+    update(DEBATES)
+    .where(_ID, DEBATES.c.published_seq < bindparam("upto"))
+    .values(published_seq=bindparam("upto"))
+    .returning(DEBATES.c.id)
+)
 _INSERT = insert(EVENTS)
 
 
@@ -226,8 +232,9 @@ def _claim(connection: Connection, debate_id: str) -> RunToken:
 
 def _mark_published(connection: Connection, debate_id: str, seq: int) -> None:
     """Set the number if it is greater."""
-    if _head(connection, debate_id, lock=True).published_seq < seq:
-        _update(connection, debate_id, published_seq=seq)
+    known = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
+    if known is None:
+        _head(connection, debate_id)  # as high already, or there is no such debate
 
 
 #: The debate has events that nobody has published.
