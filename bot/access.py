@@ -10,6 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
 from bot.payloads import ChannelFacts, ChannelsPage, MembersPage, Permalink, UserFound, refusal_of
+from bot.seats import NotInstalled, Seats
+from core.errors import StoreError
 
 _log = logger(__name__)
 
@@ -18,6 +20,8 @@ PATIENCE = 1.0
 #: Seconds that a person's channels are taken as known.
 REMEMBERED = 15.0
 _PAGE = 200
+#: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
+_UNANSWERED = (SlackApiError, OSError, NotInstalled, StoreError)
 
 
 class Standing(Enum):
@@ -32,22 +36,26 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class Access:
-    """Asks Slack about channels and people."""
+    """Asks Slack about the channels and people of one workspace."""
 
-    client: AsyncWebClient
+    seats: Seats
+    team: str
     _channels: dict[str, tuple[float, frozenset[str]]] = field(
         default_factory=dict[str, tuple[float, frozenset[str]]], init=False
     )
     _names: dict[str, str] = field(default_factory=dict[str, str], init=False)
 
+    async def _client(self) -> AsyncWebClient:
+        return (await self.seats.of(self.team)).client
+
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
         try:
             async with asyncio.timeout(PATIENCE):
-                answer = await self.client.conversations_info(channel=channel)
+                answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
-        except OSError as error:
+        except (OSError, NotInstalled, StoreError) as error:
             _log.warning("cannot ask about a channel", reason=type(error).__name__)
             return Standing.UNKNOWN
         facts = ChannelFacts.model_validate(answer.data)
@@ -60,7 +68,7 @@ class Access:
         try:
             async with asyncio.timeout(PATIENCE):
                 return await self._is_member(person, channel)
-        except (SlackApiError, OSError) as error:
+        except _UNANSWERED as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
             return False
 
@@ -75,7 +83,7 @@ class Access:
         try:
             async with asyncio.timeout(PATIENCE):
                 found = await self._ask_channels(person)
-        except (SlackApiError, OSError) as error:
+        except _UNANSWERED as error:
             _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
             return frozenset()
         self._channels[person] = (time.monotonic() + REMEMBERED, found)
@@ -84,7 +92,7 @@ class Access:
     async def _ask_channels(self, person: str) -> frozenset[str]:
         found, cursor = set[str](), ""
         while True:
-            answer = await self.client.users_conversations(
+            answer = await (await self._client()).users_conversations(
                 user=person,
                 types="public_channel,private_channel",
                 limit=_PAGE,
@@ -101,8 +109,8 @@ class Access:
             return self._names[person]
         try:
             async with asyncio.timeout(PATIENCE):
-                answer = await self.client.users_info(user=person)
-        except (SlackApiError, OSError) as error:
+                answer = await (await self._client()).users_info(user=person)
+        except _UNANSWERED as error:
             _log.warning("cannot ask for a name", reason=type(error).__name__)
             return ""
         self._names[person] = UserFound.model_validate(answer.data).name
@@ -112,8 +120,10 @@ class Access:
         """Return the address of a message; empty when Slack does not say."""
         try:
             async with asyncio.timeout(PATIENCE):
-                answer = await self.client.chat_getPermalink(channel=channel, message_ts=ts)
-        except (SlackApiError, OSError) as error:
+                answer = await (await self._client()).chat_getPermalink(
+                    channel=channel, message_ts=ts
+                )
+        except _UNANSWERED as error:
             _log.warning("no link to a message", reason=type(error).__name__)
             return ""
         return Permalink.model_validate(answer.data).permalink
@@ -121,7 +131,7 @@ class Access:
     async def _is_member(self, person: str, channel: str) -> bool:
         cursor = ""
         while True:
-            answer = await self.client.conversations_members(
+            answer = await (await self._client()).conversations_members(
                 channel=channel, limit=_PAGE, cursor=cursor or None
             )
             page = MembersPage.model_validate(answer.data)
@@ -129,6 +139,18 @@ class Access:
                 return True
             if not (cursor := page.next_cursor):
                 return False
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """What is asked of Slack, by workspace."""
+
+    seats: Seats
+    _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
+
+    def of(self, team: str) -> Access:
+        """Return who may see and do what in a workspace."""
+        return self._known.setdefault(team, Access(self.seats, team))
 
 
 def _standing_after(error: SlackApiError) -> Standing:

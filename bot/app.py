@@ -3,24 +3,23 @@
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.web.async_client import AsyncWebClient
 
 import bot.store.tables
 import core.store.tables
-from bot.access import Access
+from bot.access import Accesses
 from bot.building import build_turns, database_url, estimating
 from bot.choices import ModelSet
 from bot.commands import Commands
 from bot.gateway.failing import answer_failures
-from bot.gateway.greeting import identify
 from bot.gateway.http import HttpServer
 from bot.gateway.socket import SocketGateway
 from bot.health import Health
 from bot.housekeeping import housekeeping
+from bot.installing.door import Door, many_workspaces, one_workspace
 from bot.jobs.beat import Beat
 from bot.limits import Bounds
 from bot.listeners.doctoring import Examine
@@ -32,8 +31,6 @@ from bot.log import logger
 from bot.metrics import CountingSink, Gauges, Metrics, exposition
 from bot.outbox.pace import Pace
 from bot.outbox.sender import Outbox
-from bot.outbox.slack import slack_client
-from bot.payloads import Identity
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
 from bot.people.finding import Finding
@@ -43,8 +40,10 @@ from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
 from bot.runner.port import Runner
 from bot.runner.sharing import Sharing, sharing_of
+from bot.seats import Seats
 from bot.settings import SlackAccess
 from bot.store.deliveries import Deliveries
+from bot.store.organisations import Organisations
 from bot.store.posts import Posts
 from bot.store.reminders import Reminders
 from bot.store.search import DebateWords
@@ -90,7 +89,7 @@ class Parts:
 class Moot:
     """A running bot."""
 
-    identity: Identity
+    seats: Seats
     store: SqlDebateStore
     posts: Posts
     commands: Commands
@@ -113,14 +112,11 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         stack.push_async_callback(parts.calls.close)
         database = await stack.enter_async_context(await _open(parts.database))
         await stack.enter_async_context(housekeeping(Deliveries(database), SystemClock()))
-        client = slack_client(parts.slack.bot_token, parts.slack.api_url)
-        identity = await identify(client)
+        door = await stack.enter_async_context(_door(parts, database))
         sharing = sharing_of(database_url(parts.database), parts.beat)
         metrics = Metrics()
-        reception, runner = _tie(
-            parts, database, client, identity, sharing=sharing, metrics=metrics
-        )
-        app = _listening(parts, client, reception)
+        reception, runner = _tie(parts, database, door.seats, sharing=sharing, metrics=metrics)
+        app = _listening(parts, door, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
             database=lambda: _answers(database),
@@ -134,13 +130,14 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
             figures=_figures(metrics, reception, runner),
+            installing=door.installing,
         )
         ways_in = (http, gateway) if gateway else (http,)
         await _start(stack, reception, runner, sharing=sharing, ways_in=ways_in)
         stack.enter_context(http.ready())
-        _log.info("running", team=identity.team, address=http.address)
+        _log.info("running", team=door.name, address=http.address)
         yield Moot(
-            identity=identity,
+            seats=door.seats,
             store=SqlDebateStore(database),
             posts=reception.posts,
             commands=reception.commands,
@@ -175,6 +172,22 @@ async def _start(
     reception.reminding.start()
 
 
+def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Door]:
+    """Return how workspaces come in: by OAuth, or with the one token of the settings."""
+    if parts.slack.oauth is None:
+        return one_workspace(parts.slack)
+    return many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
+
+
+def _addresses(seats: Seats) -> Callable[[str], Awaitable[str]]:
+    """Return what tells a workspace's own address."""
+
+    async def address(team_id: str) -> str:
+        return (await seats.of(team_id)).identity.url
+
+    return address
+
+
 async def _open(location: str) -> Database:
     database = await Database.open(database_url(location))
     try:
@@ -189,15 +202,14 @@ async def _open(location: str) -> Database:
 def _tie(
     parts: Parts,
     database: Database,
-    client: AsyncWebClient,
-    identity: Identity,
+    seats: Seats,
     *,
     sharing: Sharing,
     metrics: Metrics,
 ) -> tuple[Reception, Runner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
-    outbox = _outbox(parts, posts, client, identity, shares=(sharing, metrics))
+    outbox = _outbox(parts, posts, seats, shares=(sharing, metrics))
     channels, words = ChannelSettings(database), DebateWords(database)
     reminders = Reminders(database)
     sink = CountingSink(_presenter(database, outbox), store, clock, metrics)
@@ -220,8 +232,9 @@ def _tie(
         steering=Steering(commands=commands, starting=begins),
         deciding=Deciding(commands=commands),
         reminding=Reminding(reminders, commands),
-        finding=Finding(commands=commands, words=words, posts=posts, team_url=identity.url),
-        access=Access(client),
+        finding=Finding(commands=commands, words=words, posts=posts, team_url=_addresses(seats)),
+        access=Accesses(seats),
+        seats=seats,
         outbox=outbox,
         posts=posts,
         deliveries=Deliveries(database),
@@ -243,8 +256,7 @@ def _commands(parts: Parts, store: SqlDebateStore, runner: Runner, clock: Clock)
 def _outbox(
     parts: Parts,
     posts: Posts,
-    client: AsyncWebClient,
-    identity: Identity,
+    seats: Seats,
     *,
     shares: tuple[Sharing, Metrics],
 ) -> Outbox:
@@ -252,11 +264,10 @@ def _outbox(
     sharing, metrics = shares
     outbox = Outbox(
         posts=posts,
-        client=client,
+        seats=seats,
         clock=SystemClock(),
         life=secrets.token_hex(8),
         pace=parts.pace,
-        team_url=identity.url,
         supervise=sharing.channels,
         on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
     )
@@ -288,12 +299,13 @@ def _figures(
     return lambda: exposition(metrics, gauges)
 
 
-def _listening(parts: Parts, client: AsyncWebClient, reception: Reception) -> AsyncApp:
+def _listening(parts: Parts, door: Door, reception: Reception) -> AsyncApp:
     """Make the Bolt app. Its logger is a quiet one: Bolt logs whole bodies at INFO."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(
-        client=client,
+        client=door.client,
+        authorize=door.authorize,
         signing_secret=parts.slack.signing_secret or None,
         request_verification_enabled=bool(parts.slack.signing_secret),
         logger=logging.getLogger("slack_bolt"),

@@ -12,8 +12,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
+#: Where the app is installed for a whole organisation, "team" may be null.
+_TEAM = AliasChoices(AliasPath("team", "id"), AliasPath("user", "team_id"))
 _MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
@@ -197,7 +207,7 @@ class Click(Filled):
     """
 
     trigger_id: str
-    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    team_id: str = Field(validation_alias=_TEAM)
     user_id: str = Field(validation_alias=AliasPath("user", "id"))
     user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
     #: Empty where the click was in a form or in App Home.
@@ -215,7 +225,7 @@ class FormSubmitted(Filled):
     """
 
     trigger_id: str = ""
-    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    team_id: str = Field(validation_alias=_TEAM)
     user_id: str = Field(validation_alias=AliasPath("user", "id"))
     user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
 
@@ -227,7 +237,7 @@ class MessageShortcut(Payload):
     """
 
     trigger_id: str
-    team_id: str = Field(validation_alias=AliasPath("team", "id"))
+    team_id: str = Field(validation_alias=_TEAM)
     user_id: str = Field(validation_alias=AliasPath("user", "id"))
     user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
     channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
@@ -258,6 +268,16 @@ class TeamEvent(Payload):
     """An event of which only the workspace matters: `app_uninstalled`."""
 
     team_id: str
+    enterprise_id: str | None = None
+    #: The app was installed for the whole organisation.
+    is_everywhere: bool = Field(
+        default=False, validation_alias=AliasPath("authorizations", 0, "is_enterprise_install")
+    )
+
+    @property
+    def installed_in(self) -> str | None:
+        """The workspace it was installed in; None: in the whole organisation."""
+        return None if self.is_everywhere else self.team_id
 
 
 class ChannelGone(TeamEvent):

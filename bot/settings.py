@@ -5,7 +5,7 @@ Field names are the names of the environment variables, in lower case.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -66,6 +66,13 @@ class BotSettings(BaseSettings):
     slack_app_token: SecretStr = SecretStr("")
     #: 32 hexadecimal digits, for HTTP mode: Basic Information → Signing Secret.
     slack_signing_secret: SecretStr = SecretStr("")
+    #: The app's own credentials, for OAuth and many workspaces: Basic Information.
+    slack_client_id: str = ""
+    slack_client_secret: SecretStr = SecretStr("")
+    #: Keys that tokens are encrypted with in the database, commas between them, the newest first.
+    moot_token_keys: SecretStr = SecretStr("")
+    #: Where people's browsers find Moot: "https://moot.example.com".
+    moot_public_url: str = ""
     #: Another API server than Slack's own: a proxy, or the local workspace.
     slack_api_url: str = SLACK_API_URL
 
@@ -175,15 +182,30 @@ def _in_words(field: str, message: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OAuthAccess:
+    """Checked credentials with which workspaces install the app."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    #: The newest first; `Cipher` checks them.
+    token_keys: tuple[str, ...] = field(repr=False)
+    #: Without a slash at its end.
+    public_url: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SlackAccess:
     """Checked credentials for one Slack app."""
 
-    bot_token: str
+    #: Empty with OAuth: every workspace has its own.
+    bot_token: str = ""
     #: Empty in HTTP mode.
     app_token: str = ""
     #: Empty in Socket Mode.
     signing_secret: str = ""
     api_url: str = SLACK_API_URL
+    #: None: one workspace, whose token is in the settings.
+    oauth: OAuthAccess | None = None
 
 
 @dataclass(frozen=True)
@@ -222,10 +244,30 @@ _SIGNING_SECRET = _Wanted(
 _API_URL = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 
+_CLIENT_ID = _Wanted(
+    "SLACK_CLIENT_ID",
+    re.compile(r"\d+\.\d+"),
+    "is two numbers with a dot between",
+    f"{_APP_PAGE} Basic Information → App Credentials",
+)
+_CLIENT_SECRET = _Wanted(
+    "SLACK_CLIENT_SECRET",
+    re.compile(r"[0-9a-f]{32}"),
+    "is 32 characters long, digits and letters a to f",
+    f"{_APP_PAGE} Basic Information → App Credentials",
+)
+_PUBLIC_URL = re.compile(r"https://[^\s/?#]+|http://(localhost|127\.0\.0\.1)(:\d+)?")
+
+
+def wants_oauth(settings: BotSettings) -> bool:
+    """Return whether workspaces shall install the app themselves."""
+    return bool(settings.slack_client_id.strip() or _plain(settings.slack_client_secret))
+
+
 def mode_of(settings: BotSettings) -> Mode:
     """Return the mode the credentials are for: HTTP when there is only a signing secret."""
-    has_app_token = bool(settings.slack_app_token.get_secret_value().strip())
-    has_signing_secret = bool(settings.slack_signing_secret.get_secret_value().strip())
+    has_app_token = bool(_plain(settings.slack_app_token))
+    has_signing_secret = bool(_plain(settings.slack_signing_secret))
     return Mode.HTTP if has_signing_secret and not has_app_token else Mode.SOCKET
 
 
@@ -236,9 +278,10 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
         ConfigurationBroken: One or more are missing or have the wrong form; says what each should
             look like and where to find it.
     """
-    bot = settings.slack_bot_token.get_secret_value().strip()
-    app = settings.slack_app_token.get_secret_value().strip()
-    signing = settings.slack_signing_secret.get_secret_value().strip()
+    if wants_oauth(settings):
+        return _oauth_access(settings, mode)
+    bot, app = _plain(settings.slack_bot_token), _plain(settings.slack_app_token)
+    signing = _plain(settings.slack_signing_secret)
     second = (_APP_TOKEN, app) if mode is Mode.SOCKET else (_SIGNING_SECRET, signing)
     found = [wanted.problem(value) for wanted, value in ((_BOT_TOKEN, bot), second)]
     if not _API_URL.fullmatch(settings.slack_api_url):
@@ -249,3 +292,41 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
     if mode is Mode.SOCKET:
         return SlackAccess(bot_token=bot, app_token=app, api_url=settings.slack_api_url)
     return SlackAccess(bot_token=bot, signing_secret=signing, api_url=settings.slack_api_url)
+
+
+def _oauth_access(settings: BotSettings, mode: Mode) -> SlackAccess:
+    """Check the credentials of an app that many workspaces install."""
+    signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
+    client_id = settings.slack_client_id.strip()
+    public_url = settings.moot_public_url.strip().rstrip("/")
+    asked = ((_CLIENT_ID, client_id), (_CLIENT_SECRET, secret), (_SIGNING_SECRET, signing))
+    found = [wanted.problem(value) for wanted, value in asked]
+    if mode is not Mode.HTTP or _plain(settings.slack_app_token):
+        found.append("OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty.")
+    if _plain(settings.slack_bot_token):
+        found.append(
+            "SLACK_BOT_TOKEN is one workspace's; with SLACK_CLIENT_ID every workspace that "
+            "installs Moot has its own. Leave one of the two empty."
+        )
+    if not _PUBLIC_URL.fullmatch(public_url):
+        found.append(
+            "MOOT_PUBLIC_URL is missing or has the wrong form: it is where browsers find Moot, "
+            'like "https://moot.example.com".'
+        )
+    if not _API_URL.fullmatch(settings.slack_api_url):
+        found.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    problems = [problem for problem in found if problem]
+    if problems:
+        raise ConfigurationBroken("\n".join(problems))
+    keys = [key.strip() for key in _plain(settings.moot_token_keys).split(",")]
+    oauth = OAuthAccess(
+        client_id=client_id,
+        client_secret=secret,
+        token_keys=tuple(key for key in keys if key),
+        public_url=public_url,
+    )
+    return SlackAccess(signing_secret=signing, api_url=settings.slack_api_url, oauth=oauth)
+
+
+def _plain(secret: SecretStr) -> str:
+    return secret.get_secret_value().strip()

@@ -27,6 +27,15 @@ async def identify(client: AsyncWebClient) -> Identity:
     return Identity.model_validate(await _asked(client, client.auth_test(), _WE_ARE_REFUSED))
 
 
+async def who_are_we(client: AsyncWebClient) -> Identity:
+    """Return who a token makes us, whoever's token it is.
+
+    Raises:
+        SlackApiError: Slack refuses it; an OSError if Slack cannot be reached.
+    """
+    return Identity.model_validate((await client.auth_test()).data)
+
+
 async def open_socket(client: AsyncWebClient, app_token: str) -> str:
     """Return the address of a new WebSocket.
 

@@ -12,14 +12,17 @@ import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from aiohttp import web
-from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 
-from bot.gateway.failing import dispatched
+from bot.gateway.failing import dispatched, told
 from bot.health import Health
 from core.errors import ConfigurationBroken
 
@@ -54,6 +57,8 @@ class HttpServer:
     signing_secret: str = field(default="", repr=False)
     #: Returns the figures for Prometheus; None: there are none.
     figures: Callable[[], Awaitable[bytes]] | None = None
+    #: Installs the app in more workspaces; None: there is one.
+    installing: AsyncOAuthFlow | None = None
     #: Whether everything has begun and nothing is ending yet.
     is_ready: bool = field(default=False, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
@@ -70,6 +75,10 @@ class HttpServer:
         server.router.add_get(METRICS_PATH, self._figures)
         if self.app is not None:
             server.router.add_post(EVENTS_PATH, self._take)
+        if (flow := self.installing) is not None:
+            # The page with the button that leads to Slack; then Slack sends a code for a token.
+            server.router.add_get(flow.install_path, partial(_show, flow.handle_installation))
+            server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
         self._runner = web.AppRunner(server, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await self._runner.setup()
         try:
@@ -136,6 +145,17 @@ class HttpServer:
             return False
         verifier = SignatureVerifier(self.signing_secret)
         return verifier.is_valid(body=body, timestamp=timestamp, signature=signature)
+
+
+async def _show(
+    step: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.Request
+) -> web.StreamResponse:
+    """Return the page of a step of the installation."""
+    try:
+        return await to_aiohttp_response(await step(await to_bolt_request(request)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
+        text = "Moot could not be installed. Please try again in a minute."
+        return web.Response(status=told(error), text=text)
 
 
 def _text(body: bytes) -> str | None:

@@ -34,7 +34,9 @@ async def open_settings(reception: Reception, command: Command, client: AsyncWeb
     """
     if command.is_direct:
         raise BadInput(answers.IN_DIRECT_MESSAGE)
-    if reason := answers.not_here(await reception.access.standing(command.channel_id)):
+    if reason := answers.not_here(
+        await reception.access.of(command.team_id).standing(command.channel_id)
+    ):
         raise BadInput(reason)
     channel = Channel(command.team_id, command.channel_id)
     now = await reception.starting.of_channel(channel)
@@ -52,7 +54,7 @@ async def save_settings(reception: Reception, form: FormSubmitted) -> None:
         BadInput: The person is not in the channel.
     """
     chosen, channel = checked_settings(form), form.kept.get("channel", "")
-    if not await reception.access.may_see(form.user_id, channel):
+    if not await reception.access.of(form.team_id).may_see(form.user_id, channel):
         raise BadInput(answers.NOT_A_MEMBER)
     await reception.starting.set_channel(Channel(form.team_id, channel), chosen)
     changed = settings_changed(person(form.user_id, form.user_name), chosen)

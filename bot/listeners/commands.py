@@ -134,7 +134,9 @@ async def _start(reception: Reception, command: Command, question: str) -> str:
         asked_by=person(command.user_id, command.user_name),
         place=place(command.team_id, command.channel_id),
     )
-    if reason := answers.not_here(await reception.access.standing(command.channel_id)):
+    if reason := answers.not_here(
+        await reception.access.of(command.team_id).standing(command.channel_id)
+    ):
         return reason
     try:
         begun = await reception.starting.start(wish, origin=command.trigger_id)

@@ -1,6 +1,6 @@
 """The place of debates is gone: a channel archived, the app removed. What runs there ends.
 
-It must not spend money where nobody can read it.
+It must not spend money where nobody can read it. With the app go its tokens.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -51,13 +51,16 @@ async def _end_channel(reception: Reception, body: Body) -> None:
 
 
 async def _end_workspace(reception: Reception, body: Body) -> None:
-    await end_debates(reception, TeamEvent.model_validate(body).team_id, _REMOVED)
+    event = TeamEvent.model_validate(body)
+    await end_debates(reception, event.team_id, _REMOVED)
+    await reception.seats.leave(event.enterprise_id, event.installed_in)
 
 
 async def _end_revoked(reception: Reception, body: Body) -> None:
     event = TokensRevoked.model_validate(body)
     if event.bots:
         await end_debates(reception, event.team_id, _REMOVED)
+        await reception.seats.leave(event.enterprise_id, event.installed_in)
 
 
 async def end_debates(

@@ -35,10 +35,10 @@ async def list_debates(reception: Reception, command: Command) -> Message:
         BadInput: The person is not in the channel.
     """
     if command.is_direct:
-        channels = await reception.access.channels_of(command.user_id)
+        channels = await reception.access.of(command.team_id).channels_of(command.user_id)
         found = await reception.finding.newest(command.team_id, channels, _MOST_LISTED)
         return own_list(list(map(_row, found)))
-    if not await reception.access.may_see(command.user_id, command.channel_id):
+    if not await reception.access.of(command.team_id).may_see(command.user_id, command.channel_id):
         raise BadInput(answers.NOT_A_MEMBER)
     here = [command.channel_id]
     found = await reception.finding.newest(command.team_id, here, _MOST_LISTED)
@@ -47,7 +47,7 @@ async def list_debates(reception: Reception, command: Command) -> Message:
 
 async def search_debates(reception: Reception, command: Command, wanted: str) -> Message:
     """Return debates of one's channels that hold these words."""
-    channels = await reception.access.channels_of(command.user_id)
+    channels = await reception.access.of(command.team_id).channels_of(command.user_id)
     found = await reception.finding.search(command.team_id, channels, wanted, _MOST_LISTED)
     return search_list(wanted, list(map(_row, found)))
 
@@ -56,7 +56,7 @@ async def show_home(reception: Reception, opened: HomeOpened, client: AsyncWebCl
     """Draw the Home of who opened it."""
     if opened.tab != "home":
         return
-    channels = await reception.access.channels_of(opened.user_id)
+    channels = await reception.access.of(opened.team_id).channels_of(opened.user_id)
     found = await reception.finding.newest(opened.team_id, channels, MOST_AT_HOME)
     view = home(list(map(_row, found)))
     try:

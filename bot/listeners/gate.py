@@ -12,6 +12,6 @@ async def debate_for(reception: Reception, debate_id: str, *, user: str, team: s
         BadInput: There is none; the same words whether it exists or not.
     """
     debate = await reception.commands.debate(debate_id, workspace=team)
-    if not await reception.access.may_see(user, debate.setup.place.channel):
+    if not await reception.access.of(team).may_see(user, debate.setup.place.channel):
         raise BadInput(reception.commands.unknown(debate_id))
     return debate

@@ -59,7 +59,9 @@ async def take_note(reception: Reception, event: MessageEvent) -> None:
     if debate_id is None:
         return
     origin = note_id(event.message.channel, event.message.ts)
-    by = person(event.message.user, await reception.access.name_of(event.message.user))
+    by = person(
+        event.message.user, await reception.access.of(event.team_id).name_of(event.message.user)
+    )
     reply = Reply(debate_id=debate_id, by=by, text=said, origin=origin)
     try:
         await reception.answering.take_reply(reply)
@@ -77,7 +79,7 @@ async def take_question(reception: Reception, event: MessageEvent) -> None:
         return
     wish = Wish(
         question=event.question,
-        asked_by=person(said.user, await reception.access.name_of(said.user)),
+        asked_by=person(said.user, await reception.access.of(event.team_id).name_of(said.user)),
         place=place(event.team_id, said.channel),
     )
     try:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.access import Access
+from bot.access import Accesses
 from bot.commands import Commands
 from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
@@ -13,6 +13,7 @@ from bot.people.finding import Finding
 from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
+from bot.seats import Seats
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from core.models import Person, Place
@@ -33,7 +34,8 @@ class Reception:
     deciding: Deciding
     reminding: Reminding
     finding: Finding
-    access: Access
+    access: Accesses
+    seats: Seats
     outbox: Outbox
     posts: Posts
     deliveries: Deliveries

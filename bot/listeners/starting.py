@@ -71,7 +71,7 @@ async def open_start_form(reception: Reception, client: AsyncWebClient, opening:
         BadInput: Slack does not open it any more, or no debate can be held in the channel.
     """
     if opening.channel:
-        reason = answers.not_here(await reception.access.standing(opening.channel))
+        reason = answers.not_here(await reception.access.of(opening.team).standing(opening.channel))
         if reason:
             raise BadInput(reason)
     usual = await reception.starting.usual(Channel(opening.team, opening.channel))
@@ -88,7 +88,7 @@ async def open_for_message(
     reception: Reception, used: MessageShortcut, client: AsyncWebClient
 ) -> None:
     """Open the form with a message as its question; say why where it cannot be."""
-    link = await reception.access.link_to(used.channel_id, used.message_ts)
+    link = await reception.access.of(used.team_id).link_to(used.channel_id, used.message_ts)
     opening = Opening(
         trigger_id=used.trigger_id,
         team=used.team_id,
@@ -137,8 +137,8 @@ async def start_from_form(reception: Reception, form: FormSubmitted) -> Form | N
 
 async def _check_channel(reception: Reception, form: FormSubmitted, channel: str) -> None:
     """Make sure that the debate can be held there, and that its starter belongs there."""
-    reason = answers.not_here(await reception.access.standing(channel))
-    if not reason and not await reception.access.may_see(form.user_id, channel):
+    reason = answers.not_here(await reception.access.of(form.team_id).standing(channel))
+    if not reason and not await reception.access.of(form.team_id).may_see(form.user_id, channel):
         reason = answers.NOT_A_MEMBER
     if reason and not aim_of(form).channel:
         raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(reason))

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from slack_sdk.web.async_client import AsyncWebClient
+import aiohttp
+from slack_sdk.errors import SlackApiError
 
 from bot.ids import addressed, fill_in
 from bot.log import logger
@@ -18,6 +19,7 @@ from bot.outbox.later import LaterEdits, Make
 from bot.outbox.outcomes import InDoubt, Later, Never, Outcome, outcome_of
 from bot.outbox.pace import CallKind, Pace, Turnstile
 from bot.outbox.slack import WAYS, Call, Way, carry_out, find_post
+from bot.seats import NotInstalled, Seats
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.supervisor import Supervises, Supervisor
@@ -50,13 +52,11 @@ class Outbox:
     """Sends what is in the table of posts. `post` and `replace` may be called from anywhere."""
 
     posts: Posts
-    client: AsyncWebClient
+    seats: Seats
     clock: Clock
     #: Token of this process's life; with a number, written on every row before it is sent.
     life: str
     pace: Pace = field(default_factory=Pace)
-    #: The workspace's own address, with a slash at its end.
-    team_url: str = "https://slack.com/"
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
     on_refused: Callable[[PostRow, Never], Awaitable[None]] = _nobody
 
@@ -159,6 +159,12 @@ class Outbox:
             call = await self._call(row)
         except _RootMissing:
             return await self._refuse(row, Never(_NO_ROOT, "root_missing"))
+        except NotInstalled as error:
+            return await self._refuse(row, Never(str(error), "not_installed"))
+        except (SlackApiError, OSError, aiohttp.ClientError) as error:
+            # Who we are there could not be asked: nothing was sent.
+            await self._postpone(row, _nothing_happened(error), way, errors)
+            return False
         if row.state is PostState.SENDING and not way.repeatable:
             return await self._reconcile(call, errors)
         await self._turn(way.kind, row.channel)
@@ -169,7 +175,7 @@ class Outbox:
         row = await self.posts.mark_sending(
             call.row.key, call.row.life or self.life, self.clock.now()
         )
-        linked = replace(row, payload=await self._linked(row))
+        linked = replace(row, payload=await self._linked(row, call.team_url))
         if time.monotonic() - began > FREEZE_SECONDS:
             # Others may have found the row by now: what was begun so long ago is in doubt.
             return False
@@ -244,19 +250,20 @@ class Outbox:
         thread_ts = await self._ts_of(row.thread_key) if row.thread_key else None
         target_key = row.payload.get("target_key")
         target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
-        return Call(self.client, row, thread_ts, target_ts)
+        seat = await self.seats.of(row.workspace)
+        return Call(seat.client, row, thread_ts, target_ts, seat.identity.url)
 
-    async def _linked(self, row: PostRow) -> Mapping[str, Any]:
+    async def _linked(self, row: PostRow, team_url: str) -> Mapping[str, Any]:
         """Fill in the addresses of posts of ours; of one that is not there, its channel's."""
         text = json.dumps(row.payload)
-        found = {key: await self._address(row.channel, key) for key in addressed(text)}
+        found = {key: await self._address(team_url, row.channel, key) for key in addressed(text)}
         return json.loads(fill_in(text, found))
 
-    async def _address(self, channel: str, key: str) -> str:
+    async def _address(self, team_url: str, channel: str, key: str) -> str:
         found = await self.posts.row_by_key(key)
         if found is None or found.ts is None:
-            return f"{self.team_url}archives/{channel}"
-        address = f"{self.team_url}archives/{channel}/p{found.ts.replace('.', '')}"
+            return f"{team_url}archives/{channel}"
+        address = f"{team_url}archives/{channel}/p{found.ts.replace('.', '')}"
         root = await self.posts.row_by_key(found.thread_key) if found.thread_key else None
         return f"{address}?thread_ts={root.ts}&cid={channel}" if root else address
 
@@ -277,6 +284,12 @@ class Outbox:
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
             await self.clock.sleep(seconds)
+
+
+def _nothing_happened(error: BaseException) -> Later:
+    """What a failed question before the call itself means: the call may come later."""
+    outcome = outcome_of(error)
+    return outcome if isinstance(outcome, Later) else Later(outcome.words)
 
 
 async def _unhurried(work: Coroutine[None, None, bool]) -> bool:

@@ -56,6 +56,8 @@ class Call:
     thread_ts: str | None
     #: Timestamp of the message it changes, pins or reacts to.
     target_ts: str | None
+    #: The workspace's own address, with a slash at its end.
+    team_url: str
 
     @property
     def channel(self) -> str:

@@ -1,6 +1,6 @@
 """Finding debates: of a channel, of all one's channels, by words; never more than one may see."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.commands import Commands
@@ -31,8 +31,8 @@ class Finding:
     commands: Commands
     words: DebateWords
     posts: Posts
-    #: The workspace's own address, with a slash at its end.
-    team_url: str
+    #: Returns a workspace's own address, with a slash at its end.
+    team_url: Callable[[str], Awaitable[str]]
 
     async def newest(
         self, workspace: str, channels: Collection[str], limit: int
@@ -64,5 +64,6 @@ class Finding:
         board = await self.posts.row_by_key(board_key(debate.id))
         if board is None or board.ts is None:
             return ""
-        channel = debate.setup.place.channel
-        return f"{self.team_url}archives/{channel}/p{board.ts.replace('.', '')}"
+        place = debate.setup.place
+        team_url = await self.team_url(place.workspace)
+        return f"{team_url}archives/{place.channel}/p{board.ts.replace('.', '')}"

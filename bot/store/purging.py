@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete
 
-from bot.store.tables import CHANNEL_HOLDERS, CHANNEL_SETTINGS, DEBATE_WORDS, POSTS, REMINDERS
+from bot.store.tables import (
+    CHANNEL_HOLDERS,
+    CHANNEL_SETTINGS,
+    DEBATE_WORDS,
+    ORGANISATIONS,
+    POSTS,
+    REMINDERS,
+)
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
@@ -16,5 +23,5 @@ def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
 
 def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
-    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS):
+    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS):
         connection.execute(delete(table).where(table.c.workspace == workspace))

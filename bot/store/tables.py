@@ -77,6 +77,14 @@ REMINDERS: Final = Table(
     Index("reminders_due", "due_at"),
 )
 
+#: The organisation (Enterprise Grid) a workspace belongs to; no row: it stands alone.
+ORGANISATIONS: Final = Table(
+    "organisations",
+    METADATA,
+    Column("workspace", Text, primary_key=True),
+    Column("enterprise", Text, nullable=False),
+)
+
 #: What debates are found by. On SQLite a full-text table, which has no key of its own.
 DEBATE_WORDS: Final = Table(
     "debate_words",

@@ -18,6 +18,8 @@ from bot.outbox.outcomes import InDoubt, Later, Never, outcome_of
 from bot.outbox.pace import FAST, CallKind, Pace, Turnstile
 from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
+from bot.payloads import Identity
+from bot.seats import OnlySeat, Seat
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.tables import prepare
 from bot.testing import key_of, quick_workspace
@@ -40,7 +42,7 @@ class Office:
         client.timeout = 1
         return Outbox(
             posts=self.posts,
-            client=client,
+            seats=OnlySeat(Seat(client, Identity(team_id="T1", user_id="U1"))),
             clock=SystemClock(),
             life=life,
             pace=pace,

@@ -1,0 +1,1 @@
+"""Many workspaces: how Moot is installed in each, and how their tokens are kept."""

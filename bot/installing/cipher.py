@@ -1,0 +1,70 @@
+"""Tokens at rest: encrypted with keys that are not in the database."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from core.errors import ConfigurationBroken
+
+_KEY_BYTES = 32
+#: A key made by a generator has about 28 different bytes among 32; one made up has few.
+_FEWEST_DIFFERENT = 16
+_HOW = (
+    "Make one with: python -c 'from cryptography.fernet import Fernet; "
+    "print(Fernet.generate_key().decode())'"
+)
+
+
+class TokenUnreadable(ConfigurationBroken):
+    """No key that is configured opens a stored token."""
+
+
+class Cipher:
+    """Encrypts with the first key and decrypts with any: a new key goes in front of the old ones.
+
+    Source: https://cryptography.io/en/latest/fernet/#cryptography.fernet.MultiFernet
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        """Use these keys.
+
+        Args:
+            keys: Each 32 random bytes in URL-safe base64.
+
+        Raises:
+            ConfigurationBroken: There is none, or one cannot be used.
+        """
+        if not keys:
+            raise ConfigurationBroken(f"MOOT_TOKEN_KEYS is missing or empty. {_HOW}")
+        self._fernet = MultiFernet([_fernet(key) for key in keys])
+
+    def encrypt(self, token: str) -> str:
+        """Return the token as it may be stored."""
+        return self._fernet.encrypt(token.encode()).decode()
+
+    def decrypt(self, stored: str) -> str:
+        """Return the token.
+
+        Raises:
+            TokenUnreadable: It was encrypted with a key that is not here.
+        """
+        try:
+            return self._fernet.decrypt(stored.encode()).decode()
+        except InvalidToken:
+            raise TokenUnreadable(
+                "A stored token was encrypted with a key that is not among MOOT_TOKEN_KEYS. Put "
+                "the old key back behind the new one, or install Moot there again."
+            ) from None
+
+
+def _fernet(key: str) -> Fernet:
+    """Make sure that it is a key, and no placeholder."""
+    try:
+        found = base64.urlsafe_b64decode(key.encode())
+    except (binascii.Error, ValueError):
+        found = b""
+    if len(found) != _KEY_BYTES or len(set(found)) < _FEWEST_DIFFERENT:
+        raise ConfigurationBroken(f"A key in MOOT_TOKEN_KEYS cannot be used. {_HOW}")
+    return Fernet(key)

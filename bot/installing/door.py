@@ -1,0 +1,116 @@
+"""How workspaces come in: with the one token of the settings, or by OAuth, as many as like."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
+from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
+from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.gateway.greeting import identify
+from bot.installing.cipher import Cipher
+from bot.installing.seats import InstalledSeats
+from bot.installing.tokens import BotTokens, token_tables
+from bot.manifest import manifest
+from bot.outbox.slack import slack_client
+from bot.seats import OnlySeat, Seat, Seats
+from bot.settings import SLACK_API_URL, OAuthAccess, SlackAccess
+from bot.store.organisations import Organisations
+from core.errors import ConfigurationBroken
+
+INSTALL_PATH = "/slack/install"
+REDIRECT_PATH = "/slack/oauth_redirect"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """What requests come in through, and where the bot sits."""
+
+    #: For the log: the workspace, or that there are many.
+    name: str
+    seats: Seats
+    #: The client that Bolt copies for each request.
+    client: AsyncWebClient
+    #: Finds the token of a request; None: it is the client's own.
+    authorize: Callable[..., Awaitable[Any]] | None = None
+    #: Installs the app in more workspaces.
+    installing: AsyncOAuthFlow | None = None
+
+
+@asynccontextmanager
+async def one_workspace(access: SlackAccess) -> AsyncGenerator[Door]:
+    """Open the door of the workspace whose token is in the settings.
+
+    Raises:
+        ConfigurationBroken: Slack refuses the token.
+        MootError: Slack cannot be reached.
+    """
+    client = slack_client(access.bot_token, access.api_url)
+    identity = await identify(client)
+    yield Door(name=identity.team, seats=OnlySeat(Seat(client, identity)), client=client)
+
+
+@asynccontextmanager
+async def many_workspaces(
+    access: SlackAccess, organisations: Organisations, url: str
+) -> AsyncGenerator[Door]:
+    """Open the door of every workspace that installs the app.
+
+    Args:
+        access: The app's own credentials, and where Slack is.
+        organisations: Keeps which organisation a workspace belongs to.
+        url: The same database, for the SDK's tables.
+
+    Raises:
+        ConfigurationBroken: A key for the tokens cannot be used.
+    """
+    if access.oauth is None:
+        raise ConfigurationBroken("Many workspaces need SLACK_CLIENT_ID.")
+    oauth, nobody = access.oauth, slack_client("", access.api_url)
+    cipher = Cipher(oauth.token_keys)
+    async with token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states):
+        rotator = AsyncTokenRotator(
+            client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
+        )
+        seats = InstalledSeats(
+            tokens, organisations, rotator, lambda token: slack_client(token, access.api_url)
+        )
+        settings = _settings(access.api_url, oauth, tokens, states)
+        quiet = logging.getLogger("slack_bolt")
+        yield Door(
+            name="many workspaces",
+            seats=seats,
+            client=nobody,
+            authorize=seats.authorize,
+            installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
+        )
+
+
+def _settings(
+    api_url: str, oauth: OAuthAccess, tokens: BotTokens, states: AsyncOAuthStateStore
+) -> AsyncOAuthSettings:
+    """What the SDK's flow goes by."""
+    return AsyncOAuthSettings(
+        client_id=oauth.client_id,
+        client_secret=oauth.client_secret,
+        scopes=manifest()["oauth_config"]["scopes"]["bot"],
+        redirect_uri=f"{oauth.public_url}{REDIRECT_PATH}",
+        install_path=INSTALL_PATH,
+        redirect_uri_path=REDIRECT_PATH,
+        authorization_url=_authorization_url(api_url),
+        installation_store=tokens,
+        installation_store_bot_only=True,
+        state_store=states,
+    )
+
+
+def _authorization_url(api_url: str) -> str | None:
+    """Where people allow the app; None: where the SDK thinks, at Slack itself."""
+    if api_url == SLACK_API_URL:
+        return None
+    return f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"

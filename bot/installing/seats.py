@@ -1,0 +1,140 @@
+"""The bot's seats where it is installed by OAuth: tokens from the database, rotated in time."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_sdk.errors import SlackTokenRotationError
+from slack_sdk.oauth.installation_store.models.bot import Bot
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.gateway.greeting import who_are_we
+from bot.installing.tokens import BotTokens
+from bot.log import logger
+from bot.seats import NotInstalled, Seat
+from bot.store.organisations import Organisations
+
+_log = logger(__name__)
+
+#: Seconds that a seat is taken as known; then another replica's rotation or removal is seen.
+REMEMBERED = 30.0
+#: A token with fewer minutes left is rotated. They live for twelve hours
+#: (https://docs.slack.dev/authentication/using-token-rotation).
+ROTATE_MINUTES = 120
+
+
+@dataclass
+class InstalledSeats:
+    """Knows the bot's seat in every workspace that has installed it."""
+
+    tokens: BotTokens
+    organisations: Organisations
+    rotator: AsyncTokenRotator
+    #: Makes the client of a token.
+    client: Callable[[str], AsyncWebClient]
+    _known: dict[str, tuple[float, Seat]] = field(
+        default_factory=dict[str, tuple[float, Seat]], init=False
+    )
+    _turns: dict[str, asyncio.Lock] = field(
+        default_factory=lambda: defaultdict[str, asyncio.Lock](asyncio.Lock), init=False
+    )
+
+    async def of(self, team_id: str) -> Seat:
+        """Return the bot's seat in a workspace, heard of within `REMEMBERED` seconds.
+
+        Raises:
+            NotInstalled: Moot is not installed there.
+            StoreError: The database does not answer.
+            SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
+        """
+        if seat := self._remembered(team_id):
+            return seat
+        async with self._turns[team_id]:
+            if seat := self._remembered(team_id):
+                return seat
+            seat = await self._taken(team_id)
+            self._known[team_id] = (time.monotonic() + REMEMBERED, seat)
+            return seat
+
+    async def authorize(
+        self, context: AsyncBoltContext, enterprise_id: str | None, team_id: str | None
+    ) -> AuthorizeResult | None:
+        """Tell Bolt with which token a request is answered; None: Moot is not installed there."""
+        team: str = team_id or context.actor_team_id or ""
+        if enterprise_id and team:
+            await self.organisations.note(team, enterprise_id)
+        try:
+            seat = await self.of(team)
+        except NotInstalled:
+            return None
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team,
+            team=seat.identity.team,
+            url=seat.identity.url,
+            bot_id=seat.identity.bot_id,
+            bot_user_id=seat.identity.user_id,
+            bot_token=seat.client.token,
+        )
+
+    async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
+        """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
+        await self.tokens.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
+        self._known.clear()
+        _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
+
+    def _remembered(self, team_id: str) -> Seat | None:
+        until, seat = self._known.get(team_id, (0.0, None))
+        return seat if time.monotonic() < until else None
+
+    async def _taken(self, team_id: str) -> Seat:
+        """Take the seat: find its token, and ask Slack who we are with it unless we know."""
+        bot = await self._bot(team_id)
+        if bot is None:
+            raise NotInstalled("Moot is not installed in this workspace.")
+        _, seat = self._known.get(team_id, (0.0, None))
+        if seat and seat.client.token == bot.bot_token:
+            return seat
+        client = self.client(bot.bot_token)
+        return Seat(client, await who_are_we(client))
+
+    async def _bot(self, team_id: str) -> Bot | None:
+        """Find the installation of a workspace, else that of its organisation; rotated in time."""
+        found = await self._installed(team_id)
+        if found is None:
+            return None
+        try:
+            rotated = await self.rotator.perform_bot_token_rotation(
+                bot=found, minutes_before_expiration=ROTATE_MINUTES
+            )
+        except SlackTokenRotationError as error:
+            return await self._after_refusal(team_id, found, error)
+        if rotated is None:
+            return found
+        await self.tokens.async_save_bot(rotated)
+        _log.info("token rotated", team=team_id)
+        return rotated
+
+    async def _installed(self, team_id: str) -> Bot | None:
+        enterprise = await self.organisations.of(team_id)
+        found = await self.tokens.async_find_bot(enterprise_id=enterprise, team_id=team_id)
+        if found or not enterprise:
+            return found
+        return await self.tokens.async_find_bot(
+            enterprise_id=enterprise, team_id=None, is_enterprise_install=True
+        )
+
+    async def _after_refusal(
+        self, team_id: str, found: Bot, error: SlackTokenRotationError
+    ) -> Bot | None:
+        """Another replica may have been faster: a refresh token is good for one rotation."""
+        again = await self._installed(team_id)
+        if again and again.bot_token != found.bot_token:
+            return again
+        _log.warning("token not rotated", team=team_id, reason=type(error).__name__)
+        return found

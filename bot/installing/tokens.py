@@ -1,0 +1,125 @@
+"""Where installations are kept: the SDK's tables in our database, with the tokens encrypted.
+
+Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
+from slack_sdk.oauth.installation_store.models.bot import Bot
+from slack_sdk.oauth.installation_store.models.installation import Installation
+from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
+from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
+from sqlalchemy import MetaData, Table, Text
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from bot.installing.cipher import Cipher
+from bot.store.organisations import Organisations
+
+_SECRETS = ("bot_token", "bot_refresh_token")
+#: Seconds between the install page and Slack's redirect after which the state no longer holds.
+STATE_SECONDS = 600
+
+
+class _WideTokens(AsyncSQLAlchemyInstallationStore):
+    """The SDK's store, with room for encrypted tokens: they are longer than its 200 characters."""
+
+    @classmethod
+    def build_bots_table(cls, metadata: MetaData, table_name: str) -> Table:
+        """Return the SDK's table with tokens as long as they need to be."""
+        table = super().build_bots_table(metadata, table_name)
+        for name in _SECRETS:
+            table.c[name].type = Text()
+        return table
+
+
+class BotTokens(AsyncInstallationStore):
+    """Installations by workspace or organisation. Every method may raise what the driver raises."""
+
+    def __init__(
+        self,
+        inner: AsyncSQLAlchemyInstallationStore,
+        cipher: Cipher,
+        organisations: Organisations,
+    ) -> None:
+        """Wrap the SDK's store."""
+        self._inner = inner
+        self._cipher = cipher
+        self._organisations = organisations
+
+    async def async_save(self, installation: Installation) -> None:
+        """Keep the bot's part of an installation."""
+        if installation.enterprise_id and installation.team_id:
+            await self._organisations.note(installation.team_id, installation.enterprise_id)
+        await self.async_save_bot(installation.to_bot())
+
+    async def async_save_bot(self, bot: Bot) -> None:
+        """Keep a bot, its tokens encrypted with the newest key."""
+        await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
+
+    async def async_find_bot(
+        self,
+        *,
+        enterprise_id: str | None,
+        team_id: str | None,
+        is_enterprise_install: bool | None = False,
+    ) -> Bot | None:
+        """Return the newest bot of a workspace, or of a whole organisation.
+
+        Raises:
+            TokenUnreadable: Its key is not here any more.
+        """
+        found = await self._inner.async_find_bot(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            is_enterprise_install=is_enterprise_install,
+        )
+        return _with_secrets(found, self._cipher.decrypt) if found else None
+
+    async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
+        """Forget every token of a workspace, or of an organisation (`team_id` None)."""
+        await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
+
+    async def async_delete_installation(
+        self, *, enterprise_id: str | None, team_id: str | None, user_id: str | None = None
+    ) -> None:
+        """Do nothing: people's tokens are not kept."""
+
+
+@asynccontextmanager
+async def token_tables(
+    url: str, client_id: str, cipher: Cipher, organisations: Organisations
+) -> AsyncGenerator[tuple[BotTokens, AsyncSQLAlchemyOAuthStateStore]]:
+    """Open the tables of installations and of states, made if they are not there.
+
+    Args:
+        url: The database as SQLAlchemy writes it.
+        client_id: The app's.
+        cipher: What tokens are encrypted with.
+        organisations: Told which organisation a workspace belongs to.
+    """
+    engine = create_async_engine(url, hide_parameters=True)
+    try:
+        bots = _WideTokens(client_id, engine)
+        states = AsyncSQLAlchemyOAuthStateStore(STATE_SECONDS, engine)
+        await _create(engine, bots.bots, *states.metadata.sorted_tables)
+        yield BotTokens(bots, cipher, organisations), states
+    finally:
+        await engine.dispose()
+
+
+async def _create(engine: AsyncEngine, *tables: Table) -> None:
+    async with engine.begin() as connection:
+        for table in tables:
+            await connection.run_sync(table.create, checkfirst=True)
+
+
+def _with_secrets(bot: Bot, turn: Any) -> Bot:
+    """A copy of the bot with its tokens turned into something else."""
+    copied = Bot(**bot.to_dict_for_copying())
+    for name in _SECRETS:
+        value = getattr(bot, name)
+        setattr(copied, name, turn(value) if value else value)
+    return copied
