@@ -1,0 +1,148 @@
+"""How long one waits: for `moot --help`, and from `moot run` until `/ready` says yes.
+
+    python -m bench.startup [--runs 3]
+
+`moot run` is the real command with Socket Mode against the local workspace, which runs in another
+process, and a new SQLite database. The best of the runs counts: a busy machine only adds to it.
+"""
+
+import argparse
+import asyncio
+import os
+import socket
+import sys
+import tempfile
+import time
+from asyncio.subprocess import DEVNULL
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from bot.testing import socket_access
+from bot.workspace.config import WorkspaceConfig
+from bot.workspace.workspace import Workspace, run_workspace
+
+#: Seconds after which something is broken, not slow.
+PATIENCE = 60
+_MOOT = Path(sys.executable).with_name("moot")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Startup:
+    """Seconds that people wait; the best of some runs."""
+
+    help_seconds: float
+    #: CPU time of that, which other work on the machine hardly changes.
+    help_cpu: float
+    ready_seconds: float
+    ready_cpu: float
+
+
+async def measure(runs: int) -> Startup:
+    """Start Moot so many times."""
+    helps = [await _help() for _ in range(runs)]
+    async with run_workspace(WorkspaceConfig()) as workspace:
+        readies = [await _ready(workspace) for _ in range(runs)]
+    return Startup(
+        help_seconds=min(taken for taken, _ in helps),
+        help_cpu=min(cpu for _, cpu in helps),
+        ready_seconds=min(taken for taken, _ in readies),
+        ready_cpu=min(cpu for _, cpu in readies),
+    )
+
+
+async def _help() -> tuple[float, float]:
+    """Seconds, and seconds of CPU, until the help is there."""
+    began, before = time.perf_counter(), _children_cpu()
+    process = await asyncio.create_subprocess_exec(_MOOT, "--help", stdout=DEVNULL)
+    if await process.wait():
+        raise RuntimeError("moot --help failed")
+    return time.perf_counter() - began, _children_cpu() - before
+
+
+def _children_cpu() -> float:
+    """Seconds of CPU that ended child processes took."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+async def _ready(workspace: Workspace) -> tuple[float, float]:
+    """Seconds until a new bot may be sent work; seconds of CPU until it has stopped again."""
+    before = _children_cpu()
+    with tempfile.TemporaryDirectory() as folder:
+        port = _free_port()
+        async with _running(Path(folder), _environment(workspace, port)) as began:
+            await _wait_for(f"http://127.0.0.1:{port}/ready")
+            taken = time.perf_counter() - began
+    return taken, _children_cpu() - before
+
+
+@asynccontextmanager
+async def _running(folder: Path, environment: Mapping[str, str]) -> AsyncGenerator[float]:
+    """Run `moot run` for as long as the block lasts; gives when it was started."""
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        _MOOT, "run", cwd=folder, env=environment, stdout=DEVNULL
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield began
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def _environment(workspace: Workspace, port: int) -> dict[str, str]:
+    access = socket_access(workspace)
+    return {
+        "PATH": os.defpath,
+        "SLACK_BOT_TOKEN": access.bot_token,
+        "SLACK_APP_TOKEN": access.app_token,
+        "SLACK_API_URL": access.api_url,
+        "MOOT_PORT": str(port),
+        "MOOT_LOG_LEVEL": "error",
+    }
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+async def _wait_for(address: str) -> None:
+    """Ask again and again until the answer is yes."""
+    async with aiohttp.ClientSession() as session:
+        while not await _says_yes(session, address):
+            await asyncio.sleep(0.02)
+
+
+async def _says_yes(session: aiohttp.ClientSession, address: str) -> bool:
+    try:
+        async with session.get(address) as answer:
+            return answer.status == 200
+    except aiohttp.ClientConnectionError:
+        return False  # not there yet
+
+
+def in_words(found: Startup) -> str:
+    """Return the figures."""
+    return (
+        f"moot --help: {found.help_seconds:.2f} s ({found.help_cpu:.2f} s of CPU);"
+        f" moot run until ready: {found.ready_seconds:.2f} s"
+        f" ({found.ready_cpu:.2f} s of CPU, its end with it)"
+    )
+
+
+def main() -> None:
+    """Read what is wanted, measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    print(in_words(asyncio.run(measure(parser.parse_args().runs))))
+
+
+if __name__ == "__main__":
+    main()
