@@ -49,6 +49,17 @@ async def one_debate(agents: int, rounds: int, latency: float) -> tuple[float, D
             return time.perf_counter() - began, debate
 
 
+def ratio(agents: int, rounds: int, latency: float) -> tuple[float, str]:
+    """Run one debate; its time as a ratio to its longest chain, and that in words."""
+    took, debate = asyncio.run(one_debate(agents, rounds, latency))
+    chain = format_of(debate).longest_chain(rounds) + 2  # the ballots, the synthesis
+    found = took / (chain * latency)
+    return found, (
+        f"{agents} agents × {rounds} rounds, {len(debate.calls)} calls of {latency:g} s:"
+        f" {took:.2f} s; longest chain {chain} turns = {chain * latency:.2f} s; ratio {found:.3f}"
+    )
+
+
 def main() -> None:
     """Print one row per run and the median ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -60,15 +71,9 @@ def main() -> None:
     print(f"{platform.machine()}, Python {platform.python_version()}, SQLite on disk")
     ratios: list[float] = []
     for run in range(1, wanted.runs + 1):
-        took, debate = asyncio.run(one_debate(wanted.agents, wanted.rounds, wanted.latency))
-        chain = format_of(debate).longest_chain(wanted.rounds) + 2  # the ballots, the synthesis
-        ratios.append(took / (chain * wanted.latency))
-        print(
-            f"run {run}: {wanted.agents} agents × {wanted.rounds} rounds, "
-            f"{len(debate.calls)} calls of {wanted.latency:g} s: {took:.2f} s; "
-            f"longest chain {chain} turns = {chain * wanted.latency:.2f} s; "
-            f"ratio {ratios[-1]:.3f}"
-        )
+        found, words = ratio(wanted.agents, wanted.rounds, wanted.latency)
+        ratios.append(found)
+        print(f"run {run}: {words}")
     print(f"median ratio {sorted(ratios)[len(ratios) // 2]:.3f}")
 
 

@@ -116,7 +116,7 @@ def _free_port() -> int:
 async def _wait_for(address: str) -> None:
     """Ask again and again until the answer is yes."""
     async with aiohttp.ClientSession() as session:
-        while not await _says_yes(session, address):
+        while not await _says_yes(session, address):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.02)
 
 

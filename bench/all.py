@@ -1,0 +1,91 @@
+"""Every benchmark at a small size, in one table: figure, target, ratio (`make bench`).
+
+    python -m bench.all [--debates 50] [--parked 200]
+
+It takes less than four minutes. What a machine cannot do shows as a ratio above 1; nothing fails.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import cost, latency, load, startup
+
+#: What is wanted at full size: with 500 debates at once, and 1000 parked.
+_OVERHEAD_MS, _ACK_MS, _PARKED_KB, _IDLE = 50.0, 100.0, 50.0, 0.01
+_CHAIN_RATIO, _COST_RATIO = 1.05, float(cost.TARGET)
+_HELP_SECONDS, _READY_SECONDS = 0.5, 2.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure beside what is wanted; less is better."""
+
+    name: str
+    figure: float
+    target: float
+    unit: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Above 1 the target is missed."""
+        return self.figure / self.target
+
+
+def lines(wish: load.Wish) -> Iterable[Line]:
+    """Measure one after the other."""
+    found, _ = latency.ratio(agents=3, rounds=3, latency=1.0)
+    yield Line("latency: debate / its longest chain of turns", found, _CHAIN_RATIO)
+    for line in cost.LINES:
+        spent = asyncio.run(cost.run(line, 5, 7, 0.1)).cost or 0
+        best = cost.ideal(line, 5, 7)
+        yield Line(f"cost: {line.provider} / the least possible", float(spent / best), _COST_RATIO)
+    yield from _load_lines(asyncio.run(load.load(wish)))
+    yield from _parked_lines(asyncio.run(load.park(wish)))
+    started = asyncio.run(startup.measure(3))
+    yield Line("startup: moot --help", started.help_seconds, _HELP_SECONDS, "s")
+    yield Line("startup: moot run until ready", started.ready_seconds, _READY_SECONDS, "s")
+
+
+def _load_lines(found: load.Load) -> Iterable[Line]:
+    name = f"load, {found.most} debates at once:"
+    overhead, acks = load.at(found.overhead, 99) * 1000, load.at(found.acks, 99) * 1000
+    yield Line(f"{name} overhead per turn, p99", overhead, _OVERHEAD_MS, "ms")
+    yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
+
+
+def _parked_lines(found: load.Parked) -> Iterable[Line]:
+    name = f"load, {found.parked} debates parked:"
+    yield Line(f"{name} memory of each", found.kilobytes, _PARKED_KB, "KB")
+    yield Line(f"{name} idle share of a CPU", found.cpu * 100, _IDLE * 100, "%")
+
+
+def table(found: Sequence[Line]) -> Table:
+    """Return the figures as people read them."""
+    shown = Table("benchmark", "figure", "target", "ratio", "met")
+    for line in found:
+        unit = f" {line.unit}".rstrip()
+        figure, target = f"{line.figure:.3g}{unit}", f"{line.target:g}{unit}"
+        shown.add_row(
+            line.name, figure, target, f"{line.ratio:.2f}", "yes" if line.ratio <= 1 else "no"
+        )
+    return shown
+
+
+def main() -> None:
+    """Read what is wanted, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--debates", type=int, default=50)
+    parser.add_argument("--parked", type=int, default=200)
+    wanted = parser.parse_args()
+    wish = load.Wish(debates=wanted.debates, parked=wanted.parked)
+    print(load.machine(), flush=True)
+    Console(width=100).print(table(list(lines(wish))))
+
+
+if __name__ == "__main__":
+    main()
