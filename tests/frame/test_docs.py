@@ -1,0 +1,227 @@
+"""The documents: links lead somewhere, pictures are there, and what they name exists."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from bot.cli import app
+from bot.ids import ActionId
+from bot.listeners.answers import COMMANDS
+from bot.metrics import Metrics
+from bot.settings import BotSettings
+from bot.views.board import BoardAction
+from core.formats.registry import FORMATS
+from core.providers.registry import PROVIDER_NAMES
+from core.settings import ROLES
+from core.settings_file.entries import FileEntry
+from core.strategies.registry import STRATEGIES
+from tests.frame.files import ROOT, project_files, read
+
+DOCUMENTS = [
+    path.relative_to(ROOT).as_posix()
+    for path in project_files()
+    if path.suffix == ".md" and path.relative_to(ROOT).parts[0] not in {"core", "tests"}
+]
+#: Pictures and what a reader may know them by.
+PICTURES = sorted(path.name for path in (ROOT / "docs" / "pictures").iterdir())
+MOST_BYTES = 150 * 1024
+GUIDES = ("docs/team.md", "docs/admin.md", "docs/extending.md", "README.md", "CONTRIBUTING.md")
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def links(text: str) -> list[str]:
+    """Return where a document's links and pictures lead, within the project."""
+    found = re.findall(r"\]\(([^)\s]+)\)", without_code(text))
+    return [target for target in found if not re.match(r"[a-z]+:", target)]
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a document's headings, as GitHub makes them."""
+    heads = re.findall(r"^#{1,6} +(.+)$", without_code(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def leads_nowhere(document: str, target: str) -> bool:
+    path, _, anchor = target.partition("#")
+    file = (ROOT / document).parent / path if path else ROOT / document
+    if not file.exists():
+        return True
+    return bool(anchor) and anchor not in anchors(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_leads_somewhere(document: str) -> None:
+    assert [one for one in links(read(document)) if leads_nowhere(document, one)] == []
+
+
+def test_a_link_to_nothing_is_found() -> None:
+    assert leads_nowhere("README.md", "docs/no-such.md")
+    assert leads_nowhere("docs/team.md", "admin.md#no-such-heading")
+    assert not leads_nowhere("docs/team.md", "admin.md#models-and-keys")
+
+
+def test_readers_are_led_to_every_document() -> None:
+    linked = {
+        ((ROOT / document).parent / target.partition("#")[0]).resolve()
+        for document in DOCUMENTS
+        for target in links(read(document))
+    }
+    guides = [path for path in (ROOT / "docs").glob("*.md") if path.resolve() not in linked]
+    assert guides == []
+
+
+def test_every_picture_is_shown_with_words_for_those_who_cannot_see_it() -> None:
+    shown = re.findall(r"!\[([^\]]+)\]\(pictures/([^)]+)\)", read("docs/team.md"))
+    assert sorted(name for _, name in shown) == PICTURES
+    assert all(len(words) > 20 for words, _ in shown)
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_a_picture_is_small_and_fetches_nothing(picture: str) -> None:
+    content = (ROOT / "docs" / "pictures" / picture).read_bytes()
+    assert len(content) < MOST_BYTES
+    if picture.endswith(".svg"):
+        assert b"url(http" not in content.replace(b'"', b"")
+    else:
+        assert content.startswith(b"\x89PNG")
+
+
+def test_the_script_takes_every_picture() -> None:
+    script = read("tools/pictures.py")
+    taken = re.findall(r'\.take\("([\w-]+)"', script)
+    assert sorted([*(f"{name}.png" for name in taken), "terminal.svg"]) == PICTURES
+
+
+def test_the_guide_names_every_command_of_slack() -> None:
+    said = {name for name in COMMANDS if name.startswith("/debate ")} - {"/debate <question>"}
+    assert said <= set(re.findall(r"`(/debate [^`]+)`", read("docs/team.md")))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_of_slack_in_documents_exist(document: str) -> None:
+    known = {name.split()[1] for name in COMMANDS if name.startswith("/debate ")}
+    typed = re.findall(r"`/debate ([a-z]+)(?: [A-Z]+)?`", read(document))
+    assert set(typed) <= known
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_of_the_terminal_in_documents_exist(document: str) -> None:
+    typed = re.findall(r"(?:`|^|&& )moot ([a-z]+)\b", read(document), re.MULTILINE)
+    assert set(typed) <= set(commands())
+
+
+@pytest.mark.parametrize("command", ["run", "demo", "debate", "list", "show", "config", "purge"])
+def test_options_of_the_terminal_in_documents_exist(command: str) -> None:
+    options = {option for one in tree_of(command) for param in one.params for option in param.opts}
+    typed = {
+        option
+        for document in DOCUMENTS
+        for line in re.findall(rf"\bmoot {command}\b[^`\n]*", read(document))
+        for option in re.findall(r"(?<=[ \[])--[a-z-]+", line)
+    }
+    assert typed <= options | {"--help"}
+
+
+def commands() -> Mapping[str, Any]:
+    """Return the commands of `moot` by name."""
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    return group.commands
+
+
+def tree_of(command: str) -> Sequence[Any]:
+    """Return a command and those below it."""
+    found = commands()[command]
+    return [found, *(found.commands.values() if isinstance(found, TyperGroup) else ())]
+
+
+def test_every_command_of_the_terminal_is_documented() -> None:
+    text = "\n".join(read(document) for document in DOCUMENTS)
+    assert [name for name in commands() if f"moot {name}" not in text] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_of_make_in_documents_exist(document: str) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    typed = re.findall(r"(?:`|^)make ([a-z-]+)", read(document), re.MULTILINE)
+    assert set(typed) <= targets
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_variables_of_the_environment_in_documents_exist(document: str) -> None:
+    known = {field.upper() for field in BotSettings.model_fields}
+    named = set(re.findall(r"`((?:MOOT|SLACK|OPENAI|ANTHROPIC|OLLAMA)_[A-Z_]+)\b", read(document)))
+    assert named <= known
+
+
+def families() -> set[str]:
+    """Return the names of all metrics as Prometheus is told them."""
+    text = Metrics().text().decode()
+    return {
+        sample for family in text_string_to_metric_families(text) for sample in names_of(family)
+    }
+
+
+def names_of(family: object) -> set[str]:
+    name, kind = str(getattr(family, "name")), str(getattr(family, "type"))  # noqa: B009 - untyped
+    return {f"{name}_total"} if kind == "counter" else {name}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_metrics_in_documents_exist(document: str) -> None:
+    named = set(re.findall(r"`(moot_[a-z_]+)", read(document)))
+    assert named <= families() | {"moot_post"}
+
+
+@pytest.mark.parametrize("document", GUIDES)
+def test_files_named_in_guides_exist(document: str) -> None:
+    paths = re.findall(r"`((?:core|bot|tests|docs|tools|bench)/[\w./-]*\w/?)`", read(document))
+    assert [path for path in paths if "NNNN" not in path if not (ROOT / path).exists()] == []
+
+
+def test_the_table_of_where_to_add_things_names_files_that_exist() -> None:
+    text = read("ARCHITECTURE.md").partition("## How to add")[2].partition("\n## ")[0]
+    paths = re.findall(r"`((?:core|bot|tests)/[\w./-]*\w)/?`", text)
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("document", "names"),
+    [
+        ("docs/configuration.md", ROLES),
+        ("docs/configuration.md", FORMATS),
+        ("docs/configuration.md", PROVIDER_NAMES),
+        ("docs/configuration.md", [method.value for method in STRATEGIES]),
+        ("docs/models.md", PROVIDER_NAMES),
+        ("README.md", FORMATS),
+    ],
+    ids=["roles", "formats", "providers", "strategies", "vendors", "formats-in-short"],
+)
+def test_document_names_all_of_a_kind(document: str, names: list[str]) -> None:
+    text = read(document)
+    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_the_guide_names_every_button_of_the_board() -> None:
+    text = read("docs/team.md")
+    left_out = {BoardAction.RESUME}
+    assert [action for action in BoardAction if f"**{action}" not in text] == [*left_out]
+    assert {"ACCEPT", "REJECT", "REVISIT", "SUPERSEDE"} <= set(ActionId.__members__)
+
+
+@pytest.mark.parametrize("document", ["docs/admin.md", "docs/configuration.md"])
+def test_settings_in_examples_are_settings(document: str) -> None:
+    blocks = re.findall(r"^```yaml\n(.*?)^```", read(document), re.DOTALL | re.MULTILINE)
+    assert blocks
+    for block in blocks:
+        FileEntry.model_validate(yaml.safe_load(block))
