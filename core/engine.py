@@ -40,6 +40,10 @@ News = tuple[Debate, Recorded]
 #: What a turn may fail with; everything else is a fault of ours and stops the run loudly.
 TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached, ConfigurationBroken)
 
+#: Debates that are moved on at the same moment; the others wait in line, so that the event loop
+#: comes round quickly to whoever clicks or types.
+_AT_ONCE = 16
+
 
 class Work(NamedTuple):
     """A turn in hand."""
@@ -74,6 +78,7 @@ class Engine:
         self._sink = sink
         self._clock = clock
         self._runs: dict[str, _Run] = {}
+        self._gate = asyncio.Semaphore(_AT_ONCE)
 
     async def run(self, debate_id: str) -> Debate:
         """Advance the debate until it has ended or nothing is left to do for now.
@@ -90,7 +95,7 @@ class Engine:
         run = _Run(token, store=self._store, turns=self._turns, sink=self._sink, clock=self._clock)
         self._runs[debate_id] = run
         try:
-            return await run.advance()
+            return await run.advance(self._gate)
         finally:
             if self._runs.get(debate_id) is run:
                 del self._runs[debate_id]
@@ -134,20 +139,27 @@ class _Run:
         self._woken = True
         self._changed.set()
 
-    async def advance(self) -> Debate:
-        debate, news = await self._load()
+    async def advance(self, gate: asyncio.Semaphore) -> Debate:
+        """Move the debate on, a step at a time, as the gate lets it."""
+        debate: Debate | None = None
         while True:
-            began = await self._start_ready(debate)  # before publishing: models are the slow part
-            await self._publish(news)
-            if began:
-                await self._sink.turns_began(debate, began)
-            if debate.status is not Status.RUNNING:
-                return debate
-            await self._book_dropped(debate)
-            if not self._working and await self._is_parked(debate):
+            async with gate:
+                debate, is_over = await self._step(debate)
+            if is_over:
                 return debate
             await self._wait(debate)
-            debate, news = await self._catch_up(debate)
+
+    async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
+        """Do all there is to do now; the debate then, and whether this run is over."""
+        debate, news = await (self._catch_up(known) if known else self._load())
+        began = await self._start_ready(debate)  # before publishing: models are the slow part
+        await self._publish(news)
+        if began:
+            await self._sink.turns_began(debate, began)
+        if debate.status is not Status.RUNNING:
+            return debate, True
+        await self._book_dropped(debate)
+        return debate, not self._working and await self._is_parked(debate)
 
     async def cancel(self) -> None:
         """Stop all work in hand; what is not in the log yet will be done again."""
