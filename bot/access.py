@@ -10,8 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
 from bot.payloads import ChannelFacts, ChannelsPage, MembersPage, Permalink, UserFound, refusal_of
-from bot.seats import NotInstalled, Seats
-from core.errors import StoreError
+from bot.seats import Seats
+from core.errors import MootError
 
 _log = logger(__name__)
 
@@ -21,7 +21,7 @@ PATIENCE = 1.0
 REMEMBERED = 15.0
 _PAGE = 200
 #: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
-_UNANSWERED = (SlackApiError, OSError, NotInstalled, StoreError)
+_UNANSWERED = (SlackApiError, OSError, MootError)
 
 
 class Standing(Enum):
@@ -55,7 +55,7 @@ class Access:
                 answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
-        except (OSError, NotInstalled, StoreError) as error:
+        except (OSError, MootError) as error:
             _log.warning("cannot ask about a channel", reason=type(error).__name__)
             return Standing.UNKNOWN
         facts = ChannelFacts.model_validate(answer.data)

@@ -313,6 +313,8 @@ def _listening(parts: Parts, door: Door, reception: Reception) -> AsyncApp:
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)
+    if door.watch is not None:
+        app.use(door.watch)
     register_all(app, reception)
     return app
 

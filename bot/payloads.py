@@ -264,6 +264,20 @@ class Permalink(Payload):
     permalink: str
 
 
+class Origin(Payload):
+    """Where any request comes from: the workspace and, on Enterprise Grid, its organisation."""
+
+    team_id: str = Field(default="", validation_alias=AliasChoices("team_id", *_TEAM.choices))
+    enterprise_id: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices(
+            "enterprise_id",
+            AliasPath("enterprise", "id"),
+            AliasPath("authorizations", 0, "enterprise_id"),
+        ),
+    )
+
+
 class TeamEvent(Payload):
     """An event of which only the workspace matters: `app_uninstalled`."""
 

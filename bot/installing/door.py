@@ -18,6 +18,7 @@ from bot.installing.seats import InstalledSeats
 from bot.installing.tokens import BotTokens, token_tables
 from bot.manifest import manifest
 from bot.outbox.slack import slack_client
+from bot.payloads import Origin
 from bot.seats import OnlySeat, Seat, Seats
 from bot.settings import SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.store.organisations import Organisations
@@ -38,6 +39,8 @@ class Door:
     client: AsyncWebClient
     #: Finds the token of a request; None: it is the client's own.
     authorize: Callable[..., Awaitable[Any]] | None = None
+    #: Sees every request before the listeners do; None: there is nothing to see.
+    watch: Callable[..., Awaitable[None]] | None = None
     #: Installs the app in more workspaces.
     installing: AsyncOAuthFlow | None = None
 
@@ -86,9 +89,31 @@ async def many_workspaces(
             name="many workspaces",
             seats=seats,
             client=nobody,
-            authorize=seats.authorize,
+            authorize=_authorizing(seats),
+            watch=_noting(organisations),
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
+
+
+def _authorizing(seats: InstalledSeats) -> Callable[..., Awaitable[Any]]:
+    """Return the question as Bolt can ask it: it would fill in a method's `self` as well."""
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> Any:
+        return await seats.authorize(enterprise_id, team_id)
+
+    return authorize
+
+
+def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
+    """Return a middleware that keeps which organisation a workspace belongs to."""
+
+    async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        origin = Origin.model_validate(body)
+        if origin.team_id and origin.enterprise_id:
+            await organisations.note(origin.team_id, origin.enterprise_id)
+        await next_()
+
+    return note
 
 
 def _settings(

@@ -5,15 +5,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.errors import SlackTokenRotationError
 from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.gateway.greeting import who_are_we
+from bot.installing.cipher import TokenUnreadable
 from bot.installing.tokens import BotTokens
 from bot.log import logger
 from bot.seats import NotInstalled, Seat
@@ -28,6 +29,13 @@ REMEMBERED = 30.0
 ROTATE_MINUTES = 120
 
 
+class _Where(NamedTuple):
+    """A workspace by its organisation and its id; without the one or the other."""
+
+    enterprise: str | None
+    team: str | None
+
+
 @dataclass
 class InstalledSeats:
     """Knows the bot's seat in every workspace that has installed it."""
@@ -37,11 +45,11 @@ class InstalledSeats:
     rotator: AsyncTokenRotator
     #: Makes the client of a token.
     client: Callable[[str], AsyncWebClient]
-    _known: dict[str, tuple[float, Seat]] = field(
-        default_factory=dict[str, tuple[float, Seat]], init=False
+    _known: dict[_Where, tuple[float, Seat]] = field(
+        default_factory=dict[_Where, tuple[float, Seat]], init=False
     )
-    _turns: dict[str, asyncio.Lock] = field(
-        default_factory=lambda: defaultdict[str, asyncio.Lock](asyncio.Lock), init=False
+    _turns: dict[_Where, asyncio.Lock] = field(
+        default_factory=lambda: defaultdict[_Where, asyncio.Lock](asyncio.Lock), init=False
     )
 
     async def of(self, team_id: str) -> Seat:
@@ -52,29 +60,25 @@ class InstalledSeats:
             StoreError: The database does not answer.
             SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
         """
-        if seat := self._remembered(team_id):
-            return seat
-        async with self._turns[team_id]:
-            if seat := self._remembered(team_id):
-                return seat
-            seat = await self._taken(team_id)
-            self._known[team_id] = (time.monotonic() + REMEMBERED, seat)
-            return seat
+        return await self._seat(_Where(await self.organisations.of(team_id), team_id))
 
     async def authorize(
-        self, context: AsyncBoltContext, enterprise_id: str | None, team_id: str | None
+        self, enterprise_id: str | None, team_id: str | None
     ) -> AuthorizeResult | None:
-        """Tell Bolt with which token a request is answered; None: Moot is not installed there."""
-        team: str = team_id or context.actor_team_id or ""
-        if enterprise_id and team:
-            await self.organisations.note(team, enterprise_id)
+        """Tell Bolt with which token a request is answered; None: Moot is not installed there.
+
+        Where the app is installed for a whole organisation, an event may name no workspace.
+        """
         try:
-            seat = await self.of(team)
+            seat = await self._seat(_Where(enterprise_id, team_id))
         except NotInstalled:
+            return None
+        except TokenUnreadable as error:
+            _log.error("token not readable", team=team_id, reason=str(error))
             return None
         return AuthorizeResult(
             enterprise_id=enterprise_id,
-            team_id=team,
+            team_id=team_id,
             team=seat.identity.team,
             url=seat.identity.url,
             bot_id=seat.identity.bot_id,
@@ -88,24 +92,34 @@ class InstalledSeats:
         self._known.clear()
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
-    def _remembered(self, team_id: str) -> Seat | None:
-        until, seat = self._known.get(team_id, (0.0, None))
+    async def _seat(self, where: _Where) -> Seat:
+        if seat := self._remembered(where):
+            return seat
+        async with self._turns[where]:
+            if seat := self._remembered(where):
+                return seat
+            seat = await self._taken(where)
+            self._known[where] = (time.monotonic() + REMEMBERED, seat)
+            return seat
+
+    def _remembered(self, where: _Where) -> Seat | None:
+        until, seat = self._known.get(where, (0.0, None))
         return seat if time.monotonic() < until else None
 
-    async def _taken(self, team_id: str) -> Seat:
+    async def _taken(self, where: _Where) -> Seat:
         """Take the seat: find its token, and ask Slack who we are with it unless we know."""
-        bot = await self._bot(team_id)
+        bot = await self._bot(where)
         if bot is None:
             raise NotInstalled("Moot is not installed in this workspace.")
-        _, seat = self._known.get(team_id, (0.0, None))
+        _, seat = self._known.get(where, (0.0, None))
         if seat and seat.client.token == bot.bot_token:
             return seat
         client = self.client(bot.bot_token)
         return Seat(client, await who_are_we(client))
 
-    async def _bot(self, team_id: str) -> Bot | None:
+    async def _bot(self, where: _Where) -> Bot | None:
         """Find the installation of a workspace, else that of its organisation; rotated in time."""
-        found = await self._installed(team_id)
+        found = await self._installed(where)
         if found is None:
             return None
         try:
@@ -113,28 +127,27 @@ class InstalledSeats:
                 bot=found, minutes_before_expiration=ROTATE_MINUTES
             )
         except SlackTokenRotationError as error:
-            return await self._after_refusal(team_id, found, error)
+            return await self._after_refusal(where, found, error)
         if rotated is None:
             return found
         await self.tokens.async_save_bot(rotated)
-        _log.info("token rotated", team=team_id)
+        _log.info("token rotated", team=where.team)
         return rotated
 
-    async def _installed(self, team_id: str) -> Bot | None:
-        enterprise = await self.organisations.of(team_id)
-        found = await self.tokens.async_find_bot(enterprise_id=enterprise, team_id=team_id)
-        if found or not enterprise:
-            return found
+    async def _installed(self, where: _Where) -> Bot | None:
+        own = await self.tokens.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
+        if own or not where.enterprise:
+            return own
         return await self.tokens.async_find_bot(
-            enterprise_id=enterprise, team_id=None, is_enterprise_install=True
+            enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
         )
 
     async def _after_refusal(
-        self, team_id: str, found: Bot, error: SlackTokenRotationError
+        self, where: _Where, found: Bot, error: SlackTokenRotationError
     ) -> Bot | None:
         """Another replica may have been faster: a refresh token is good for one rotation."""
-        again = await self._installed(team_id)
+        again = await self._installed(where)
         if again and again.bot_token != found.bot_token:
             return again
-        _log.warning("token not rotated", team=team_id, reason=type(error).__name__)
+        _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
         return found

@@ -23,6 +23,7 @@ from bot.seats import NotInstalled, Seats
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.supervisor import Supervises, Supervisor
+from core.errors import ConfigurationBroken
 from core.ports import Clock
 
 _log = logger(__name__)
@@ -161,7 +162,7 @@ class Outbox:
             return await self._refuse(row, Never(_NO_ROOT, "root_missing"))
         except NotInstalled as error:
             return await self._refuse(row, Never(str(error), "not_installed"))
-        except (SlackApiError, OSError, aiohttp.ClientError) as error:
+        except (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken) as error:
             # Who we are there could not be asked: nothing was sent.
             await self._postpone(row, _nothing_happened(error), way, errors)
             return False

@@ -23,12 +23,12 @@ _DONE_ALREADY = frozenset({"already_pinned", "no_pin", "already_reacted", "no_re
 
 
 def slack_client(token: str, api_url: str) -> AsyncWebClient:
-    """Return the client that everything uses.
+    """Return the client that everything uses; with an empty token one that is nobody yet.
 
     It repeats nothing by itself: the SDK's silent retry of dropped connections doubles posts.
     """
     return AsyncWebClient(
-        token=token,
+        token=token or None,
         base_url=api_url,
         timeout=CALL_SECONDS,
         retry_handlers=[],

@@ -121,6 +121,8 @@ class WorkspaceConfig:
     """Everything a workspace is started with.
 
     Attributes:
+        enterprise_id: the organisation (Enterprise Grid) it belongs to; empty: it stands alone.
+        is_org_wide: whether the app is installed for the whole organisation.
         manifest: the app's manifest (Slack's schema): name, scopes, events, commands, shortcuts.
         bot_token: fixed xoxb token; empty for a new one at each start, or the saved one.
         app_token: fixed xapp token, likewise.
@@ -134,6 +136,9 @@ class WorkspaceConfig:
     """
 
     team_name: str = "Riverside"
+    team_id: str = "T0RIVERSIDE"
+    enterprise_id: str = ""
+    is_org_wide: bool = False
     users: tuple[UserSpec, ...] = USERS
     channels: tuple[ChannelSpec, ...] = CHANNELS
     manifest: Mapping[str, Any] = field(default_factory=lambda: DEFAULT_MANIFEST)

@@ -104,12 +104,13 @@ def _mentioned(app: App, event: Json, channel: Channel) -> bool:
 
 
 def _envelope(desk: Desk, app: App, event: Json) -> Json:
-    team = desk.world.team_id
+    world = desk.world
     return {
         "token": app.verification_token,
-        "team_id": team,
-        "context_team_id": team,
-        "context_enterprise_id": None,
+        "team_id": world.team_id,
+        **({"enterprise_id": world.enterprise_id} if world.enterprise_id else {}),
+        "context_team_id": world.team_id,
+        "context_enterprise_id": world.enterprise_id or None,
         "api_app_id": app.id,
         "event": event,
         "type": "event_callback",
@@ -117,11 +118,11 @@ def _envelope(desk: Desk, app: App, event: Json) -> Json:
         "event_time": int(desk.now()),
         "authorizations": [
             {
-                "enterprise_id": None,
-                "team_id": team,
+                "enterprise_id": world.enterprise_id or None,
+                "team_id": None if world.is_org_wide else world.team_id,
                 "user_id": app.bot_user,
                 "is_bot": True,
-                "is_enterprise_install": False,
+                "is_enterprise_install": world.is_org_wide,
             }
         ],
         "is_ext_shared_channel": False,

@@ -28,7 +28,13 @@ def save(world: World, path: Path) -> None:
 
 
 def _new_world(config: WorkspaceConfig) -> World:
-    world = World(team_name=config.team_name, team_domain=config.team_name.lower())
+    world = World(
+        team_id=config.team_id,
+        enterprise_id=config.enterprise_id,
+        is_org_wide=config.is_org_wide,
+        team_name=config.team_name,
+        team_domain=config.team_name.lower(),
+    )
     for spec in config.users:
         user_id = world.new_id("U")
         world.users[user_id] = User(

@@ -48,7 +48,8 @@ async def command(desk: Desk, user: User, channel: Channel, typed: str) -> None:
         "command": word,
         "text": as_typed(rest.strip(), names),
         "api_app_id": app.id,
-        "is_enterprise_install": "false",
+        **({"enterprise_id": desk.world.enterprise_id} if desk.world.enterprise_id else {}),
+        "is_enterprise_install": str(desk.world.is_org_wide).lower(),
         "response_url": _response_url(desk, place),
         "trigger_id": _trigger(desk, user, app),
     }
@@ -298,8 +299,8 @@ def _base(desk: Desk, app: App, user: User) -> Json:
         "api_app_id": app.id,
         "token": app.verification_token,
         "team": team,
-        "enterprise": None,
-        "is_enterprise_install": False,
+        "enterprise": {"id": desk.world.enterprise_id} if desk.world.enterprise_id else None,
+        "is_enterprise_install": desk.world.is_org_wide,
     }
 
 

@@ -133,6 +133,8 @@ class World(BaseModel):
     """All of it."""
 
     team_id: str = "T0RIVERSIDE"
+    enterprise_id: str = ""
+    is_org_wide: bool = False
     team_name: str = "Riverside"
     team_domain: str = "riverside"
     users: dict[str, User] = Field(default_factory=dict[str, User])

@@ -227,8 +227,8 @@ async def test_revisiting_names_the_day_on_the_board(team: Team):
 async def test_superseding_needs_a_newer_debate_and_names_it(team: Team):
     board, _ = await ended(team)
     await team.click(board, ActionId.SUPERSEDE.value)
-    await team.workspace.wait_for(team.told)
-    assert "There is no newer debate in this channel" in team.told()[-1]
+    missing = "There is no newer debate in this channel"
+    await team.workspace.wait_for(lambda: missing in team.told()[-1])
     _, newer = await ended(team, "And what about SQS?")
     state = {"newer": {"newer": {"selected_option": {"value": newer.id}}}}
     await decide(team, board, ActionId.SUPERSEDE, state)

@@ -124,13 +124,15 @@ def test_a_missing_key_is_a_matter_of_configuration(shell: Shell) -> None:
     assert "OPENAI_API_KEY is not set" in done.stderr
 
 
-def test_a_database_somebody_uses_is_said_in_words(shell: Shell) -> None:
+def test_a_database_somebody_uses_can_be_read_and_is_said_in_words_to_others(shell: Shell) -> None:
     process = shell.start(*LONG)
     until(process, "Round 1 of 5")
-    done = shell.run("list")
+    done = shell.run("debate", "Kafka or SQS?")
+    listed = shell.run("list")
     process.kill()
     process.communicate()
 
+    assert listed.stdout.count("Kafka") == 1
     assert done.returncode == 1
     assert "Another process" in done.stderr
     assert "Traceback" not in done.stderr

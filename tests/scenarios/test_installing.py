@@ -1,0 +1,299 @@
+"""Many workspaces: each installs the app by OAuth; they share nothing and leave nothing behind."""
+
+import json
+import re
+import socket
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from html import unescape
+from pathlib import Path
+
+import aiohttp
+import pytest
+from cryptography.fernet import Fernet
+
+from bot.app import Moot, running
+from bot.ids import ActionId
+from bot.settings import OAuthAccess, SlackAccess
+from bot.testing import BotSpec, Team, quick_workspace
+from bot.workspace.config import WorkspaceConfig
+from bot.workspace.town import OAuthApp, Town, run_town
+from core.errors import ConfigurationBroken
+from core.models import Status
+from core.ports import DebateFilter
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+SECRET = "0123456789abcdef0123456789abcdef"
+KEY, NEWER_KEY = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+
+
+def a_workspace(name: str, **changes: str | bool) -> WorkspaceConfig:
+    base = quick_workspace()
+    settings = {**base.manifest["settings"], "socket_mode_enabled": False}
+    return replace(
+        base,
+        team_name=name,
+        team_id=f"T0{name.upper()}",
+        signing_secret=SECRET,
+        manifest={**base.manifest, "settings": settings},
+        **changes,
+    )
+
+
+@dataclass
+class Hall:
+    """Workspaces, and one bot for all of them."""
+
+    town: Town
+    moot: Moot
+
+    def team(self, number: int = 0) -> Team:
+        return Team(workspace=self.town.workspaces[number], moot=self.moot)
+
+    async def install(self, number: int = 0) -> tuple[int, str]:
+        """Go through the pages as a browser does; return the last one."""
+        back, cookie = await self.allow(number)
+        return await get(back, cookie)
+
+    async def allow(self, number: int = 0) -> tuple[str, str]:
+        """Go as far as Slack's redirect; return where it leads, and our cookie."""
+        async with aiohttp.ClientSession() as browser:
+            async with browser.get(f"{self.moot.http.address}/slack/install") as page:
+                cookie = page.headers["Set-Cookie"].partition(";")[0]
+                to_slack = link_in(await page.text(), 0)
+            async with browser.get(to_slack) as page:
+                chosen = link_in(await page.text(), number)
+            url = f"{self.town.url}{chosen}"
+            async with browser.get(url, allow_redirects=False) as answer:
+                return answer.headers["Location"], cookie
+
+    async def connect(self, number: int = 0) -> Team:
+        """Install the app in a workspace and let it send its requests."""
+        status, page = await self.install(number)
+        assert status == 200, page
+        team = self.team(number)
+        assert await team.workspace.use_http(f"{self.moot.http.address}/slack/events")
+        return team
+
+
+def forge(team: Team, board: str, its: str, wanted: str) -> None:
+    """Make a board's buttons name another debate."""
+    channel = team.workspace.channel(team.channel)
+    message = channel.messages[board]
+    message["blocks"] = json.loads(json.dumps(message["blocks"]).replace(its, wanted))
+
+
+def link_in(page: str, number: int) -> str:
+    return unescape(re.findall(r"<a[^>]*href=\"([^\"]+)\"", page)[number])
+
+
+async def get(url: str, cookie: str = "") -> tuple[int, str]:
+    async with (
+        aiohttp.ClientSession() as browser,
+        browser.get(url, headers={"Cookie": cookie}) as answer,
+    ):
+        return answer.status, await answer.text()
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def access(town: Town, port: int, keys: tuple[str, ...] = (KEY,)) -> SlackAccess:
+    oauth = OAuthAccess(
+        client_id=town.app.client_id,
+        client_secret=town.app.client_secret,
+        token_keys=keys,
+        public_url=f"http://127.0.0.1:{port}",
+    )
+    return SlackAccess(signing_secret=SECRET, api_url=town.api_url, oauth=oauth)
+
+
+@asynccontextmanager
+async def bot_of(
+    town: Town, database: Path, keys: tuple[str, ...] = (KEY,)
+) -> AsyncGenerator[Hall]:
+    port = free_port()
+    parts = BotSpec().parts(town.workspaces[0], database)
+    async with running(replace(parts, slack=access(town, port, keys), port=port)) as moot:
+        for workspace in town.workspaces:
+            await workspace.use_http(f"{moot.http.address}/slack/events")
+        yield Hall(town, moot)
+
+
+@pytest.fixture
+async def town() -> AsyncGenerator[Town]:
+    async with run_town(a_workspace("Riverside"), a_workspace("Lakeside")) as found:
+        yield found
+
+
+@pytest.fixture
+async def hall(town: Town, tmp_path: Path) -> AsyncGenerator[Hall]:
+    async with bot_of(town, tmp_path / "moot.db") as found:
+        yield found
+
+
+def stored(database: Path) -> bytes:
+    """Everything in the database's files."""
+    return b"".join(path.read_bytes() for path in sorted(database.parent.glob("moot.db*")))
+
+
+async def test_two_workspaces_debate_side_by_side_and_see_nothing_of_each_other(hall: Hall):
+    one, two = await hall.connect(0), await hall.connect(1)
+    board, other = await one.debate(QUESTION), await two.debate("Tabs or spaces?")
+    first, second = await one.wait_for_end(board), await two.wait_for_end(other)
+
+    assert (first.status, second.status) == (Status.CONCLUDED, Status.CONCLUDED)
+    assert first.setup.place.workspace != second.setup.place.workspace
+    for asked in (f"show {first.id}", f"stop {first.id}", "list", "search queue"):
+        await two.type(asked)
+        assert "job queue" not in two.told()[-1]
+    await one.type(f"show {first.id}")
+    assert "job queue" in one.told()[-1]
+    await two.workspace.open_home("dana")
+    home = await two.workspace.wait_for(lambda: two.workspace.home("dana"))
+    assert "Tabs or spaces" in str(home)
+    assert "job queue" not in str(home)
+
+
+async def test_a_button_that_names_another_workspaces_debate_does_nothing(hall: Hall):
+    one, two = await hall.connect(0), await hall.connect(1)
+    debate = await one.wait_for_end(await one.debate(QUESTION))
+    before = await hall.moot.store.events(debate.id)
+    other = await two.debate("Tabs or spaces?")
+    theirs = await two.wait_for_end(other)
+    forge(two, other, theirs.id, debate.id)
+    await two.click(other, ActionId.ACCEPT.value)
+
+    await two.workspace.wait_for(lambda: two.told() and debate.id in two.told()[-1])
+    assert await hall.moot.store.events(debate.id) == before
+
+
+async def test_a_state_is_good_for_one_browser_and_one_use(hall: Hall):
+    back, cookie = await hall.allow()
+    stranger = await get(back)
+    first = await get(back, cookie)
+    again = await get(back, cookie)
+
+    assert (stranger[0], first[0], again[0]) == (400, 200, 401)
+
+
+async def test_a_person_who_says_no_and_a_wrong_code_install_nothing(hall: Hall):
+    refused = await get(f"{hall.moot.http.address}/slack/oauth_redirect?error=access_denied")
+    back, cookie = await hall.allow()
+    wrong = await get(re.sub(r"code=\w+", "code=made-up", back), cookie)
+
+    assert "access_denied" in refused[1]
+    assert wrong[0] == 401
+    await hall.team().workspace.command("dana", "architecture", "/debate", QUESTION)
+    assert not await hall.moot.store.find(_all())
+
+
+async def test_tokens_are_not_readable_in_the_database(hall: Hall, tmp_path: Path):
+    team = await hall.connect()
+    kept = stored(tmp_path / "moot.db")
+
+    assert team.workspace.bot_token.encode() not in kept
+    assert hall.town.app.client_secret.encode() not in kept
+
+
+async def test_debates_of_every_workspace_go_on_after_a_restart_with_a_new_key_in_front(
+    town: Town, tmp_path: Path
+):
+    database = tmp_path / "moot.db"
+    async with bot_of(town, database) as hall:
+        one, two = await hall.connect(0), await hall.connect(1)
+        boards = [await one.debate(QUESTION), await two.debate("Tabs or spaces?")]
+    async with bot_of(town, database, (NEWER_KEY, KEY)) as hall:
+        ended = [await hall.team(n).wait_for_end(board) for n, board in enumerate(boards)]
+
+    assert [debate.status for debate in ended] == [Status.CONCLUDED] * 2
+
+
+async def test_a_database_without_its_key_is_of_no_use(town: Town, tmp_path: Path):
+    database = tmp_path / "moot.db"
+    async with bot_of(town, database) as hall:
+        await hall.connect()
+    async with bot_of(town, database, (NEWER_KEY,)) as hall:
+        await town.workspaces[0].command("dana", "architecture", "/debate", "help")
+        assert not await hall.moot.store.find(_all())
+
+
+async def test_removal_ends_what_runs_and_deletes_the_tokens_of_that_workspace_only(
+    hall: Hall, tmp_path: Path
+):
+    one, two = await hall.connect(0), await hall.connect(1)
+    board = await one.debate(QUESTION)
+    kept = tokens_in(tmp_path / "moot.db")
+    one.workspace.uninstall()
+    await one.workspace.wait_for(lambda: tokens_in(tmp_path / "moot.db") == kept[1:])
+    debate = (await hall.moot.store.find(_all()))[0]
+
+    assert len(kept) == 2
+    assert debate.status is not Status.RUNNING
+    assert board
+    other = await two.wait_for_end(await two.debate("Tabs or spaces?"))
+    assert other.status is Status.CONCLUDED
+    again = await hall.connect(0)
+    await again.workspace.channel_action("dana", "invite", channel=again.channel, member="moot")
+    later = await again.wait_for_end(await again.debate("Go or Rust?"))
+    assert later.status is Status.CONCLUDED
+
+
+async def test_a_workspace_that_never_installed_is_told_so(hall: Hall):
+    await hall.team().workspace.command("dana", "architecture", "/debate", QUESTION)
+    assert "install" in " ".join(hall.team().told()).lower()
+
+
+async def test_a_token_about_to_expire_is_rotated_in_the_middle_of_a_debate(tmp_path: Path):
+    rotating = OAuthApp(token_seconds=3600)  # less than the two hours that are left to be safe
+    async with (
+        run_town(a_workspace("Riverside"), app=rotating) as town,
+        bot_of(town, tmp_path / "moot.db") as hall,
+    ):
+        team = await hall.connect()
+        debate = await team.wait_for_end(await team.debate(QUESTION))
+
+        assert debate.status is Status.CONCLUDED
+        assert town.rotations > 0
+        assert team.workspace.bot_token.encode() not in stored(tmp_path / "moot.db")
+
+
+@pytest.mark.parametrize("is_org_wide", [True, False])
+async def test_an_organisation_installs_once_for_all_its_workspaces(
+    tmp_path: Path, *, is_org_wide: bool
+):
+    grid = a_workspace("Riverside", enterprise_id="E0GRID", is_org_wide=is_org_wide)
+    database = tmp_path / "moot.db"
+    async with run_town(grid) as town:
+        async with bot_of(town, database) as hall:
+            team = await hall.connect()
+            board = await team.debate(QUESTION)
+        async with bot_of(town, database) as hall:
+            debate = await hall.team().wait_for_end(board)
+
+    assert debate.status is Status.CONCLUDED
+
+
+@pytest.mark.parametrize("keys", [(), ("",), ("secret",), ("A" * 43 + "=",)])
+async def test_without_a_good_key_it_does_not_start(
+    town: Town, tmp_path: Path, keys: tuple[str, ...]
+):
+    with pytest.raises(ConfigurationBroken, match="MOOT_TOKEN_KEYS"):
+        async with bot_of(town, tmp_path / "moot.db", keys):
+            pass
+
+
+def tokens_in(database: Path) -> list[str]:
+    """The encrypted tokens, by workspace."""
+    with sqlite3.connect(database) as connection:
+        rows = connection.execute("SELECT bot_token FROM slack_bots ORDER BY team_id DESC")
+        return [row[0] for row in rows]
+
+
+def _all() -> DebateFilter:
+    return DebateFilter(limit=100)
