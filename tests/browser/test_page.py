@@ -564,6 +564,19 @@ async def test_agents_have_their_own_name_and_icon(open_page: Open) -> None:
     await shoot(page, "thread-light")
 
 
+async def test_a_broadcast_quotes_the_root_of_its_thread_as_it_is_now(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page(thread_address())
+    broadcast = page.locator("#main .row").filter(has_text="replied to a thread")
+    ts = await broadcast.locator(".mark a").get_attribute("href")
+    root = next(one for one in server.messages["C1"] if ts and ts.endswith(one["ts"]))
+    await expect(page.locator("#thread .row").last).to_be_visible()
+    root["text"] = "Debate decided"
+    await server.emit({"type": "message_changed", "message": root})
+    await expect(broadcast.locator(".mark a")).to_have_text("Debate decided")
+
+
 async def test_a_markdown_file_can_be_read_in_place(open_page: Open) -> None:
     page = await open_page()
     await page.get_by_role("button", name="Preview").click()

@@ -54,7 +54,17 @@ export class MessageList {
   /** Adds or redraws one message. */
   upsert(message) {
     const isNew = this.#place(message);
+    this.#redrawBroadcasts(message.ts);
     if (isNew) this.scroller.added(message.user === this.ctx.store.me && !message.bot_id);
+  }
+
+  // A reply that was also sent to the channel quotes the root of its thread.
+  #redrawBroadcasts(root) {
+    for (const row of this.#rows.values()) {
+      if (row.message.subtype !== "thread_broadcast" || row.message.thread_ts !== root) continue;
+      row.drawn = "";
+      this.#redraw(row, row.message);
+    }
   }
 
   #place(message) {
