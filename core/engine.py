@@ -42,7 +42,7 @@ TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached, ConfigurationBroken
 
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
-_AT_ONCE = 16
+_AT_ONCE = 32
 
 
 class Work(NamedTuple):
