@@ -56,6 +56,13 @@ STRANGE = [
 ]
 ANYWHERE = ".".join("0000")
 SECRET = "0123456789abcdef0123456789abcdef"
+#: What many workspaces need, but for the key that their tokens are encrypted with.
+INSTALLABLE = {
+    "SLACK_BOT_TOKEN": "",
+    "SLACK_CLIENT_ID": "1234.5678",
+    "SLACK_CLIENT_SECRET": SECRET,
+    "MOOT_PUBLIC_URL": "https://moot.example",
+}
 VARIABLES = [name.upper() for name in BotSettings.model_fields]
 
 
@@ -158,6 +165,10 @@ def test_http_mode_does_not_start_on_a_secret_that_is_none(secret: str) -> None:
         ({"OPENAI_BASE_URL": METADATA[0]}, "OPENAI_BASE_URL"),
         ({"MOOT_BEHIND_TLS": "perhaps"}, "MOOT_BEHIND_TLS"),
         ({"MOOT_DEBATES_PER_PERSON": "0"}, "MOOT_DEBATES_PER_PERSON"),
+        (INSTALLABLE, "MOOT_TOKEN_KEYS is missing or empty"),
+        (INSTALLABLE | {"MOOT_TOKEN_KEYS": "changeme"}, "A key in MOOT_TOKEN_KEYS cannot be used"),
+        (INSTALLABLE | {"SLACK_CLIENT_SECRET": ""}, "SLACK_CLIENT_SECRET is missing"),
+        (INSTALLABLE | {"MOOT_PUBLIC_URL": "http://moot.example"}, "MOOT_PUBLIC_URL"),
     ],
     ids=str,
 )

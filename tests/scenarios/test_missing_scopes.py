@@ -1,0 +1,71 @@
+"""An app that was allowed less than it asks for: the debate is held, and what is left out is said."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.testing import Team, quick_workspace, team_at_work
+from bot.workspace.config import WorkspaceConfig
+from core.models import Status
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+def a_workspace_without(*scopes: str) -> WorkspaceConfig:
+    """Return a workspace whose admin did not allow these."""
+    base = quick_workspace()
+    asked: Mapping[str, Any] = base.manifest["oauth_config"]
+    kept = [scope for scope in asked["scopes"]["bot"] if scope not in scopes]
+    assert len(kept) == len(asked["scopes"]["bot"]) - len(scopes)
+    return replace(base, manifest={**base.manifest, "oauth_config": {"scopes": {"bot": kept}}})
+
+
+async def said(team: Team, board: str, words: str) -> str:
+    """Wait until the thread says it; return the whole post."""
+    found = await team.workspace.wait_for(
+        lambda: [str(one["text"]) for one in team.replies(board) if words in one["text"]]
+    )
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        ("pins:write", "The board could not be pinned"),
+        ("files:write", "The report could not be attached"),
+    ],
+)
+async def test_the_debate_is_held_and_the_thread_names_the_permission_that_lacks(
+    scope: str, words: str
+) -> None:
+    async with team_at_work(config=a_workspace_without(scope)) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+
+        assert debate.status is Status.CONCLUDED
+        assert f"Moot lacks the permission {scope}" in await said(team, board, words)
+
+
+async def test_without_names_of_their_own_agents_are_heard_all_the_same() -> None:
+    async with team_at_work(config=a_workspace_without("chat:write.customize")) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+
+        assert debate.status is Status.CONCLUDED
+        replies = team.replies(board)
+        assert not [one for one in replies if "username" in one]
+        assert [one for one in replies if "Because of the question" in one["text"]]
+
+
+async def test_a_note_that_cannot_be_marked_as_read_is_taken_in() -> None:
+    async with team_at_work(config=a_workspace_without("reactions:write")) as team:
+        board = await team.debate(QUESTION)
+        await team.say("Mind the budget.", board)
+        debate = await team.wait_for_end(board)
+
+        assert debate.status is Status.CONCLUDED
+        assert [note.text for note in debate.notes] == ["Mind the budget."]
+        assert team.workspace.calls.of("reactions.add")[-1].outcome == "missing_scope"
