@@ -18,6 +18,8 @@ from bot.limits import Bounds
 from core.errors import ConfigurationBroken
 
 SLACK_API_URL = "https://slack.com/api/"
+INSTALL_PATH = "/slack/install"
+REDIRECT_PATH = "/slack/oauth_redirect"
 
 
 class Mode(StrEnum):
@@ -191,6 +193,16 @@ class OAuthAccess:
     token_keys: tuple[str, ...] = field(repr=False)
     #: Without a slash at its end.
     public_url: str
+
+    @property
+    def install_url(self) -> str:
+        """Where people install the app."""
+        return f"{self.public_url}{INSTALL_PATH}"
+
+    @property
+    def redirect_url(self) -> str:
+        """Where Slack sends their browsers back."""
+        return f"{self.public_url}{REDIRECT_PATH}"
 
 
 @dataclass(frozen=True, kw_only=True)

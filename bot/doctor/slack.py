@@ -7,10 +7,11 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.cipher import Cipher
 from bot.doctor.findings import Finding, bad, good, skipped
 from bot.manifest import manifest
 from bot.payloads import ChannelFacts, Identity, Payload, refusal_of
-from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
+from bot.settings import BotSettings, OAuthAccess, SlackAccess, mode_of, slack_access
 from core.errors import ConfigurationBroken
 
 _SECONDS = 5
@@ -57,7 +58,23 @@ async def check_slack(environment: BotSettings, channel: str) -> Sequence[Findin
         access = slack_access(environment, mode_of(environment))
     except ConfigurationBroken as error:
         return [bad("Slack", str(error), is_configuration=True)]
+    if access.oauth is not None:
+        return _installable(access.oauth)
     return await check_access(access, channel)
+
+
+def _installable(oauth: OAuthAccess) -> Sequence[Finding]:
+    """Whether workspaces can install the app; whose tokens there are is in the database."""
+    try:
+        Cipher(oauth.token_keys)
+    except ConfigurationBroken as error:
+        return [bad("MOOT_TOKEN_KEYS", str(error), is_configuration=True)]
+    return [
+        good("MOOT_TOKEN_KEYS", f"{len(oauth.token_keys)} usable; tokens are encrypted"),
+        skipped(
+            "Slack", "every workspace has its own token", f"Install Moot at {oauth.install_url}"
+        ),
+    ]
 
 
 async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:

@@ -12,20 +12,17 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.cipher import Cipher
 from bot.gateway.greeting import identify
-from bot.installing.cipher import Cipher
 from bot.installing.seats import InstalledSeats
 from bot.installing.tokens import BotTokens, token_tables
 from bot.manifest import manifest
 from bot.outbox.slack import slack_client
 from bot.payloads import Origin
 from bot.seats import OnlySeat, Seat, Seats
-from bot.settings import SLACK_API_URL, OAuthAccess, SlackAccess
+from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.store.organisations import Organisations
 from core.errors import ConfigurationBroken
-
-INSTALL_PATH = "/slack/install"
-REDIRECT_PATH = "/slack/oauth_redirect"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +121,7 @@ def _settings(
         client_id=oauth.client_id,
         client_secret=oauth.client_secret,
         scopes=manifest()["oauth_config"]["scopes"]["bot"],
-        redirect_uri=f"{oauth.public_url}{REDIRECT_PATH}",
+        redirect_uri=oauth.redirect_url,
         install_path=INSTALL_PATH,
         redirect_uri_path=REDIRECT_PATH,
         authorization_url=_authorization_url(api_url),

@@ -13,8 +13,8 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.cipher import TokenUnreadable
 from bot.gateway.greeting import who_are_we
-from bot.installing.cipher import TokenUnreadable
 from bot.installing.tokens import BotTokens
 from bot.log import logger
 from bot.seats import NotInstalled, Seat

@@ -15,7 +15,7 @@ from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStor
 from sqlalchemy import MetaData, Table, Text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from bot.installing.cipher import Cipher
+from bot.cipher import Cipher
 from bot.store.organisations import Organisations
 
 _SECRETS = ("bot_token", "bot_refresh_token")
@@ -58,6 +58,16 @@ class BotTokens(AsyncInstallationStore):
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep a bot, its tokens encrypted with the newest key."""
         await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
+
+    async def renew(self) -> None:
+        """Encrypt every token with the newest key, so that the older ones can be retired."""
+        table = self._inner.bots
+        async with self._inner.engine.begin() as connection:
+            for row in (await connection.execute(table.select())).mappings().all():
+                renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
+                await connection.execute(
+                    table.update().where(table.c.id == row["id"]).values(renewed)
+                )
 
     async def async_find_bot(
         self,
@@ -105,7 +115,9 @@ async def token_tables(
         bots = _WideTokens(client_id, engine)
         states = AsyncSQLAlchemyOAuthStateStore(STATE_SECONDS, engine)
         await _create(engine, bots.bots, *states.metadata.sorted_tables)
-        yield BotTokens(bots, cipher, organisations), states
+        tokens = BotTokens(bots, cipher, organisations)
+        await tokens.renew()
+        yield tokens, states
     finally:
         await engine.dispose()
 

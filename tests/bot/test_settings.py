@@ -97,3 +97,38 @@ def test_secrets_never_show_in_the_settings_text():
     found = settings(slack_bot_token=BOT, openai_api_key="sk-verysecret")
     assert BOT not in repr(found)
     assert found.secrets == (BOT, "sk-verysecret")
+
+
+OAUTH = {
+    "slack_client_id": "12.34",
+    "slack_client_secret": SIGNING,
+    "slack_signing_secret": SIGNING,
+    "moot_token_keys": "one, two",
+    "moot_public_url": "https://moot.example.com/",
+}
+
+
+def test_with_a_client_id_workspaces_install_the_app_themselves():
+    found = slack_access(settings(**OAUTH), mode_of(settings(**OAUTH)))
+    assert (found.bot_token, found.app_token, found.signing_secret) == ("", "", SIGNING)
+    assert found.oauth
+    assert found.oauth.token_keys == ("one", "two")
+    assert found.oauth.install_url == "https://moot.example.com/slack/install"
+    assert SIGNING not in repr(found.oauth)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"slack_client_id": "moot"}, "SLACK_CLIENT_ID has the wrong form"),
+        ({"slack_client_secret": ""}, "SLACK_CLIENT_SECRET is missing or empty"),
+        ({"slack_signing_secret": ""}, "SLACK_SIGNING_SECRET is missing or empty"),
+        ({"slack_bot_token": BOT}, "Leave one of the two empty"),
+        ({"slack_app_token": APP}, "leave SLACK_APP_TOKEN empty"),
+        ({"moot_public_url": "http://moot.example.com"}, "MOOT_PUBLIC_URL"),
+        ({"moot_public_url": ""}, "MOOT_PUBLIC_URL"),
+    ],
+)
+def test_what_oauth_lacks_is_named(change: dict[str, str], named: str):
+    with pytest.raises(ConfigurationBroken, match=named):
+        slack_access(settings(**{**OAUTH, **change}), Mode.HTTP)

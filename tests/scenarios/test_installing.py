@@ -212,6 +212,10 @@ async def test_debates_of_every_workspace_go_on_after_a_restart_with_a_new_key_i
         ended = [await hall.team(n).wait_for_end(board) for n, board in enumerate(boards)]
 
     assert [debate.status for debate in ended] == [Status.CONCLUDED] * 2
+    async with bot_of(town, database, (NEWER_KEY,)) as hall:  # the old key is retired
+        team = hall.team()
+        debate = await team.wait_for_end(await team.debate("Go or Rust?"))
+    assert debate.status is Status.CONCLUDED
 
 
 async def test_a_database_without_its_key_is_of_no_use(town: Town, tmp_path: Path):

@@ -1,5 +1,6 @@
 """What the doctor says about Slack, asked of the local workspace over real HTTP."""
 
+import base64
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import pytest
 
 from bot.doctor.findings import Finding, Mark, as_text, exit_code
 from bot.doctor.slack import check_access, check_slack
-from bot.settings import read_settings
+from bot.settings import BotSettings, read_settings
 from bot.testing import CHANNEL, http_access, quick_workspace, socket_access
 from bot.workspace.workspace import Workspace, run_workspace
 
@@ -103,3 +104,23 @@ async def test_a_token_of_the_wrong_form_is_a_matter_of_configuration(
 
     assert exit_code(found) == 4
     assert "nonsense-token" not in as_text(found)
+
+
+KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
+OAUTH = {
+    "slack_client_id": "12.34",
+    "slack_client_secret": "0123456789abcdef" * 2,
+    "slack_signing_secret": "0123456789abcdef" * 2,
+    "moot_public_url": "https://moot.example.com",
+}
+
+
+@pytest.mark.parametrize(("keys", "is_well"), [(KEY, True), ("a", False)])
+async def test_with_oauth_the_keys_are_checked_and_the_install_page_named(
+    keys: str, *, is_well: bool
+) -> None:
+    environment = BotSettings.model_validate({**OAUTH, "moot_token_keys": keys})
+    found = await check_slack(environment, "")
+    told = as_text(found)
+    assert ("https://moot.example.com/slack/install" in told) is is_well
+    assert ("A key in MOOT_TOKEN_KEYS cannot be used" in told) is not is_well
