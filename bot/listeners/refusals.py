@@ -15,6 +15,7 @@ _PLACE_GONE = frozenset(
         "channel_not_found",
         "is_archived",
         "not_in_channel",
+        "not_installed",
         "root_missing",
         "thread_not_found",
         "message_not_found",

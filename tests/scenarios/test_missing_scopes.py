@@ -1,4 +1,4 @@
-"""An app that was allowed less than it asks for: the debate is held, and what is left out is said."""
+"""An app allowed less than it asks for: the debate is held, and what is left out is said."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,0 +1,63 @@
+"""Moot loses its place in a workspace in the middle of a debate, without a word about it there."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.app import running
+from bot.testing import PATIENCE, BotSpec, Team
+from bot.workspace.town import run_town
+from core.models import Act, Status
+from core.ports import DebateFilter
+from core.testing import ScriptedProvider
+from tests.scenarios.test_installing import QUESTION, Hall, a_workspace, access, free_port
+
+
+@asynccontextmanager
+async def a_slow_hall(
+    database: Path, provider: ScriptedProvider, *, enterprise_id: str, is_org_wide: bool
+) -> AsyncGenerator[Hall]:
+    """Run one installed workspace whose debates take a while."""
+    config = a_workspace("Riverside", enterprise_id=enterprise_id, is_org_wide=is_org_wide)
+    async with run_town(config) as town:
+        port = free_port()
+        parts = BotSpec(provider=provider, rounds=3).parts(town.workspaces[0], database)
+        async with running(replace(parts, slack=access(town, port), port=port)) as moot:
+            hall = Hall(town, moot)
+            await hall.connect()
+            yield hall
+
+
+async def status_after(team: Team, status: Status) -> str:
+    """Wait until the only debate has another status; return it."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            [entry] = await team.moot.store.find(DebateFilter())
+            if entry.status != status:
+                return entry.status
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("enterprise_id", "is_org_wide"), [("", False), ("E0GRID", False), ("E0GRID", True)]
+)
+async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_models(
+    tmp_path: Path, enterprise_id: str, *, is_org_wide: bool
+) -> None:
+    provider = ScriptedProvider(latency=0.4)
+    async with a_slow_hall(
+        tmp_path / "moot.db", provider, enterprise_id=enterprise_id, is_org_wide=is_org_wide
+    ) as hall:
+        team = hall.team()
+        await team.debate(QUESTION)
+        await provider.until_asked(Act.PROPOSAL)
+        # As when another workspace of the organisation was told, or another replica.
+        where = None if is_org_wide else team.workspace.world.team_id
+        await hall.moot.seats.leave(enterprise_id or None, where)
+
+        assert await status_after(team, Status.RUNNING) == Status.FAILED
+        assert not provider.asked(Act.BALLOT)
