@@ -1,5 +1,6 @@
 """The board: the pinned root message that shows where a debate stands (pure)."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
@@ -35,7 +36,7 @@ from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
 from core.stand_ins import stand_in_words
 
 # Room for each part, so that the board stays within a message for any debate.
-_QUESTION_LIMIT = 1200
+_QUESTION_LIMIT = 700
 _AGENTS_LIMIT = 700
 _WORKING_LIMIT = 400
 _POSITIONS_LIMIT = 1300
@@ -45,6 +46,8 @@ _DECISION_LIMIT = 1200
 _TROUBLE_LIMIT = 600
 _REASON_LIMIT = 160
 _TEXT_LIMIT = 3500
+#: Agents at work who are named; more are counted.
+_MOST_NAMED = 4
 
 
 class BoardAction(StrEnum):
@@ -101,7 +104,9 @@ def board(
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
     blocks += _buttons(debate, enabled) if running else decision_buttons(debate)
-    return Message(text=_text(_headline(debate), *top, *middle), blocks=blocks)
+    # Notifications and the list of pins show its beginning.
+    text = _text(f"{_headline(debate)}: {_asked(debate)}", *top[1:], *middle)
+    return Message(text=text, blocks=blocks)
 
 
 def question_is_whole(debate: Debate) -> bool:
@@ -125,9 +130,13 @@ def _headline(debate: Debate) -> str:
 
 
 def _question(debate: Debate) -> str:
-    pieces = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
-    return f"*Question*\n{pieces[0]}{'…' if len(pieces) > 1 else ''}{more}"
+    return f"*Question*\n{_asked(debate)}{more}"
+
+
+def _asked(debate: Debate) -> str:
+    pieces = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
+    return f"{pieces[0]}{'…' if len(pieces) > 1 else ''}"
 
 
 def _agents(debate: Debate) -> str:
@@ -184,9 +193,17 @@ def _summary(debate: Debate) -> str:
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:
     agents = dict.fromkeys(turn.agent for turn in turns if turn.act is not Act.TALLY)
+    if len(agents) > _MOST_NAMED:
+        return f"At work: {len(agents)} agents ({_acts(turns)})"
     lines = (_at_work(debate, agent, turns) for agent in agents)
     names = listed(lines, _WORKING_LIMIT, " · ")
     return f"At work: {names}" if names else ""
+
+
+def _acts(turns: Sequence[Turn]) -> str:
+    """How many turns of each kind."""
+    counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)
+    return ", ".join(f"{count} × {act}" for act, count in counts.items())
 
 
 def _at_work(debate: Debate, agent: str, turns: Sequence[Turn]) -> str:

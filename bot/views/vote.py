@@ -48,7 +48,18 @@ def outcome(debate: Debate, tally: Tally) -> str:
     if len(tally.winners) > 1:
         return f"*A tie* between {names}, with {points} each ({votes}). No rule breaks it."
     close = f" {_CONTROVERSIAL}" if tally.controversial else ""
-    return f"{names} wins with {points} ({votes}).{close}"
+    return f"{names} wins with {points} ({votes}).{_decider(tally)}{close}"
+
+
+def _decider(tally: Tally) -> str:
+    """What decided between positions with the same points."""
+    first, *others = tally.scores
+    level = [score for score in others if score.points == first.points]
+    if not level:
+        return ""
+    more = all(score.first_places < first.first_places for score in level)
+    why = "the number of first places" if more else "the voters' confidence"
+    return f" Others have as many points; {why} decided."
 
 
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:

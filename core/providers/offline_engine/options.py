@@ -216,7 +216,8 @@ def _japanese_pair(asked: str) -> list[Option]:
     found = _JA_PAIR.match(asked)
     if not found:
         return []
-    return [Option(name, f"Choose {name}", things_in(name)) for name in (found["a"], found["b"])]
+    names = [found[side].strip() for side in ("a", "b")]
+    return [Option(name, f"Choose {name}", things_in(name)) for name in names]
 
 
 def _listed(text: str) -> tuple[Option, ...]:
