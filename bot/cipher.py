@@ -69,7 +69,7 @@ class Cipher:
 def _fernet(key: str) -> Fernet:
     """Make sure that it is a key, and no placeholder."""
     try:
-        found = base64.urlsafe_b64decode(key.encode())
+        found = base64.urlsafe_b64decode(key.encode("ascii"))
     except (binascii.Error, ValueError):
         found = b""
     if len(found) != _KEY_BYTES or len(set(found)) < _FEWEST_DIFFERENT:

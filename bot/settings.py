@@ -128,8 +128,9 @@ class BotSettings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """Every secret that is set, so that logs can be freed of them."""
         found = (getattr(self, name) for name in type(self).model_fields)
-        values = (value.get_secret_value() for value in found if isinstance(value, SecretStr))
-        return tuple(value for value in values if value)
+        values = [value.get_secret_value() for value in found if isinstance(value, SecretStr)]
+        keys = self.moot_token_keys.get_secret_value().split(",")
+        return tuple(value for value in (*values, *map(str.strip, keys)) if value)
 
 
 def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:

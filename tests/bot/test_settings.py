@@ -117,6 +117,10 @@ def test_with_a_client_id_workspaces_install_the_app_themselves():
     assert SIGNING not in repr(found.oauth)
 
 
+def test_each_key_for_tokens_is_a_secret_of_its_own():
+    assert {"one", "two"} <= set(settings(**OAUTH).secrets)
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [

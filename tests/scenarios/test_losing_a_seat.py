@@ -14,7 +14,15 @@ from bot.workspace.town import run_town
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
-from tests.scenarios.test_installing import QUESTION, Hall, a_workspace, access, free_port
+from tests.scenarios.test_installing import (
+    QUESTION,
+    Hall,
+    a_workspace,
+    access,
+    bot_of,
+    free_port,
+    tokens_in,
+)
 
 
 @asynccontextmanager
@@ -61,3 +69,16 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED
         assert not provider.asked(Act.BALLOT)
+
+
+async def test_after_a_restart_removal_is_heard_though_the_token_is_worthless_by_then(
+    tmp_path: Path,
+) -> None:
+    database = tmp_path / "moot.db"
+    async with run_town(a_workspace("Riverside")) as town:
+        async with bot_of(town, database) as hall:
+            await hall.connect()
+        async with bot_of(town, database) as hall:
+            assert tokens_in(database)
+            hall.team().workspace.uninstall()
+            await hall.team().workspace.wait_for(lambda: not tokens_in(database))
