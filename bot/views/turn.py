@@ -9,6 +9,8 @@ from core.models import Agent, Contribution, Debate
 
 _WARNING_LIMIT = 400
 _MODEL_LIMIT = 120
+#: How the offline engine marks its texts, and how our own note begins.
+_MARK = OFFLINE_NOTE.partition(":")[0]
 
 
 def turn(debate: Debate, made: Contribution) -> list[Message]:
@@ -17,7 +19,8 @@ def turn(debate: Debate, made: Contribution) -> list[Message]:
     The first says what it is and, for a critique, whose proposal it is about.
     """
     agent = debate.setup.agent(made.turn.agent)
-    parts = pages(made.text) or ["_Nothing was said._"]
+    text = _unmarked(made.text) if is_offline(agent) else made.text
+    parts = pages(text) or ["_Nothing was said._"]
     return [_page(debate, made, agent, (number, parts)) for number in range(len(parts))]
 
 
@@ -26,10 +29,11 @@ def _page(
 ) -> Message:
     number, parts = place
     head = _head(debate, made, number, len(parts))
-    foot = context(*_foot(made, agent)) if number == len(parts) - 1 else []
+    said = list(_foot(made, agent)) if number == len(parts) - 1 else []
+    foot = context(*said) if said else []
     blocks: list[Block] = [*context(head), *sections(parts[number]), *foot]
     return Message(
-        text=f"{head}\n{parts[number]}",
+        text="\n".join([head, parts[number], *(note for note in said if note == OFFLINE_NOTE)]),
         blocks=blocks,
         username=named(title(agent)),
         icon=icon(agent),
@@ -40,6 +44,13 @@ def _head(debate: Debate, made: Contribution, number: int, count: int) -> str:
     what = deed(debate, made.turn)
     part = f" · part {number + 1} of {count}" if count > 1 else ""
     return f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{part}"
+
+
+def _unmarked(text: str) -> str:
+    """The text without the engine's own last line, which says what the post's foot says."""
+    whole = text.rstrip()
+    rest, _, last = whole.rpartition("\n")
+    return rest.rstrip() if last.strip("_ ").startswith(_MARK) else whole
 
 
 def _foot(made: Contribution, agent: Agent) -> Iterator[str]:

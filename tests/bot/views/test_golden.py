@@ -318,3 +318,14 @@ def test_every_message_has_words_for_screen_readers():
 def test_every_act_has_words(act: Act):
     assert phase(act)
     assert deed(a_debate(), Turn(act=act, round=1, agent="architect"))
+
+
+def test_a_post_of_the_offline_engine_is_marked_once() -> None:
+    debate = fold(play(a_setup(provider="offline", rounds=1)))
+    made = next(iter(debate.contributions.values()))
+    marked = made.model_copy(update={"text": "**Use PostgreSQL.**\n\n_Offline engine: by rules._"})
+    (post,) = turn(debate, marked)
+
+    assert json.dumps(post.blocks).count("Offline engine") == 1
+    assert post.text.count("Offline engine") == 1
+    assert "Use PostgreSQL" in post.text
