@@ -1,11 +1,12 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
-    python -m bench.load [--debates 500] [--latency 5] [--spread 20] [--parked 1000]
+    python -m bench.load [--debates 500] [--latency 5] [--spread 20] [--parked 1000] [--replicas 3]
 
 The workspace and its people run in one process, the bot in another: real Bolt, real WebSocket, real
 SQLite on disk; only the models are scripted, and take the same time for every call. Debates begin
 evenly over the spread, as people would ask, and all run at once. Debates are parked in a bot of
-their own. Slack is faster here than it is: ten edits and twenty posts a second. It stops by itself.
+their own. With replicas there are so many bots on one PostgreSQL, each with a share of the debates.
+Slack is faster here than it is: ten edits and twenty posts a second. It stops by itself.
 """
 
 import argparse
@@ -17,8 +18,8 @@ import sys
 import tempfile
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from bot.workspace.config import ChannelSpec, WorkspaceConfig
 from bot.workspace.errors import PersonRefusal
 from bot.workspace.rates import QUICK
 from bot.workspace.workspace import Workspace, run_workspace
+from tests.postgres import running_postgres
 
 ROOT = Path(__file__).parents[1]
 CHANNELS = 100
@@ -53,11 +55,11 @@ class Bot:
 
 
 @asynccontextmanager
-async def a_bot(workspace: Workspace, folder: Path, latency: float) -> AsyncGenerator[Bot]:
-    """Run the bot for as long as the block lasts."""
+async def a_bot(workspace: Workspace, database: str, latency: float) -> AsyncGenerator[Bot]:
+    """Run a bot for as long as the block lasts."""
     access = json.dumps(asdict(socket_access(workspace)))
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.load_bot", access, str(folder / "moot.db"), str(latency)),
+        *(sys.executable, "-m", "bench.load_bot", access, database, str(latency)),
         cwd=ROOT,
         stdin=PIPE,
         stdout=PIPE,
@@ -112,6 +114,8 @@ class Wish:
     latency: float = 5.0
     spread: float = 20.0
     parked: int = 1000
+    #: Bots on one PostgreSQL; none: one bot on SQLite.
+    replicas: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +127,7 @@ class Load:
     most: int
     turns: int
     taken: float
-    #: CPU time of the bot's process for one turn, acknowledgements and all.
-    cpu_per_turn: float
-    #: Share of one CPU that the bot's process took.
+    #: Share of one CPU that the bots' processes took.
     cpu: float
     #: Posts that were still to be sent when the last debate ended.
     unsent: int
@@ -133,6 +135,11 @@ class Load:
     overhead: Sequence[float]
     #: How long each command and click waited for its acknowledgement.
     acks: Sequence[float] = ()
+
+    @property
+    def cpu_per_turn(self) -> float:
+        """CPU time of the bots' processes for one turn, acknowledgements and all."""
+        return self.cpu * self.taken / self.turns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,35 +154,64 @@ class Parked:
 
 async def load(wish: Wish) -> Load:
     """Hold debates while people type and click."""
-    async with _an_office(wish) as (workspace, bot, places):
+    async with _an_office(wish) as (workspace, bots, places):
         over = asyncio.Event()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
-        found = await bot.ask(debates=wish.debates, spread=wish.spread, **places)
+        wanted = {"debates": wish.debates, "spread": wish.spread, "step": len(bots), **places}
+        asked = (bot.ask(first=number, **wanted) for number, bot in enumerate(bots))
+        found = await asyncio.gather(*asked)
         over.set()
-        return Load(**found, acks=await people)
+        return _together(found, await people)
+
+
+def _together(found: Sequence[dict[str, Any]], acks: Sequence[float]) -> Load:
+    """What all bots did."""
+    return Load(
+        debates=sum(one["debates"] for one in found),
+        most=sum(one["most"] for one in found),
+        turns=sum(one["turns"] for one in found),
+        taken=max(one["taken"] for one in found),
+        cpu=sum(one["cpu"] for one in found),
+        unsent=max(one["unsent"] for one in found),
+        overhead=[seconds for one in found for seconds in one["overhead"]],
+        acks=acks,
+    )
 
 
 async def park(wish: Wish) -> Parked:
     """Have debates wait for people."""
-    async with _an_office(wish) as (_, bot, places):
-        return Parked(**await bot.ask(park=wish.parked, **places))
+    async with _an_office(wish) as (_, bots, places):
+        return Parked(**await bots[0].ask(park=wish.parked, **places))
 
 
 @asynccontextmanager
-async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Bot, dict[str, Any]]]:
-    """A workspace, a bot in it, and where debates can be held."""
+async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Sequence[Bot], dict[str, Any]]]:
+    """A workspace, the bots in it, and where debates can be held."""
     names = [f"team-{number}" for number in range(CHANNELS)]
     config = WorkspaceConfig(
         channels=tuple(ChannelSpec(name, with_bot=True) for name in names), pace=QUICK
     )
-    with tempfile.TemporaryDirectory() as folder:
-        async with (
-            run_workspace(config) as workspace,
-            a_bot(workspace, Path(folder), wish.latency) as bot,
-            asyncio.timeout(PATIENCE),
-        ):
-            ids = [workspace.channel(name).id for name in names]
-            yield workspace, bot, {"channels": ids, "team": workspace.world.team_id}
+    async with AsyncExitStack() as stack:
+        database = stack.enter_context(_a_database(shared=bool(wish.replicas)))
+        workspace = await stack.enter_async_context(run_workspace(config))
+        bots = [
+            await stack.enter_async_context(a_bot(workspace, database, wish.latency))
+            for _ in range(max(1, wish.replicas))
+        ]
+        await stack.enter_async_context(asyncio.timeout(PATIENCE))
+        ids = [workspace.channel(name).id for name in names]
+        yield workspace, bots, {"channels": ids, "team": workspace.world.team_id}
+
+
+@contextmanager
+def _a_database(*, shared: bool) -> Generator[str]:
+    """Where debates are kept: on a server that bots share, else in a file."""
+    if shared:
+        with running_postgres() as server:
+            yield server.fresh_database()
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield str(Path(folder) / "moot.db")
 
 
 def in_words(load: Load) -> str:
@@ -204,13 +240,14 @@ def machine() -> str:
     busy = os.getloadavg()[0]
     return (
         f"{platform.machine()}, {os.cpu_count()} cores, load {busy:.1f} before,"
-        f" Python {platform.python_version()}, SQLite on disk"
+        f" Python {platform.python_version()}"
     )
 
 
 async def measure(wish: Wish) -> None:
     """Measure and print."""
-    print(machine(), flush=True)
+    where = f"{wish.replicas} bots on PostgreSQL" if wish.replicas else "SQLite on disk"
+    print(f"{machine()}, {where}", flush=True)
     if wish.debates:
         print(in_words(await load(wish)), flush=True)
     if wish.parked:
@@ -224,6 +261,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=Wish.latency, help="seconds per call")
     parser.add_argument("--spread", type=float, default=Wish.spread, help="for the beginnings")
     parser.add_argument("--parked", type=int, default=Wish.parked)
+    parser.add_argument("--replicas", type=int, default=Wish.replicas, help="on PostgreSQL")
     asyncio.run(measure(Wish(**vars(parser.parse_args()))))
 
 

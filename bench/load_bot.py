@@ -21,6 +21,7 @@ from core.formats.registry import format_of
 from core.model_call import ModelCalls, Patience
 from core.models import Clarifying, Person, Place, Setup, Status
 from core.opening import Wish, open_debate
+from core.ports import DebateFilter
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
 
@@ -51,31 +52,33 @@ class Bench:
         ]
         if "park" in orders:
             return await self.park(orders["park"], places)
-        return await self.load(orders["debates"], orders["spread"], places)
+        numbers = range(orders["first"], orders["debates"], orders["step"])
+        return await self.load(numbers, orders["spread"], places)
 
-    async def load(self, debates: int, spread: float, places: Sequence[Place]) -> dict[str, Any]:
-        """Hold debates, begun evenly over some seconds."""
+    async def load(
+        self, numbers: Sequence[int], spread: float, places: Sequence[Place]
+    ) -> dict[str, Any]:
+        """Begin debates evenly over some seconds; wait until all are over, whoever holds them."""
         began, cpu = time.perf_counter(), time.process_time()
         ids: list[str] = []
         most = 0
-        for number in range(debates):
+        for count, number in enumerate(numbers, start=1):
             ids.append(await self._begin(number, places, _settings()))
             most = max(most, len(self._moot.runner.held))
-            due = began + spread * (number + 1) / debates
+            due = began + spread * count / len(numbers)
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        while held := len(self._moot.runner.held):
-            most = max(most, held)
+        while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
+            most = max(most, len(self._moot.runner.held))
             await asyncio.sleep(0.2)
         taken, spent = time.perf_counter() - began, time.process_time() - cpu
         unsent = await self._moot.posts.backlog()
         figures = [await self._overhead(one) for one in ids]
         turns = sum(turns for _, turns in figures)
         return {
-            "debates": debates,
+            "debates": len(ids),
             "most": most,
             "taken": taken,
             "cpu": spent / taken,
-            "cpu_per_turn": spent / turns,
             "turns": turns,
             "unsent": unsent,
             "overhead": [overhead for overhead, _ in figures],
