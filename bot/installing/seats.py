@@ -89,7 +89,7 @@ class InstalledSeats:
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
         await self.tokens.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
-        self._known.clear()
+        self._known = {}
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
     async def _seat(self, where: _Where) -> Seat:
@@ -98,8 +98,9 @@ class InstalledSeats:
         async with self._turns[where]:
             if seat := self._remembered(where):
                 return seat
+            known = self._known  # another one if somebody leaves meanwhile
             seat = await self._taken(where)
-            self._known[where] = (time.monotonic() + REMEMBERED, seat)
+            known[where] = (time.monotonic() + REMEMBERED, seat)
             return seat
 
     def _remembered(self, where: _Where) -> Seat | None:
