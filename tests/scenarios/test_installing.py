@@ -232,13 +232,14 @@ async def test_removal_ends_what_runs_and_deletes_the_tokens_of_that_workspace_o
 ):
     one, two = await hall.connect(0), await hall.connect(1)
     board = await one.debate(QUESTION)
+    await one.workspace.wait_for(lambda: board in one.workspace.pins(one.channel))
     kept = tokens_in(tmp_path / "moot.db")
     one.workspace.uninstall()
     await one.workspace.wait_for(lambda: tokens_in(tmp_path / "moot.db") == kept[1:])
     debate = (await hall.moot.store.find(_all()))[0]
 
     assert len(kept) == 2
-    assert debate.status is not Status.RUNNING
+    assert debate.status != Status.RUNNING
     assert board
     other = await two.wait_for_end(await two.debate("Tabs or spaces?"))
     assert other.status is Status.CONCLUDED
