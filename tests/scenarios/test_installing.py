@@ -115,7 +115,7 @@ def access(town: Town, port: int, keys: tuple[str, ...] = (KEY,)) -> SlackAccess
 
 @asynccontextmanager
 async def bot_of(
-    town: Town, database: Path, keys: tuple[str, ...] = (KEY,)
+    town: Town, database: Path | str, keys: tuple[str, ...] = (KEY,)
 ) -> AsyncGenerator[Hall]:
     port = free_port()
     parts = BotSpec().parts(town.workspaces[0], database)
@@ -266,6 +266,18 @@ async def test_a_token_about_to_expire_is_rotated_in_the_middle_of_a_debate(tmp_
         assert debate.status is Status.CONCLUDED
         assert town.rotations > 0
         assert team.workspace.bot_token.encode() not in stored(tmp_path / "moot.db")
+
+
+async def test_long_tokens_are_kept_on_postgresql_too(on_postgres: str):
+    async with run_town(a_workspace("Riverside"), app=OAuthApp(token_seconds=43_200)) as town:
+        async with bot_of(town, on_postgres) as hall:
+            await hall.connect()
+        async with bot_of(town, on_postgres, (NEWER_KEY, KEY)) as hall:
+            team = hall.team()
+            debate = await team.wait_for_end(await team.debate(QUESTION))
+
+    assert len(town.workspaces[0].bot_token) > 120
+    assert debate.status is Status.CONCLUDED
 
 
 @pytest.mark.parametrize("is_org_wide", [True, False])
