@@ -90,12 +90,40 @@ class WholeConnection(aiosqlite.Connection):
         if self._whole is None:
             self._whole = _over(self._conn, self._begin)
         with self._whole.begin() as connection:
-            return work(connection)
+            try:
+                return work(connection)
+            finally:
+                cast("_ClosingCursors", self._conn).close_cursors()
+
+
+class _ClosingCursors(sqlite3.Connection):
+    """A connection that can close every cursor it has given away.
+
+    A result that was not read to its end, such as by work that failed, would keep the connection at
+    the state of that moment for as long as anything refers to it, even after the transaction
+    (https://sqlite.org/isolation.html).
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._given: list[sqlite3.Cursor] = []
+
+    def cursor(self, *args: Any, **named: Any) -> Any:
+        """Give away a cursor, as the driver does."""
+        given = super().cursor(*args, **named)
+        self._given.append(given)
+        return given
+
+    def close_cursors(self) -> None:
+        """Close them all; closing twice does no harm."""
+        for given in self._given:
+            given.close()
+        self._given.clear()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     """The driver's own connection; it must not begin transactions behind our back."""
-    return sqlite3.connect(path, isolation_level=None)
+    return sqlite3.connect(path, isolation_level=None, factory=_ClosingCursors)
 
 
 def _over(connection: sqlite3.Connection, begin: str) -> Engine:

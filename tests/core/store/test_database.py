@@ -53,6 +53,26 @@ def words(connection: Connection) -> list[str]:
     return list(connection.exec_driver_sql("SELECT word FROM words ORDER BY rowid").scalars())
 
 
+def fail_while_reading(connection: Connection) -> None:
+    found = connection.exec_driver_sql("SELECT word FROM words")
+    for _ in found:
+        raise RunLost("half way")
+
+
+async def test_a_read_that_fails_half_way_leaves_no_old_state_behind(database: Database) -> None:
+    for number in range(300):
+        await database.write(put(f"w{number}"))
+    failures: list[BaseException] = []  # they refer to all that failed, as a log's traceback does
+    for _ in range(8):
+        with pytest.raises(RunLost) as failure:
+            await database.read(fail_while_reading)
+        failures.append(failure.value)
+    await database.write(put("newest"))
+
+    assert {(await database.read(words))[-1] for _ in range(8)} == {"newest"}
+    assert len(failures) == 8
+
+
 def fail_after_writing(word: str) -> Callable[[Connection], str]:
     def work(connection: Connection) -> str:
         put(word)(connection)
