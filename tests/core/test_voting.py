@@ -94,13 +94,13 @@ def test_a_clear_lead_is_not_controversial() -> None:
 
 def test_level_points_go_to_more_first_places() -> None:
     ballots = [
-        a_ballot("ann", "ann", "bob", "cid"),
-        a_ballot("bob", "bob", "ann", "cid"),
-        a_ballot("cid", "ann", "cid", "bob"),
-        a_ballot("dee", "cid", "bob", "ann"),
+        a_ballot("ann", "ann", "bob", "cid", confidence=0.9),
+        a_ballot("bob", "cid", "bob", "ann", confidence=0.2),
     ]
     tally = count(("bob", "ann", "cid"), ballots)
 
+    assert {score.points for score in tally.scores} == {2}
+    assert [score.position for score in tally.scores] == ["ann", "cid", "bob"]
     assert tally.winners == ("ann",)
 
 
@@ -111,6 +111,23 @@ def test_level_first_places_go_to_higher_mean_confidence() -> None:
     ]
 
     assert count(("ann", "bob"), ballots).winners == ("bob",)
+
+
+def test_confidence_is_the_mean_of_those_who_ranked_it_first() -> None:
+    ballots = [
+        a_ballot("ann", "ann", "bob", confidence=0.6),
+        a_ballot("bob", "ann", "bob", confidence=0.8),
+    ]
+    first, second = count(("ann", "bob"), ballots).scores
+
+    assert first.mean_confidence == pytest.approx(0.7)
+    assert second.mean_confidence == 0.0
+
+
+def test_two_positions_can_be_controversial() -> None:
+    ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
+
+    assert count(("ann", "bob"), ballots).controversial
 
 
 def test_what_is_level_in_everything_is_shown_as_a_tie() -> None:
@@ -141,6 +158,7 @@ def test_nobody_voted_means_nobody_won() -> None:
         (("ann",), "missing: bob"),
         (("ann", "bob", "eve"), "unknown: eve"),
         (("ann", "ann", "bob"), "ranked twice: ann"),
+        (("eve", "eve", "fay"), "missing: ann, bob; unknown: eve, eve, fay; ranked twice: eve"),
     ],
 )
 def test_a_ranking_is_checked(ranking: tuple[str, ...], fault: str) -> None:
