@@ -127,6 +127,7 @@ def test_a_missing_key_is_a_matter_of_configuration(shell: Shell) -> None:
 def test_a_database_somebody_uses_can_be_read_and_is_said_in_words_to_others(shell: Shell) -> None:
     process = shell.start(*LONG)
     until(process, "Round 1 of 5")
+    process.send_signal(signal.SIGSTOP)  # so that it cannot end meanwhile
     done = shell.run("debate", "Kafka or SQS?")
     listed = shell.run("list")
     process.kill()
