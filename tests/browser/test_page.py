@@ -1,11 +1,12 @@
 """The page of the workspace in a real browser, against a small server that speaks its contract."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Request, expect
+from playwright.async_api import Page, Request, Route, expect
 
 from tests.browser import sample
 from tests.browser.conftest import Open
@@ -463,6 +464,39 @@ async def test_a_lost_connection_is_shown_and_healed(open_page: Open, server: Pa
     server.is_away = False
     await expect(bar).to_be_hidden()
     await expect(page.locator("#main .row").last).to_contain_text("said in the gap")
+
+
+async def test_what_overtakes_the_answer_to_a_fetch_is_not_lost(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page()
+    await page.locator("#main .row").last.wait_for()
+    fetched, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        answer = await route.fetch()
+        fetched.set()
+        await go_on.wait()
+        await route.fulfill(response=answer)
+
+    await page.route("**/threads/**", hold)
+    await page.goto(f"{server.url}/#/C1/{sample.BOARD_TS}")
+    await fetched.wait()
+    await server.post("C1", user="U2", text="I was faster.", thread_ts=sample.BOARD_TS)
+    await expect(page.locator("#main")).to_contain_text("6 replies")
+    go_on.set()
+    await expect(page.locator("#thread .row").last).to_contain_text("I was faster.")
+
+
+async def test_what_was_said_before_the_connection_stood_is_shown(
+    open_page: Open, server: PageServer
+) -> None:
+    server.is_away = True
+    page = await open_page()
+    await page.locator("#main .row").last.wait_for()
+    await server.post("C1", user="U2", text="Is anybody there?")
+    server.is_away = False
+    await expect(page.locator("#main .row").last).to_contain_text("Is anybody there?")
 
 
 async def test_an_app_that_is_away_is_named(open_page: Open, server: PageServer) -> None:

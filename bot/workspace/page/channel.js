@@ -55,9 +55,7 @@ export class ChannelPane {
 
   /** Fetches the messages; also after a lost connection. */
   async refresh() {
-    const answer = await this.ctx.api.channel(this.id);
-    this.ctx.store.loadList(this.id, answer.messages);
-    this.ctx.store.setPins(this.id, answer.pins ?? []);
+    await this.ctx.store.load(this.id, () => this.ctx.api.channel(this.id));
   }
 
   #loaded() {

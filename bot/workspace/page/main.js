@@ -68,13 +68,14 @@ class Page {
     live.start();
   }
 
-  // After a gap, everything on screen is fetched anew: events in between are gone.
+  // What is on screen is fetched anew: what happened before the connection stood was not told.
+  // A home is not, at first: its app would be told twice that it was opened.
   async #connected(again) {
     showConnection(false);
-    if (!again) return;
+    const panes = [this.#main, this.#thread].filter((pane) => pane && (again || pane.list));
     await attempt(async () => {
-      await this.#loadState();
-      await Promise.all([this.#main?.refresh(), this.#thread?.refresh()]);
+      if (again) await this.#loadState();
+      await Promise.all(panes.map((pane) => pane.refresh()));
     });
   }
 

@@ -24,6 +24,9 @@ export class Store {
   homes = new Map();
   active = "";
   #listeners = new Map();
+  #loads = new Set();
+  #shown = new Map();
+  #begun = 0;
 
   /** Calls fn on every event of that name; returns how to stop. */
   on(name, fn) {
@@ -46,11 +49,30 @@ export class Store {
     this.#setApps(state.apps);
   }
 
-  /** Takes the messages of a channel or thread. */
-  loadList(key, messages) {
+  /**
+   * Fetches a channel or thread. The answer may be older than the live events that overtook it: they are applied again.
+   * @param {string} key of the list
+   * @param {() => Promise<{messages: object[], pins?: string[]}>} fetchAnswer
+   */
+  async load(key, fetchAnswer) {
+    const meanwhile = [];
+    const number = (this.#begun += 1);
+    this.#loads.add(meanwhile);
+    try {
+      const answer = await fetchAnswer();
+      if (number > (this.#shown.get(key) ?? 0)) this.#show(key, number, answer);
+    } finally {
+      this.#loads.delete(meanwhile);
+    }
+    for (const event of meanwhile) this.#again[event.type]?.(event);
+  }
+
+  #show(key, number, { messages, pins }) {
+    this.#shown.set(key, number);
     const all = [...messages].sort((a, b) => compareTs(a.ts, b.ts));
     this.lists.set(key, new Map(all.map((message) => [message.ts, message])));
     this.#emit("list", key);
+    if (pins) this.setPins(key, pins);
   }
 
   setPins(channel, pins) {
@@ -74,6 +96,7 @@ export class Store {
 
   /** Applies one live event; unknown types are not for the store. */
   apply(event) {
+    for (const meanwhile of this.#loads) meanwhile.push(event);
     this.#handlers[event.type]?.(event);
   }
 
@@ -88,6 +111,9 @@ export class Store {
     apps: ({ apps }) => this.#setApps(apps),
     home: ({ app, view }) => this.setHome(app, view),
   };
+
+  // A message that is applied twice is counted as unread once.
+  #again = { ...this.#handlers, message: ({ message }) => this.#put(message, "added") };
 
   setHome(app, view) {
     this.homes.set(app, view);

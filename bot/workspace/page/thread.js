@@ -63,8 +63,7 @@ export class ThreadPane {
 
   /** Fetches the thread. */
   async refresh() {
-    const answer = await this.ctx.api.thread(this.channel, this.ts);
-    this.ctx.store.loadList(this.key, answer.messages);
+    await this.ctx.store.load(this.key, () => this.ctx.api.thread(this.channel, this.ts));
   }
 
   #rowChanged({ message, change }) {
