@@ -55,8 +55,6 @@ _OURS = frozenset(
     }
 )
 _PASSING = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"})
-#: How long to wait before trying again with a token that Slack refuses, in seconds.
-REFUSED_TOKEN_PAUSE = 60.0
 
 _WORDS: Mapping[str, str] = {
     "not_in_channel": "Moot is not in this channel. Type /invite @Moot.",
@@ -100,7 +98,7 @@ def _of_answer(error: SlackApiError) -> Outcome:
     if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
         return InDoubt(f"Slack failed ({refusal.error or status})")
     if refusal.error in _OURS:
-        return Later(f"Slack refuses the bot token ({refusal.error})", REFUSED_TOKEN_PAUSE)
+        return Later(f"Slack refuses the bot token ({refusal.error})")
     return Never(in_words(refusal), refusal.error)
 
 

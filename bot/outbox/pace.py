@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from bot.store.posts import Channel
+
 
 class CallKind(StrEnum):
     """Calls that Slack limits separately."""
@@ -70,18 +72,23 @@ class Turnstile:
     """When the next call of each kind may begin. Times are seconds of a steady clock."""
 
     pace: Pace
-    _free_at: dict[tuple[CallKind, str], float] = field(
-        default_factory=dict[tuple[CallKind, str], float]
+    _free_at: dict[tuple[CallKind, str, str], float] = field(
+        default_factory=dict[tuple[CallKind, str, str], float]
     )
 
-    def reserve(self, kind: CallKind, channel: str, now: float) -> float:
+    def reserve(self, kind: CallKind, channel: Channel, now: float) -> float:
         """Take the next place in line and return how many seconds to wait for it."""
-        line = (kind, channel if kind is CallKind.POST else "")
+        line = _line(kind, channel)
         begins = max(now, self._free_at.get(line, 0.0))
         self._free_at[line] = begins + self.pace.between(kind)
         return begins - now
 
-    def hold(self, kind: CallKind, channel: str, until: float) -> None:
+    def hold(self, kind: CallKind, channel: Channel, until: float) -> None:
         """Let nobody through before this time: Slack said Retry-After."""
-        line = (kind, channel if kind is CallKind.POST else "")
+        line = _line(kind, channel)
         self._free_at[line] = max(until, self._free_at.get(line, 0.0))
+
+
+def _line(kind: CallKind, channel: Channel) -> tuple[CallKind, str, str]:
+    """The calls that count together: never those of two workspaces."""
+    return kind, channel.workspace, channel.channel if kind is CallKind.POST else ""

@@ -168,7 +168,7 @@ class Outbox:
             return False
         if row.state is PostState.SENDING and not way.repeatable:
             return await self._reconcile(call, errors)
-        await self._turn(way.kind, row.channel)
+        await self._turn(way.kind, row)
         return await _unhurried(self._send(call, way, errors))
 
     async def _send(self, call: Call, way: Way, errors: int) -> bool:
@@ -202,7 +202,7 @@ class Outbox:
     ) -> None:
         asked = outcome.after if isinstance(outcome, Later) else None
         seconds = self.pace.after_errors(errors) if asked is None else asked
-        self._turnstile.hold(way.kind, row.channel, time.monotonic() + seconds)
+        self._turnstile.hold(way.kind, _channel_of(row), time.monotonic() + seconds)
         due = self.clock.now() + timedelta(seconds=seconds)
         await self.posts.postpone(row.key, due, outcome.words, life=row.life)
 
@@ -211,7 +211,7 @@ class Outbox:
         row = call.row
         patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
         await self._until((row.attempted_at or self.clock.now()) + timedelta(seconds=patience))
-        await self._turn(CallKind.LOOK, row.channel)
+        await self._turn(CallKind.LOOK, row)
         try:
             ts = await find_post(call)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
@@ -278,13 +278,17 @@ class Outbox:
         if due is not None:
             await self._wait((due - self.clock.now()).total_seconds())
 
-    async def _turn(self, kind: CallKind, channel: str) -> None:
+    async def _turn(self, kind: CallKind, row: PostRow) -> None:
         """Wait until Slack's pace allows the next call."""
-        await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
+        await self._wait(self._turnstile.reserve(kind, _channel_of(row), time.monotonic()))
 
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
             await self.clock.sleep(seconds)
+
+
+def _channel_of(row: PostRow) -> Channel:
+    return Channel(row.workspace, row.channel)
 
 
 def _nothing_happened(error: BaseException) -> Later:

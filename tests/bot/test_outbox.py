@@ -359,13 +359,28 @@ def test_the_asked_pause_and_the_lacking_scope_are_told():
     assert "pins:write" in never.words
 
 
-def test_each_channel_has_its_own_line_for_posts_and_all_share_one_for_edits():
+def test_each_channel_has_its_own_line_for_posts_and_all_of_a_workspace_share_one_for_edits():
     turnstile = Turnstile(Pace(post=1.0, edit=2.0))
-    assert turnstile.reserve(CallKind.POST, "C1", 10.0) == 0
-    assert turnstile.reserve(CallKind.POST, "C2", 10.0) == 0
-    assert turnstile.reserve(CallKind.POST, "C1", 10.5) == 0.5
-    assert turnstile.reserve(CallKind.EDIT, "C1", 10.0) == 0
-    assert turnstile.reserve(CallKind.EDIT, "C2", 10.0) == 2
+    one, two = Channel("T1", "C1"), Channel("T1", "C2")
+    assert turnstile.reserve(CallKind.POST, one, 10.0) == 0
+    assert turnstile.reserve(CallKind.POST, two, 10.0) == 0
+    assert turnstile.reserve(CallKind.POST, one, 10.5) == 0.5
+    assert turnstile.reserve(CallKind.EDIT, one, 10.0) == 0
+    assert turnstile.reserve(CallKind.EDIT, two, 10.0) == 2
+
+
+def test_a_workspace_that_is_held_up_holds_up_no_other():
+    turnstile = Turnstile(Pace(post=1.0, edit=2.0))
+    for kind in (CallKind.POST, CallKind.EDIT):
+        turnstile.hold(kind, Channel("T1", "C1"), 70.0)
+        assert turnstile.reserve(kind, Channel("T1", "C1"), 10.0) == 60
+        assert turnstile.reserve(kind, Channel("T2", "C1"), 10.0) == 0
+
+
+def test_a_token_that_slack_refuses_is_tried_again_at_growing_intervals():
+    refused = outcome_of(answer(200, {"ok": False, "error": "token_revoked"}))
+    assert isinstance(refused, Later)
+    assert refused.after is None
 
 
 def test_pauses_double_up_to_a_ceiling():
