@@ -18,8 +18,7 @@ _POSITIONS = frozenset({Act.PROPOSAL, Act.REFINEMENT})
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
-    turns = (turn for number in range(1, rounds + 1) for turn in _round(debate, number))
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+    return tuple(turn for number in range(1, rounds + 1) for turn in _left(debate, number))
 
 
 def planned(debate: Debate, number: int) -> Sequence[Turn]:
@@ -35,9 +34,7 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
 
 def alive(debate: Debate) -> Sequence[str]:
     """Ids of agents that can still speak: without a proposal or a key that is taken, one is out."""
-    lost = {f.turn.agent for f in debate.failures.values() if f.turn.act is Act.PROPOSAL}
-    lost |= debate.refused.keys()
-    return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
+    return debate.once("critique alive", lambda: _alive(debate))
 
 
 def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
@@ -119,8 +116,23 @@ def _with_critiques(debate: Debate, turn: Turn) -> Sequence[Part]:
     )
 
 
+def _alive(debate: Debate) -> Sequence[str]:
+    lost = {f.turn.agent for f in debate.failures.values() if f.turn.act is Act.PROPOSAL}
+    lost |= debate.refused.keys()
+    return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
+
+
+def _left(debate: Debate, number: int) -> Sequence[Turn]:
+    """The turns of this round that can be taken now; asked for again with every further round."""
+    return debate.once(("critique round", number), lambda: _undone(debate, number))
+
+
+def _undone(debate: Debate, number: int) -> Sequence[Turn]:
+    return tuple(turn for turn in _round(debate, number) if not debate.is_done(turn))
+
+
 def _round(debate: Debate, number: int) -> Iterator[Turn]:
-    """Every turn of this round whose inputs exist, done or not."""
+    """Every turn of this round whose inputs exist; done or not, but for refinements."""
     agents = [agent.id for agent in debate.setup.agents]
     for agent in agents:
         if _may_propose(debate, number, agent):
@@ -132,8 +144,9 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
             if critic != target:
                 yield turn_of(Act.CRITIQUE, number, critic, target)
     for agent in able:
-        if _may_refine(debate, number, agent):
-            yield turn_of(Act.REFINEMENT, number, agent)
+        refinement = turn_of(Act.REFINEMENT, number, agent)
+        if not debate.is_done(refinement) and _may_refine(debate, number, agent):
+            yield refinement
 
 
 def _may_propose(debate: Debate, number: int, agent: str) -> bool:

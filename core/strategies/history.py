@@ -1,9 +1,9 @@
 """What was said before, as strategies need it: perspectives, rounds, final positions (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from core.formats.registry import format_of, turns_ready
-from core.models import Act, Contribution, Debate
+from core.models import Act, Contribution, Debate, Turn
 
 
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
@@ -54,19 +54,25 @@ def _letter(debate: Debate, agent: str) -> str:
     return chr(ord("A") + [other.id for other in debate.setup.agents].index(agent))
 
 
-def _is_own(made: Contribution, agent: str) -> bool:
-    """A critique of others is not part of one's perspective."""
-    return made.turn.agent == agent and made.turn.act is not Act.CRITIQUE
-
-
 def _perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
-    return [
-        made
-        for made in debate.contributions.values()
-        if made.turn.round < before
-        and not made.carried_from
-        and (_is_own(made, agent) or made.turn.target == agent)
-    ]
+    said = debate.once("perspectives", lambda: _perspectives(debate))
+    return [made for made in said.get(agent, ()) if made.turn.round < before]
+
+
+def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
+    """The whole history of every agent, found in one go: it is asked for round by round."""
+    said: dict[str, list[Contribution]] = {}
+    for made in debate.contributions.values():
+        if not made.carried_from:
+            for agent in _concerned(made.turn):
+                said.setdefault(agent, []).append(made)
+    return said
+
+
+def _concerned(turn: Turn) -> Collection[str]:
+    """Whose perspective it belongs to: a critique of others is not part of one's own."""
+    target = {turn.target} if turn.target else set[str]()
+    return target if turn.act is Act.CRITIQUE else target | {turn.agent}
 
 
 def _round(debate: Debate, number: int) -> Sequence[Contribution]:

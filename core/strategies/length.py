@@ -8,7 +8,7 @@ one failed, the full history. Source: dialectic's context summarization.
 
 from collections.abc import Sequence
 
-from core.models import Act, ContextMethod, Debate, Summarization, Summary, Turn
+from core.models import Act, ContextMethod, Debate, Summarization, Summary, Turn, turn_of
 from core.request import Part, PartKind
 from core.strategies import full
 from core.strategies.history import as_text, chars, is_complete, perspective
@@ -57,7 +57,7 @@ def newest(debate: Debate, agent: str, number: int) -> Summary | None:
 
 def summary_turn(number: int, agent: str) -> Turn:
     """The turn on which an agent sums up its perspective at the start of a round."""
-    return Turn(act=Act.SUMMARY, round=number, agent=agent)
+    return turn_of(Act.SUMMARY, number, agent)
 
 
 def rules_of(debate: Debate, agent: str) -> Summarization:
@@ -78,5 +78,5 @@ def _is_due(debate: Debate, turn: Turn) -> bool:
 def _has_begun(debate: Debate, turn: Turn) -> bool:
     """Whether the agent is through with the round before."""
     return is_complete(debate, turn.round - 1) or debate.is_done(
-        Turn(act=Act.REFINEMENT, round=turn.round - 1, agent=turn.agent)
+        turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
     )
