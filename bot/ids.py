@@ -140,6 +140,11 @@ def headline_key(debate_id: str) -> str:
     return f"{debate_id}/headline"
 
 
+def after_end_key(debate_id: str, person: str) -> str:
+    """The key of the word to a person who replies after the end."""
+    return f"{debate_id}/after-end/{person}"
+
+
 def address_of(key: str) -> str:
     """Stands for the address of our post with this key until that is known, when it is sent."""
     return f"{_ADDRESSES}{key}"

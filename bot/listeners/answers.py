@@ -109,6 +109,17 @@ def stopped(debate_id: str) -> str:
     return f"Debate `{debate_id}` stops; the judge decides on what is there."
 
 
+def ended(debate: Debate) -> str:
+    """Return what becomes of a reply after the end, and how to go on."""
+    again = "type `/debate <question>` in the channel for another debate"
+    if debate.verdict:
+        again = f"press *Revisit* on the board to look at the verdict again on a date, or {again}"
+    return (
+        f"Debate `{debate.id}` has ended: its agents do not read what is written here now. "
+        f"To go on, {again}. People can talk on here; I say this only once."
+    )
+
+
 def unclear(typed: Unclear) -> str:
     """Return what to type instead of one lone word."""
     word = plain(typed.word)

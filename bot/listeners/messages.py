@@ -9,13 +9,14 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import board_key, note_id
+from bot.ids import after_end_key, board_key, note_id
 from bot.listeners import answers
 from bot.listeners.reception import Reception, person, place
 from bot.payloads import MessageEvent
 from bot.people.answering import Reply
 from bot.store.posts import Channel, NewPost, PostState
 from core.errors import BadInput, MootError
+from core.models import Debate
 from core.opening import Wish
 
 #: Looks for a board that is being posted, and seconds between them: Slack waits for three.
@@ -64,9 +65,13 @@ async def take_note(reception: Reception, event: MessageEvent) -> None:
     )
     reply = Reply(debate_id=debate_id, by=by, text=said, origin=origin)
     try:
-        await reception.answering.take_reply(reply)
+        taken = await reception.answering.take_reply(reply)
     except BadInput as refusal:
         await reception.outbox.post([_whisper(event, str(refusal))])
+        return
+    if not taken:
+        debate = await reception.commands.debate(debate_id, workspace=event.team_id)
+        await reception.outbox.post([_after_the_end(event, debate)])
 
 
 async def take_question(reception: Reception, event: MessageEvent) -> None:
@@ -116,6 +121,19 @@ async def _is_board_under_way(reception: Reception, channel: Channel) -> bool:
     if first is None or first.debate_id is None or first.state is not PostState.SENDING:
         return False
     return first.key == board_key(first.debate_id)
+
+
+def _after_the_end(event: MessageEvent, debate: Debate) -> NewPost:
+    """The word to somebody who replies too late; by its key each person hears it once."""
+    return NewPost(
+        key=after_end_key(debate.id, event.message.user),
+        workspace=event.team_id,
+        channel=event.message.channel,
+        method="ephemeral",
+        payload={"user": event.message.user, "text": answers.ended(debate)},
+        debate_id=debate.id,
+        thread_key=board_key(debate.id),
+    )
 
 
 def _whisper(event: MessageEvent, words: str) -> NewPost:

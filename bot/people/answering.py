@@ -29,21 +29,25 @@ class Answering:
 
     commands: Commands
 
-    async def take_reply(self, reply: Reply) -> None:
+    async def take_reply(self, reply: Reply) -> bool:
         """Take a reply as answers, as a note, or as both; after the end it is neither.
+
+        Returns:
+            False if it came after the end, and nobody will read it.
 
         Raises:
             BadInput: It is too long, or the debate takes no more notes.
         """
         debate = await self._debate(reply.debate_id)
-        if debate.status is not Status.RUNNING or _is_plain_repeat(debate, reply):
-            return
+        if debate.status is not Status.RUNNING:
+            return _was_taken(debate, reply)
+        if _is_plain_repeat(debate, reply):
+            return True
         check_size(reply.text, self.commands.bounds)
         reading = _understood(debate, reply.text)
         taken = await self._answer(debate, reply, reading)
         rest = "\n".join(filter(None, (reading.rest, *taken)))
-        if rest:
-            await self._note(reply, rest)
+        return await self._note(reply, rest) if rest else True
 
     async def take_form(self, reply: Reply, answers: Sequence[Said]) -> Sequence[int]:
         """Record the answers of a form.
@@ -101,8 +105,8 @@ class Answering:
             isinstance(standing, ClarificationAnswered) and standing.answer.origin == reply.origin
         )
 
-    async def _note(self, reply: Reply, text: str) -> None:
-        await self.commands.add_note(
+    async def _note(self, reply: Reply, text: str) -> bool:
+        return await self.commands.add_note(
             reply.debate_id, note_id=reply.origin, author=reply.by, text=text
         )
 
@@ -133,9 +137,12 @@ def _understood(debate: Debate, text: str) -> Reading:
 
 def _is_plain_repeat(debate: Debate, reply: Reply) -> bool:
     """Whether this very message was taken before: an answer to the "oldest" then is none now."""
+    return _was_taken(debate, reply) and not _is_numbered(debate, reply.text)
+
+
+def _was_taken(debate: Debate, reply: Reply) -> bool:
     known = {answer.origin for answer in debate.answers.values()}
-    known |= {note.id for note in debate.notes}
-    return reply.origin in known and not _is_numbered(debate, reply.text)
+    return reply.origin in known | {note.id for note in debate.notes}
 
 
 def _is_numbered(debate: Debate, text: str) -> bool:

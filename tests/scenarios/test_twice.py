@@ -5,11 +5,15 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from bot.ids import note_id
+from bot.people.answering import Answering, Reply
 from bot.testing import BotSpec, Team, key_of, team_at_work
+from core.errors import KeyRefused
 from core.events import StopRequested
 from core.models import Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from tests.scenarios.test_faults import failing
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
@@ -82,6 +86,49 @@ async def test_a_reply_after_the_end_changes_nothing(team: Team):
     debate = await team.wait_for_end(board)
     posts = len(team.thread(board))
     await team.say("Thanks!", board)
-    await team.workspace.wait_for(lambda: team.workspace.deliveries[-1].acked)
+    await team.workspace.wait_for(lambda: any("has ended" in one for one in team.told()))
+    await team.wait_until_sent()
     assert (await team.moot.store.events(debate.id))[-1].seq == debate.seq
     assert len(team.thread(board)) == posts + 1
+
+
+async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
+    board = await team.debate(QUESTION)
+    debate = await team.wait_for_end(board)
+    team.workspace.faults.double_next_events(1)
+    for words in ("Thanks!", "And what about SQS?"):
+        await team.say(words, board, user="alex")
+    await team.say("Indeed.", board, user="sam")
+    await team.workspace.wait_for(lambda: team.told("sam"))
+    await team.workspace.wait_for(lambda: all(one.acked for one in team.workspace.deliveries))
+    await team.wait_until_sent()
+    told = [words for words in team.told("alex") if debate.id in words]
+    assert len(told) == 1
+    assert "has ended" in told[0]
+    assert "*Revisit*" in told[0]
+    assert "`/debate <question>`" in told[0]
+    whispers = team.workspace.ephemeral("alex", team.channel)
+    assert [one["thread_ts"] for one in whispers if debate.id in one["text"]] == [board]
+
+
+async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():
+    broken = failing("security", "architect", "simplicity", error=KeyRefused("No."))
+    async with team_at_work(spec=BotSpec(provider=broken)) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert debate.verdict is None
+        await team.say("What went wrong?", board)
+        await team.workspace.wait_for(lambda: any("has ended" in one for one in team.told()))
+        assert "*Revisit*" not in team.told()[-1]
+
+
+async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_no_late_one(
+    team: Team,
+):
+    board = await team.debate(QUESTION)
+    said = await team.say("Two people.", board, user="alex")
+    debate = await team.wait_for_end(board)
+    origin = note_id(team.workspace.channel(team.channel).id, said["ts"])
+    again = Reply(debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin)
+    assert [note.id for note in debate.notes] == [origin]
+    assert await Answering(commands=team.moot.commands).take_reply(again)
