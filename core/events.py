@@ -317,8 +317,8 @@ class PeopleBallotCast(Value):
 
     @property
     def key(self) -> str:
-        """One person, one ballot."""
-        return f"people-ballot/{self.ballot.by.id}"
+        """One form, one ballot."""
+        return "/".join(filter(None, ("people-ballot", self.ballot.by.id, self.ballot.origin)))
 
 
 class DecisionRecorded(Value):

@@ -559,6 +559,8 @@ class PeopleBallot(Value):
     by: Person
     #: Ids of the agents whose positions they are.
     ranking: tuple[str, ...]
+    #: Tells one ballot of a person from the next; their newest one counts.
+    origin: str = ""
 
 
 class DecisionKind(StrEnum):

@@ -14,7 +14,7 @@ from bot.views.decision import decision_form
 from bot.views.forms import Form
 from bot.views.people_vote import ballot_form, positions_of
 from core.errors import BadInput
-from core.models import Debate, Decision, DecisionKind, Feedback
+from core.models import Debate, Decision, DecisionKind, Feedback, PeopleBallot
 
 _KINDS = {
     ActionId.ACCEPT: DecisionKind.ACCEPT,
@@ -54,7 +54,7 @@ async def open_ballot(reception: Reception, found: Clicked) -> None:
     click = found.click
     debate = await _debate(reception, click, click.value)
     reception.deciding.check_ballot(debate, person(click.user_id, click.user_name))
-    await found.open(ballot_form(debate))
+    await found.open(ballot_form(debate, click.user_id))
 
 
 async def take_ballot(reception: Reception, form: FormSubmitted) -> None:
@@ -66,7 +66,8 @@ async def take_ballot(reception: Reception, form: FormSubmitted) -> None:
         if agent in ranking[:place]:
             raise FieldWrong(fields[place], answers.RANKED_TWICE)
     by = person(form.user_id, form.user_name)
-    await reception.deciding.vote(debate, by, ranking)
+    ballot = PeopleBallot(by=by, ranking=tuple(ranking), origin=form.view_id)
+    await reception.deciding.vote(debate, ballot)
 
 
 def _deciding(reception: Reception, kind: DecisionKind) -> OnClick:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from bot.commands import Commands
+from bot.views.people_vote import is_vote_closed
 from core.errors import BadInput
 from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
 from core.formats.registry import format_of
@@ -29,20 +30,21 @@ class Deciding:
     commands: Commands
 
     def check_ballot(self, debate: Debate, by: Person) -> None:
-        """Make sure that this person can rank the positions."""
+        """Make sure that this person can rank the positions, for the first time or anew."""
         if len(format_of(debate).positions(debate)) < _FEWEST_POSITIONS:
             raise BadInput("There is nothing to rank yet: fewer than two positions are there.")
-        if by.id in debate.people_ballots:
-            raise BadInput(_voted(debate, by))
+        if is_vote_closed(debate):
+            raise BadInput(_closed(debate, by))
 
-    async def vote(self, debate: Debate, by: Person, ranking: Sequence[str]) -> None:
-        """Cast a ballot; a person has one."""
-        self.check_ballot(debate, by)
-        wrong = check(ranking, tuple(format_of(debate).positions(debate)))
+    async def vote(self, debate: Debate, ballot: PeopleBallot) -> None:
+        """Cast a ballot, once per form; a person's newest one counts."""
+        self.check_ballot(debate, ballot.by)
+        wrong = check(ballot.ranking, tuple(format_of(debate).positions(debate)))
         if wrong:
             raise BadInput(f"This is no ballot on all positions: {wrong}.")
-        ballot = PeopleBallot(by=by, ranking=tuple(ranking))
-        await self.commands.record(debate.id, PeopleBallotCast(ballot=ballot))
+        earlier = debate.people_ballots.get(ballot.by.id)
+        if earlier is None or earlier.ranking != ballot.ranking:
+            await self.commands.record(debate.id, PeopleBallotCast(ballot=ballot))
 
     def check_decision(self, debate: Debate) -> None:
         """Make sure that there is something to decide on."""
@@ -80,7 +82,11 @@ class Deciding:
         return self.commands.clock.now().date()
 
 
-def _voted(debate: Debate, by: Person) -> str:
+def _closed(debate: Debate, by: Person) -> str:
+    closed = "The vote is closed: the team has decided."
+    mine = debate.people_ballots.get(by.id)
+    if mine is None:
+        return closed
     names = {agent.id: agent.name for agent in debate.setup.agents}
-    ranking = ", ".join(names.get(one, one) for one in debate.people_ballots[by.id].ranking)
-    return f"You have cast your ballot already: {ranking}."
+    ranking = ", ".join(names.get(one, one) for one in mine.ranking)
+    return f"{closed} Your ballot stands: {ranking}."

@@ -42,12 +42,12 @@ def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
 
 
 def _after_the_vote(debate: Debate, event: Event) -> Sequence[NewPost]:
-    """The vote's post when somebody votes late, the verdict's when the team decides."""
-    if isinstance(event, PeopleBallotCast) and debate.tally:
-        return [vote_edit(debate, debate.tally)]
-    if isinstance(event, DecisionRecorded) and debate.verdict:
-        return [headline_edit(debate, debate.verdict)]
-    return ()
+    """The vote's post when somebody votes late, it and the verdict's when the team decides."""
+    if not isinstance(event, (PeopleBallotCast, DecisionRecorded)):
+        return ()
+    votes = [vote_edit(debate, debate.tally)] if debate.tally else []
+    decided = isinstance(event, DecisionRecorded) and debate.verdict
+    return [*votes, *([headline_edit(debate, decided)] if decided else [])]
 
 
 def _cards(debate: Debate, event: Event) -> Iterator[Clarifications]:

@@ -12,19 +12,28 @@ from bot.views.message import Block, as_json, listed, sections
 from bot.views.words import counted, deed, name_of, number, plain_name
 from core.formats.registry import format_of
 from core.mind_changes import MindChange, mind_changes
-from core.models import Act, Ballot, Debate, PeopleBallot, Tally, Turn
+from core.models import Act, Ballot, Debate, DecisionKind, PeopleBallot, Tally, Turn
 from core.voting import count
 
 _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400
 _QUESTION_LIMIT = 300
 _POSITION_LIMIT = 400
+_AGAIN = "\nYou have ranked them before; until the team decides you can change your ballot."
 _PLACES = ("First choice", "Second choice", "Third choice")
 
 
 def positions_of(debate: Debate) -> Sequence[str]:
     """Ids of the agents whose positions can be ranked."""
     return tuple(format_of(debate).positions(debate))
+
+
+def is_vote_closed(debate: Debate) -> bool:
+    """Whether people's ballots can no longer be cast or changed: their decision stands.
+
+    A decision that is put off to a date leaves the vote open.
+    """
+    return debate.decision is not None and debate.decision.kind is not DecisionKind.REVISIT
 
 
 def people_tally(debate: Debate) -> Tally:
@@ -38,23 +47,25 @@ def people_tally(debate: Debate) -> Tally:
     return count(positions, ballots)
 
 
-def ballot_form(debate: Debate) -> Form:
-    """Return the form to rank all positions."""
+def ballot_form(debate: Debate, by: str = "") -> Form:
+    """Return the form to rank all positions, with the ranking this person chose before."""
     texts = format_of(debate).positions(debate)
     options = {agent: _option(debate, agent, made.text) for agent, made in texts.items()}
     shown = "\n".join(
         f"• *{name_of(debate, agent)}*: {gist(made.text, _POSITION_LIMIT)}"
         for agent, made in texts.items()
     )
+    mine = debate.people_ballots.get(by)
+    chosen = dict(enumerate(mine.ranking if mine else ()))
     fields = [
-        select(Field(id=rank_field(place), label=_place(place)), options)
+        select(Field(id=rank_field(place), label=_place(place)), options, chosen.get(place, ""))
         for place in range(len(texts))
     ]
-    intro = f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{shown}"
+    intro = f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{shown}{_AGAIN if mine else ''}"
     return form(
         CallbackId.BALLOT_FORM,
         title="Rank the positions",
-        submit="Cast ballot",
+        submit="Change ballot" if mine else "Cast ballot",
         blocks=[*sections(intro), *fields],
         keeps={"debate": debate.id},
     )
@@ -72,7 +83,7 @@ def team_count(debate: Debate) -> str:
         _NAMES_LIMIT,
         ", ",
     )
-    head = f"*The team's vote* ({counted(len(tally.voters), 'ballot')}): {points}."
+    head = f"*The team's vote* ({_cast(debate, tally)}): {points}."
     return f"{head}\n{_gap(debate, tally)}".rstrip()
 
 
@@ -92,6 +103,17 @@ def moves(debate: Debate) -> str:
     lines = [f"• {_move(debate, change)}" for change in changes]
     lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
+
+
+def _cast(debate: Debate, tally: Tally) -> str:
+    """How many ballots count, and how many of them are not their voter's first."""
+    changed = sum(_is_changed(debate, voter) for voter in tally.voters)
+    return counted(len(tally.voters), "ballot") + (f", {changed} changed" if changed else "")
+
+
+def _is_changed(debate: Debate, voter: str) -> bool:
+    first = f"people-ballot/{voter}"
+    return sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
 
 
 def _move(debate: Debate, change: MindChange) -> str:
@@ -149,10 +171,10 @@ def people_votes(debate: Debate) -> Iterator[str]:
 
 def ballot_button(debate: Debate) -> list[Block]:
     """Return the button that opens the form; none where there is nothing to rank."""
-    if len(positions_of(debate)) <= 1:
+    if len(positions_of(debate)) <= 1 or is_vote_closed(debate):
         return []
     button = ButtonElement(
-        text="Cast your ballot",
+        text="Cast or change your ballot",
         action_id=ActionId.BALLOT.value,
         value=debate.id,
         accessibility_label="Rank the positions yourself",

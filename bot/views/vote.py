@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
 
-from bot.mrkdwn.escape import literal
+from bot.mrkdwn.escape import bare, literal
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import counted, name_of, number, plain_name
@@ -13,7 +13,8 @@ from core.models import Ballot, Debate, Score, Tally
 
 _BAR_WIDTH = 16
 _NAME_WIDTH = 24
-_MOST_ROWS = 40
+_CELL_WIDTH = 40
+_MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
 _CONTROVERSIAL = ":warning: *Controversial:* the best two are no more than one point apart."
 _RULES = (
@@ -66,6 +67,8 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     if tally.abstained:
         names = listed((name_of(debate, agent) for agent in tally.abstained), 600, ", ")
         yield f"Abstained (the ballot could not be read): {names}."
+    if len(tally.scores) > _MOST_ROWS:
+        yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
 
 
 def _chart(debate: Debate, scores: Sequence[Score]) -> str:
@@ -96,7 +99,7 @@ def _table(debate: Debate, scores: Sequence[Score]) -> Block:
 
 def _row(debate: Debate, score: Score) -> tuple[str, ...]:
     return (
-        plain_name(debate, score.position),
+        bare(plain_name(debate, score.position), _CELL_WIDTH),
         number(score.points),
         str(score.first_places),
         f"{score.mean_confidence:.0%}" if score.first_places else "–",

@@ -26,6 +26,9 @@ REVISIT = Decision(
 ACCEPT = Decision(kind=DecisionKind.ACCEPT, by=SAM, origin="V2")
 ALL: list[Event] = [
     PeopleBallotCast(ballot=PeopleBallot(by=DANA, ranking=("security", "architect"))),
+    PeopleBallotCast(
+        ballot=PeopleBallot(by=SAM, ranking=("security", "architect"), origin="V3"),
+    ),
     DecisionRecorded(decision=REVISIT),
     ReminderDue(decision="V1"),
     DecisionRecorded(decision=ACCEPT),
@@ -47,6 +50,16 @@ def test_what_people_do_after_the_end_is_part_of_the_debate_and_does_not_reopen_
     assert debate.decision == ACCEPT
     assert debate.reminded == {"V1"}
     assert debate.feedback["U2"].comment == "Too long."
+
+
+def test_a_persons_newest_ballot_counts_and_one_of_an_older_log_is_still_read() -> None:
+    older = PeopleBallotCast(ballot=PeopleBallot(by=DANA, ranking=("security", "architect")))
+    newer = PeopleBallotCast(
+        ballot=PeopleBallot(by=DANA, ranking=("architect", "security"), origin="V9")
+    )
+    assert (older.key, newer.key) == ("people-ballot/U1", "people-ballot/U1/V9")
+    debate = fold(recorded([DebateStarted(setup=a_setup()), older, newer]))
+    assert debate.people_ballots == {"U1": newer.ballot}
 
 
 def test_a_debate_nobody_decided_on_has_no_decision() -> None:

@@ -11,7 +11,7 @@ import pytest
 from bot.ids import ActionId, rank_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from bot.workspace.workspace import run_workspace
-from core.events import DecisionRecorded, ReminderDue
+from core.events import DecisionRecorded, PeopleBallotCast, ReminderDue
 from core.models import Act, Debate, Decision, DecisionKind, Person
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
@@ -100,14 +100,83 @@ async def test_a_ballot_that_ranks_a_position_twice_is_refused_at_its_field(team
     assert (await debate_at(team, board)).people_ballots == {}
 
 
-async def test_a_person_has_one_ballot_and_is_told_so(team: Team):
+async def chosen_in_form(team: Team, board: str, user: str) -> Sequence[str]:
+    """Open the ballot; return what is chosen in it already, best first."""
+    vote = post(team, board, "vote")
+    await team.workspace.click(user, team.channel, vote["ts"], ActionId.BALLOT.value)
+    fields = [block for block in (await form_of(team, user))["blocks"] if block["type"] == "input"]
+    chosen = [field["element"].get("initial_option") for field in fields]
+    return [option["value"] for option in chosen if option]
+
+
+async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_log(team: Team):
     board, _ = await ended(team)
-    await ballot(team, board, "alex", "architect", "security", "simplicity")
-    await team.workspace.wait_for(lambda: not team.workspace.views("alex"))
+    first = ("architect", "security", "simplicity")
+    last = ("simplicity", "security", "architect")
+    await ballot(team, board, "alex", *first)
+    shown = await post_saying(team, board, "vote", "(1 ballot)")
+    assert "*Architect* 2" in shown["text"] or "Architect 2" in shown["text"]
+    assert await chosen_in_form(team, board, "alex") == list(first)
+    view = await form_of(team, "alex")
+    assert view["submit"]["text"] == "Change ballot"
+    await team.workspace.submit("alex", view["id"], ranking(*last))
+    shown = await post_saying(team, board, "vote", "(1 ballot, 1 changed)")
+    assert "Simplicity 2" in shown["text"]
+    await board_saying(team, board, "(1 ballot, 1 changed)")
+    debate = await debate_at(team, board)
+    alex = team.workspace.user("alex").id
+    assert {who: one.ranking for who, one in debate.people_ballots.items()} == {alex: last}
+    log = await team.moot.store.events(debate.id)
+    cast = [one.event.ballot.ranking for one in log if isinstance(one.event, PeopleBallotCast)]
+    assert cast == [first, last]
+
+
+async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team: Team):
+    board, _ = await ended(team)
+    order = ("architect", "security", "simplicity")
+    await ballot(team, board, "alex", *order)
+    await post_saying(team, board, "vote", "(1 ballot)")
+    await ballot(team, board, "alex", *order)
+    await team.wait_until_sent()
+    debate = await debate_at(team, board)
+    kept = debate.people_ballots[team.workspace.user("alex").id]
+    log = await team.moot.store.events(debate.id)
+    assert len([one for one in log if isinstance(one.event, PeopleBallotCast)]) == 1
+    await ballot(team, board, "alex", *reversed(order))
+    await post_saying(team, board, "vote", "1 changed")
+    await team.moot.commands.record(debate.id, PeopleBallotCast(ballot=kept))
+    last = (await debate_at(team, board)).people_ballots[kept.by.id]
+    assert last.ranking == tuple(reversed(order))
+
+
+async def test_when_the_team_has_decided_the_vote_is_closed_and_a_ballot_stands(team: Team):
+    board, debate = await ended(team)
+    order = ("architect", "security", "simplicity")
+    await ballot(team, board, "alex", *order)
+    await post_saying(team, board, "vote", "(1 ballot)")
     vote = post(team, board, "vote")
     await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
-    await team.workspace.wait_for(lambda: team.told("alex"))
-    assert "You have cast your ballot already: Architect, Security" in team.told("alex")[-1]
+    view = await form_of(team, "alex")
+    await decide(team, board, ActionId.ACCEPT)
+    await board_saying(team, board, "*Accepted*")
+    await team.wait_until_sent()
+    assert not any(block["type"] == "actions" for block in post(team, board, "vote")["blocks"])
+    await team.workspace.submit("alex", view["id"], ranking(*reversed(order)))
+    answer = json.dumps(await form_of(team, "alex"))
+    assert "Your ballot stands: Architect, Security, Simplicity" in answer
+    found = await debate_at(team, board)
+    assert found.people_ballots[team.workspace.user("alex").id].ranking == order
+    assert found.id == debate.id
+
+
+async def test_a_decision_put_off_to_a_date_leaves_the_vote_open(team: Team):
+    board, debate = await ended(team)
+    day = (debate.now.date() + timedelta(days=40)).isoformat()
+    await decide(team, board, ActionId.REVISIT, {"date": {"date": {"selected_date": day}}})
+    await board_saying(team, board, "To be revisited")
+    await team.wait_until_sent()
+    await ballot(team, board, "alex", "architect", "security", "simplicity")
+    await post_saying(team, board, "vote", "(1 ballot)")
 
 
 async def test_people_can_vote_while_the_debate_runs():

@@ -156,6 +156,8 @@ def test_a_verdict_fits_and_is_there_whole(
 
 @settings(max_examples=40, deadline=None)
 @given(setups(), st.integers(0, 2**32))
+@example(a_setup().model_copy(update={"agents": agents(25, '"' * 300)}), 73542)
+@example(a_setup().model_copy(update={"agents": agents(40, '"' * 300)}), 73542)
 def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     dice = Random(seed)
     ids = tuple(agent.id for agent in setup.agents)
