@@ -17,7 +17,7 @@ from bot.gateway.greeting import identify
 from bot.installing.seats import InstalledSeats
 from bot.installing.tokens import BotTokens, token_tables
 from bot.manifest import manifest
-from bot.outbox.slack import slack_client
+from bot.outbox.slack import slack_client, slack_session
 from bot.payloads import Origin
 from bot.seats import OnlySeat, Seat, Seats
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
@@ -50,9 +50,10 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Door]:
         ConfigurationBroken: Slack refuses the token.
         MootError: Slack cannot be reached.
     """
-    client = slack_client(access.bot_token, access.api_url)
-    identity = await identify(client)
-    yield Door(name=identity.team, seats=OnlySeat(Seat(client, identity)), client=client)
+    async with slack_session() as session:
+        client = slack_client(access.bot_token, access.api_url, session)
+        identity = await identify(client)
+        yield Door(name=identity.team, seats=OnlySeat(Seat(client, identity)), client=client)
 
 
 @asynccontextmanager
@@ -71,14 +72,20 @@ async def many_workspaces(
     """
     if access.oauth is None:
         raise ConfigurationBroken("Many workspaces need SLACK_CLIENT_ID.")
-    oauth, nobody = access.oauth, slack_client("", access.api_url)
-    cipher = Cipher(oauth.token_keys)
-    async with token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states):
+    oauth, cipher = access.oauth, Cipher(access.oauth.token_keys)
+    async with (
+        slack_session() as session,
+        token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
+    ):
+        nobody = slack_client("", access.api_url, session)
         rotator = AsyncTokenRotator(
             client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
         )
         seats = InstalledSeats(
-            tokens, organisations, rotator, lambda token: slack_client(token, access.api_url)
+            tokens,
+            organisations,
+            rotator,
+            lambda token: slack_client(token, access.api_url, session),
         )
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")

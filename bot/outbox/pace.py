@@ -83,8 +83,12 @@ class Turnstile:
         self._free_at[line] = begins + self.pace.between(kind)
         return begins - now
 
+    def passed(self, kind: CallKind, channel: Channel, now: float) -> None:
+        """Count from now: who had a place may have been held up on the way to the call."""
+        self.hold(kind, channel, now + self.pace.between(kind))
+
     def hold(self, kind: CallKind, channel: Channel, until: float) -> None:
-        """Let nobody through before this time: Slack said Retry-After."""
+        """Let nobody through before this time, as when Slack said Retry-After."""
         line = _line(kind, channel)
         self._free_at[line] = max(until, self._free_at.get(line, 0.0))
 

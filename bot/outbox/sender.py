@@ -180,6 +180,7 @@ class Outbox:
         if time.monotonic() - began > FREEZE_SECONDS:
             # Others may have found the row by now: what was begun so long ago is in doubt.
             return False
+        self._turnstile.passed(way.kind, _channel_of(row), time.monotonic())
         try:
             ts = await carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart

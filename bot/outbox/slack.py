@@ -1,9 +1,11 @@
 """The calls that carry posts: one Slack method each, and the search for a post in doubt."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -15,6 +17,9 @@ from bot.store.posts import PostRow
 
 #: Seconds that Slack may take to answer before a call counts as lost.
 CALL_SECONDS = 10
+#: Seconds that an idle connection is kept: fewer than servers keep theirs, or a call may meet one
+#: that is just being closed, and be in doubt.
+IDLE_SECONDS = 5
 _PAGE = 200
 #: Slack's clock and ours may differ by this many seconds.
 _CLOCK_MARGIN = 3600
@@ -22,7 +27,23 @@ _CLOCK_MARGIN = 3600
 _DONE_ALREADY = frozenset({"already_pinned", "no_pin", "already_reacted", "no_reaction"})
 
 
-def slack_client(token: str, api_url: str) -> AsyncWebClient:
+@asynccontextmanager
+async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
+    """Keep connections to Slack open between calls, for as long as the block lasts.
+
+    Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
+    """
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
+    patience = aiohttp.ClientTimeout(total=CALL_SECONDS)
+    async with aiohttp.ClientSession(
+        connector=connector, timeout=patience, trust_env=True
+    ) as session:
+        yield session
+
+
+def slack_client(
+    token: str, api_url: str, session: aiohttp.ClientSession | None = None
+) -> AsyncWebClient:
     """Return the client that everything uses; with an empty token one that is nobody yet.
 
     It repeats nothing by itself: the SDK's silent retry of dropped connections doubles posts.
@@ -30,6 +51,7 @@ def slack_client(token: str, api_url: str) -> AsyncWebClient:
     return AsyncWebClient(
         token=token or None,
         base_url=api_url,
+        session=session,
         timeout=CALL_SECONDS,
         retry_handlers=[],
         trust_env_in_session=True,

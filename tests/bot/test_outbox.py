@@ -369,6 +369,13 @@ def test_each_channel_has_its_own_line_for_posts_and_all_of_a_workspace_share_on
     assert turnstile.reserve(CallKind.EDIT, two, 10.0) == 2
 
 
+def test_the_pace_counts_from_the_call_itself():
+    turnstile, channel = Turnstile(Pace(post=1.0)), Channel("T1", "C1")
+    assert turnstile.reserve(CallKind.POST, channel, 10.0) == 0
+    turnstile.passed(CallKind.POST, channel, 10.9)
+    assert turnstile.reserve(CallKind.POST, channel, 11.0) == pytest.approx(0.9)
+
+
 def test_a_workspace_that_is_held_up_holds_up_no_other():
     turnstile = Turnstile(Pace(post=1.0, edit=2.0))
     for kind in (CallKind.POST, CallKind.EDIT):
