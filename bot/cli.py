@@ -71,6 +71,9 @@ def run(
     ] = None,
 ) -> None:
     """Run the bot until Ctrl-C or SIGTERM."""
+    from bot.tuning import load_quickly  # noqa: PLC0415 - help must not wait for it
+
+    load_quickly()
     from bot.serving import serve, start_up  # noqa: PLC0415 - help must not wait for it
     from bot.settings import Mode  # noqa: PLC0415 - help must not wait for it
 

@@ -11,6 +11,11 @@ SWITCH_SECONDS = 0.001
 THRESHOLDS = (20_000, 20, 50)
 
 
+def load_quickly() -> None:
+    """Call before loading: what is loaded stays, so looking it through for cycles is in vain."""
+    gc.disable()
+
+
 def settle_in() -> None:
     """Call once when everything is loaded and running.
 
@@ -21,3 +26,4 @@ def settle_in() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
+    gc.enable()
