@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, field
 
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
 
 import bot.store.tables
 import core.store.tables
@@ -301,6 +302,8 @@ def _figures(
 
 def _listening(parts: Parts, door: Door, reception: Reception) -> AsyncApp:
     """Make the Bolt app. Its logger is a quiet one: Bolt logs whole bodies at INFO."""
+    quiet = logging.getLogger("slack_bolt")
+    quiet.addFilter(_is_news)
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(
@@ -308,7 +311,7 @@ def _listening(parts: Parts, door: Door, reception: Reception) -> AsyncApp:
         authorize=door.authorize,
         signing_secret=parts.slack.signing_secret or None,
         request_verification_enabled=bool(parts.slack.signing_secret),
-        logger=logging.getLogger("slack_bolt"),
+        logger=quiet,
         name="moot",
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
@@ -317,6 +320,11 @@ def _listening(parts: Parts, door: Door, reception: Reception) -> AsyncApp:
         app.use(door.watch)
     register_all(app, reception)
     return app
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it has a client with that token."""
+    return record.getMessage() != warning_client_prioritized_and_token_skipped()
 
 
 async def _answers(database: Database) -> bool:

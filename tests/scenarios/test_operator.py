@@ -1,0 +1,58 @@
+"""`moot run` as an operator starts it: a whole debate, a quiet log, a clean end."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.testing import key_of, quick_workspace, socket_access
+from bot.workspace.workspace import Workspace, run_workspace
+
+CHANNEL = "architecture"
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+SETTINGS = "debate:\n  rounds: 1\n  clarifications: {enabled: false}\n"
+
+
+def environment(workspace: Workspace) -> dict[str, str]:
+    access = socket_access(workspace)
+    return {
+        "PATH": os.defpath,
+        "SLACK_BOT_TOKEN": access.bot_token,
+        "SLACK_APP_TOKEN": access.app_token,
+        "SLACK_API_URL": access.api_url,
+        "MOOT_PORT": "0",
+        "MOOT_LOG_FORMAT": "json",
+        "MOOT_CONFIG": "moot.yaml",
+    }
+
+
+@pytest.mark.timeout(120)
+async def test_the_command_warns_of_nothing_but_what_the_settings_leave_out(
+    tmp_path: Path,
+):
+    (tmp_path / "moot.yaml").write_text(SETTINGS, encoding="utf-8")
+    async with run_workspace(quick_workspace()) as workspace:
+        process = await asyncio.create_subprocess_exec(
+            str(Path(sys.executable).with_name("moot")),
+            "run",
+            cwd=tmp_path,
+            env=environment(workspace),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        await workspace.wait_for(lambda: workspace.connected, timeout=20)
+        await workspace.command("dana", CHANNEL, "/debate", QUESTION)
+        await workspace.wait_for(
+            lambda: any(key_of(one).endswith("/headline") for one in workspace.messages(CHANNEL)),
+            timeout=80,
+        )
+        process.send_signal(signal.SIGTERM)
+        printed, _ = await asyncio.wait_for(process.communicate(), 15)
+    lines = [json.loads(line) for line in printed.decode().splitlines()]
+    assert process.returncode == 0
+    assert [line["event"] for line in lines if line["level"] != "info"] == ["settings"]
+    assert {"running", "ended"} <= {line["event"] for line in lines}
