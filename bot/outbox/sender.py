@@ -33,6 +33,7 @@ STOP_PATIENCE = 3.0
 #: Seconds between noting that a post is being sent and sending it after which it is not sent:
 #: this process was frozen, and another one may be sending it.
 FREEZE_SECONDS = 2.0
+_MOST_KNOWN = 1000
 _NO_ROOT = "the message it belongs to was never posted"
 
 
@@ -72,6 +73,8 @@ class Outbox:
         self._serves = count(1)
         #: The post next in line of each channel, and since when it has been.
         self._fronts: dict[Channel, tuple[str, float]] = {}
+        #: Timestamps of posts that others depend on, by key.
+        self._known: dict[str, str] = {}
         self._taking_up = Supervisor[str](self._take_up)
         self._later = LaterEdits(self.replace, self.pace.edit)
 
@@ -270,10 +273,15 @@ class Outbox:
         return f"{address}?thread_ts={root.ts}&cid={channel}" if root else address
 
     async def _ts_of(self, key: str) -> str:
-        found = await self.posts.row_by_key(key)
-        if found is None or found.ts is None:
-            raise _RootMissing
-        return found.ts
+        """What a post got when it was sent is its own for ever."""
+        if key not in self._known:
+            found = await self.posts.row_by_key(key)
+            if found is None or found.ts is None:
+                raise _RootMissing
+            if len(self._known) >= _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[key] = found.ts
+        return self._known[key]
 
     async def _until(self, due: datetime | None) -> None:
         if due is not None:

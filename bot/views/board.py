@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
 
@@ -12,7 +13,7 @@ from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.facts import kept_facts
-from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.message import REMEMBERED, Block, Message, as_json, context, header, listed, sections
 from bot.views.people_vote import team_count
 from bot.views.progress import progress, stage
 from bot.views.verdict import disclaimer, shortcomings
@@ -264,8 +265,13 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
     shown = [action for action in BoardAction if action in enabled and action in possible]
     if not shown:
         return []
-    elements = [_button(debate, action) for action in shown]
-    return [as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))]
+    return [_controls(debate.id, tuple(shown))]
+
+
+@lru_cache(REMEMBERED)
+def _controls(debate_id: str, shown: Sequence[BoardAction]) -> Block:
+    elements = [_button(debate_id, action) for action in shown]
+    return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
 
 
 def _possible(debate: Debate) -> Iterator[BoardAction]:
@@ -283,12 +289,12 @@ def _possible(debate: Debate) -> Iterator[BoardAction]:
         yield BoardAction.VOTE_NOW
 
 
-def _button(debate: Debate, action: BoardAction) -> ButtonElement:
+def _button(debate_id: str, action: BoardAction) -> ButtonElement:
     stops = action is BoardAction.STOP
     return ButtonElement(
         text=action.value,
         action_id=_ACTION_IDS[action].value,
-        value=debate.id,
+        value=debate_id,
         style="danger" if stops else None,
         confirm=_STOP_CONFIRMATION if stops else None,
         accessibility_label=_LABELS[action],

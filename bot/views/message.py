@@ -6,6 +6,7 @@ section, 50 blocks) and users' reports (about 13,200 characters of blocks in all
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from slack_sdk.models.blocks import (
@@ -34,6 +35,9 @@ PAGE_LIMIT = 3500
 _CONTEXT_LIMIT = 1500
 _HEADER_LIMIT = 150
 _USERNAME_LIMIT = 80
+#: Blocks of the same words that are kept: a board is made again and again and changes little, and
+#: the SDK's checks look at every attribute of every object.
+REMEMBERED = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +68,7 @@ def as_json(block: SlackBlock) -> Block:
     return cast("Block", block.to_dict())
 
 
+@lru_cache(REMEMBERED)
 def header(words: str) -> Block:
     """A large line; words of ours only."""
     return as_json(HeaderBlock(text=PlainTextObject(text=words[:_HEADER_LIMIT])))
@@ -71,9 +76,7 @@ def header(words: str) -> Block:
 
 def sections(text: str) -> list[Block]:
     """Safe mrkdwn as sections, shown in full: no "see more"."""
-    return [
-        as_json(SectionBlock(text=safe(piece), expand=True)) for piece in split(text, SECTION_LIMIT)
-    ]
+    return [_section(piece) for piece in split(text, SECTION_LIMIT)]
 
 
 def context(*lines: str) -> list[Block]:
@@ -81,8 +84,17 @@ def context(*lines: str) -> list[Block]:
     said = [line for line in lines if line]
     if not said:
         return []
-    pieces = split("\n".join(said), _CONTEXT_LIMIT)[:10]
-    return [as_json(ContextBlock(elements=[safe(piece) for piece in pieces]))]
+    return [_small_print(tuple(split("\n".join(said), _CONTEXT_LIMIT)[:10]))]
+
+
+@lru_cache(REMEMBERED)
+def _section(piece: str) -> Block:
+    return as_json(SectionBlock(text=safe(piece), expand=True))
+
+
+@lru_cache(REMEMBERED)
+def _small_print(pieces: Sequence[str]) -> Block:
+    return as_json(ContextBlock(elements=[safe(piece) for piece in pieces]))
 
 
 def notice_of(text: str) -> Message:
