@@ -32,6 +32,7 @@ class ActionId(StrEnum):
     SUPERSEDE = "decision_supersede"
     #: Its value is `<debate>/good` or `<debate>/bad`.
     FEEDBACK = "verdict_feedback"
+    SAY_WHY = "verdict_feedback_why"
     #: Opens the form to start a debate; its value is nothing.
     START = "start_debate"
 
@@ -46,6 +47,7 @@ class CallbackId(StrEnum):
     SETTINGS_FORM = "settings_form"
     BALLOT_FORM = "ballot_form"
     DECISION_FORM = "decision_form"
+    COMMENT_FORM = "comment_form"
 
 
 class BlockId(StrEnum):

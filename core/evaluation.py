@@ -13,10 +13,11 @@ from core.calling.spent import usage_of
 from core.context import parts_for
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
 from core.model_call import ModelCalls, Terms
-from core.models import Act, Agent, Call, Debate, Turn, Usage, Value
+from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.prompts import render
 from core.request import ModelRequest, Part, PartKind
 from core.transcript.decision import decision_text
+from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, money, table
 
 LOWEST, HIGHEST = 1, 10
@@ -99,6 +100,8 @@ class Evaluation(Value):
     question: str
     marks: tuple[Marks, ...]
     failed: tuple[Unscored, ...] = ()
+    #: What people thought of the decision; no part of the averages.
+    feedback: tuple[Feedback, ...] = ()
 
     @property
     def averages(self) -> Mapping[Criterion, float]:
@@ -135,6 +138,7 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
         question=debate.setup.question,
         marks=tuple(result for result in results if isinstance(result, Marks)),
         failed=tuple(result for result in results if isinstance(result, Unscored)),
+        feedback=tuple(debate.feedback.values()),
     )
 
 
@@ -157,7 +161,7 @@ def as_json(evaluation: Evaluation) -> str:
 
 
 def as_csv(evaluation: Evaluation) -> str:
-    """One row per evaluator and criterion, then the averages (evaluator "average")."""
+    """One row per evaluator and criterion, then the averages (evaluator "average"); scores only."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("debate", "evaluator", "criterion", "score", "reason"))
@@ -188,6 +192,9 @@ def as_markdown(evaluation: Evaluation) -> str:
     for one in evaluation.marks:
         reasons = [f"{c.words} ({one.marks[c].score}): {one.marks[c].reason}" for c in Criterion]
         parts.append(f"## {one.name}\n\n{bullets(map(_line, reasons))}")
+    if evaluation.feedback:
+        said = bullets(feedback_lines(evaluation.feedback))
+        parts.append(f"## What people thought of the decision\n\n{said}")
     if evaluation.failed:
         failed = [f"{one.name}: {one.reason}" for one in evaluation.failed]
         parts.append(f"## Evaluators that failed\n\n{bullets(failed)}")

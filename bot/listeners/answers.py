@@ -40,11 +40,6 @@ NOT_A_MEMBER = "You are not in this channel; nothing was done."
 RANKED_TWICE = "You have ranked this position higher already. Rank each position once."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."
-THANKS = "Thank you: recorded as helpful."
-SORRY = (
-    "Thank you: recorded as not helpful. Reject the verdict with a reason if the team should not "
-    "follow it, or start a new debate with what was missing as context."
-)
 QUESTIONS_CLOSED = (
     "These questions are closed: all are answered, or the time is over. Write in the thread what "
     "the agents should know; it reaches them as a note."

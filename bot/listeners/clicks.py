@@ -15,6 +15,7 @@ from bot.listeners import answers
 from bot.log import logger
 from bot.payloads import Click, FormSubmitted, ViewOpened, refusal_of
 from bot.views.forms import Form, said
+from bot.views.message import Message
 from core.errors import BadInput, StoreError
 
 _log = logger(__name__)
@@ -47,8 +48,9 @@ class Clicked:
         await open_form(self.client, self.click.trigger_id, form)
 
 
-#: Does what was clicked; returns words for who clicked, mostly none. May raise `BadInput`.
-OnClick = Callable[[Clicked], Awaitable[str | None]]
+#: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
+#: `BadInput`.
+OnClick = Callable[[Clicked], Awaitable[Message | None]]
 #: Does what a form says; returns what is shown in its place, mostly nothing.
 OnForm = Callable[[FormSubmitted], Awaitable[Form | None]]
 
@@ -61,10 +63,10 @@ def on_click(app: AsyncApp, action_id: ActionId | FieldId, do: OnClick) -> None:
         ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
         found = Clicked(Click.model_validate(body), client)
-        words = await _words(do(found))
+        told = await _click_answer(do, found)
         await ack()
-        if words:
-            await _whisper(found, words, respond)
+        if told:
+            await _whisper(found, told, respond)
 
 
 def on_form(app: AsyncApp, callback_id: CallbackId, do: OnForm) -> None:
@@ -90,11 +92,11 @@ async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> str:
     return ViewOpened.model_validate(answer.data).view_id
 
 
-async def _words(doing: Awaitable[str | None]) -> str:
-    """What to say to the person about it."""
+async def _refusal(doing: Awaitable[None]) -> str:
+    """Why it was not done, for the person; empty if it was."""
     try:
         async with asyncio.timeout(ANSWER_WITHIN):
-            return await doing or ""
+            await doing
     except BadInput as refusal:
         return str(refusal)
     except StoreError as error:
@@ -102,6 +104,18 @@ async def _words(doing: Awaitable[str | None]) -> str:
         return answers.STORE_DOWN
     except TimeoutError:
         return answers.CLICK_TOO_SLOW
+    return ""
+
+
+async def _click_answer(do: OnClick, found: Clicked) -> Message | None:
+    """What who clicked is told: what the click leads to, or why it does not."""
+    told: list[Message | None] = []
+
+    async def doing() -> None:
+        told.append(await do(found))
+
+    refusal = await _refusal(doing())
+    return answers.words(refusal) if refusal else told[0]
 
 
 async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
@@ -113,7 +127,7 @@ async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
         shown.extend([instead] if instead else [])
 
     try:
-        words = await _words(doing())
+        words = await _refusal(doing())
     except FieldWrong as wrong:
         return {"response_action": "errors", "errors": {wrong.field: wrong.words}}
     if words:
@@ -121,17 +135,18 @@ async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
     return {"response_action": "update", "view": dict(shown[0])} if shown else {}
 
 
-async def _whisper(found: Clicked, words: str, respond: AsyncRespond) -> None:
+async def _whisper(found: Clicked, told: Message, respond: AsyncRespond) -> None:
     """Tell only who clicked: beside the message, or in a form where there is none."""
     if found.click.channel_id:
-        showing = _beside(respond, words)
+        showing = _beside(respond, told)
     else:
-        showing = found.open(said("Not done", words))
+        showing = found.open(said("Not done", told.text))
     try:
         await showing
     except (BadInput, SlackClientError, ClientError, OSError) as error:
         _log.warning("refusal not shown", reason=type(error).__name__)
 
 
-async def _beside(respond: AsyncRespond, words: str) -> None:
-    await respond(text=words, response_type="ephemeral", replace_original=False)
+async def _beside(respond: AsyncRespond, told: Message) -> None:
+    blocks = [dict(block) for block in told.blocks]
+    await respond(text=told.text, blocks=blocks, response_type="ephemeral", replace_original=False)

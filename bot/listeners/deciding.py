@@ -1,4 +1,4 @@
-"""Buttons and forms after, and beside, the agents' vote: ballots, decisions, feedback."""
+"""Buttons and forms after, and beside, the agents' vote: ballots and decisions."""
 
 from datetime import date
 
@@ -14,7 +14,7 @@ from bot.views.decision import decision_form
 from bot.views.forms import Form
 from bot.views.people_vote import ballot_form, positions_of
 from core.errors import BadInput
-from core.models import Debate, Decision, DecisionKind, Feedback, PeopleBallot
+from core.models import Debate, Decision, DecisionKind, PeopleBallot
 
 _KINDS = {
     ActionId.ACCEPT: DecisionKind.ACCEPT,
@@ -38,21 +38,17 @@ def register(app: AsyncApp, reception: Reception) -> None:
         await take_decision(reception, form)
         return None
 
-    async def judged(found: Clicked) -> str:
-        return await take_feedback(reception, found.click)
-
     on_click(app, ActionId.BALLOT, rank)
     on_form(app, CallbackId.BALLOT_FORM, ranked)
     for action_id, kind in _KINDS.items():
         on_click(app, action_id, _deciding(reception, kind))
     on_form(app, CallbackId.DECISION_FORM, decided)
-    on_click(app, ActionId.FEEDBACK, judged)
 
 
 async def open_ballot(reception: Reception, found: Clicked) -> None:
     """Open the form to rank the positions."""
     click = found.click
-    debate = await _debate(reception, click, click.value)
+    debate = await _debate(reception, click)
     reception.deciding.check_ballot(debate, person(click.user_id, click.user_name))
     await found.open(ballot_form(debate, click.user_id))
 
@@ -72,7 +68,7 @@ async def take_ballot(reception: Reception, form: FormSubmitted) -> None:
 
 def _deciding(reception: Reception, kind: DecisionKind) -> OnClick:
     async def do(found: Clicked) -> None:
-        debate = await _debate(reception, found.click, found.click.value)
+        debate = await _debate(reception, found.click)
         reception.deciding.check_decision(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await reception.deciding.newer_than(debate) if supersedes else ()
@@ -100,16 +96,6 @@ async def take_decision(reception: Reception, form: FormSubmitted) -> None:
     await reception.deciding.decide(debate, decision)
 
 
-async def take_feedback(reception: Reception, click: Click) -> str:
-    """Record whether the verdict was of use; return thanks."""
-    debate_id, _, mark = click.value.partition("/")
-    debate = await _debate(reception, click, debate_id)
-    by = person(click.user_id, click.user_name)
-    given = Feedback(by=by, helpful=mark == "good", origin=click.trigger_id)
-    await reception.deciding.give_feedback(debate, given)
-    return answers.THANKS if given.helpful else answers.SORRY
-
-
 def _kind_of(form: FormSubmitted) -> DecisionKind:
     try:
         return DecisionKind(form.kept.get("kind", ""))
@@ -127,8 +113,8 @@ def _day(reception: Reception, form: FormSubmitted) -> date:
     return day
 
 
-async def _debate(reception: Reception, click: Click, debate_id: str) -> Debate:
-    return await debate_for(reception, debate_id, user=click.user_id, team=click.team_id)
+async def _debate(reception: Reception, click: Click) -> Debate:
+    return await debate_for(reception, click.value, user=click.user_id, team=click.team_id)
 
 
 async def _debate_of(reception: Reception, form: FormSubmitted) -> Debate:

@@ -9,6 +9,7 @@ from bot.listeners import (
     commands,
     deciding,
     endings,
+    feedback,
     finding,
     messages,
     rest,
@@ -25,6 +26,7 @@ def register_all(app: AsyncApp, reception: Reception) -> None:
     starting.register(app, reception)
     channel_settings.register(app, reception)
     deciding.register(app, reception)
+    feedback.register(app, reception)
     finding.register(app, reception)
     messages.register(app, reception)
     endings.register(app, reception)

@@ -72,10 +72,24 @@ class Deciding:
             )
         return newer
 
+    async def judge(self, debate: Debate, given: Feedback) -> None:
+        """Record whether the verdict was of use; saying it again takes no reason away."""
+        earlier = debate.feedback.get(given.by.id)
+        if earlier is None or earlier.helpful != given.helpful:
+            await self.give_feedback(debate, given)
+
     async def give_feedback(self, debate: Debate, given: Feedback) -> None:
-        """Record what a person thinks of the verdict; the newest counts."""
+        """Record what a person thinks of the verdict, and why; the newest counts."""
         self.check_decision(debate)
-        await self.commands.record(debate.id, FeedbackGiven(feedback=given))
+        kept = given.model_copy(update={"comment": redact(given.comment)})
+        await self.commands.record(debate.id, FeedbackGiven(feedback=kept))
+
+    def feedback_of(self, debate: Debate, by: Person) -> Feedback:
+        """Return what a person thinks of the verdict, as far as they have said."""
+        given = debate.feedback.get(by.id)
+        if given is None:
+            raise BadInput("Say first whether the verdict was helpful: press one of its thumbs.")
+        return given
 
     def today(self) -> date:
         """Return the day it is (UTC)."""

@@ -6,11 +6,7 @@ from datetime import date, timedelta
 from slack_sdk.models.blocks import (
     ActionsBlock,
     ButtonElement,
-    ContextActionsBlock,
     DatePickerElement,
-    FeedbackButtonObject,
-    FeedbackButtonsElement,
-    PlainTextObject,
 )
 
 from bot.ids import ActionId, BlockId, CallbackId, FieldId
@@ -59,24 +55,6 @@ def decision_buttons(debate: Debate) -> list[Block]:
         for action_id, words, style, label in _BUTTONS.values()
     ]
     return [as_json(ActionsBlock(block_id=BlockId.DECISION.value, elements=elements))]
-
-
-def feedback_buttons(debate: Debate) -> list[Block]:
-    """Return the buttons that say whether the verdict was of use."""
-    good = FeedbackButtonObject(
-        text=PlainTextObject(text="Helpful"),
-        accessibility_label="This verdict was helpful",
-        value=f"{debate.id}/good",
-    )
-    bad = FeedbackButtonObject(
-        text=PlainTextObject(text="Not helpful"),
-        accessibility_label="This verdict was not helpful",
-        value=f"{debate.id}/bad",
-    )
-    element = FeedbackButtonsElement(
-        action_id=ActionId.FEEDBACK.value, positive_button=good, negative_button=bad
-    )
-    return [as_json(ContextActionsBlock(block_id=BlockId.FEEDBACK.value, elements=[element]))]
 
 
 def decision_form(

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bot.mrkdwn.convert import gist, mrkdwn
 from bot.mrkdwn.split import split
-from bot.views.decision import decision_buttons, feedback_buttons, standing
+from bot.views.decision import decision_buttons, standing
+from bot.views.feedback import feedback_buttons
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title

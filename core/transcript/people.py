@@ -1,8 +1,8 @@
 """What people made of a debate, as Markdown: their ballots, their decisions, their feedback."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from core.models import Debate, Decision, DecisionKind, Person
+from core.models import Debate, Decision, DecisionKind, Feedback, Person
 from core.transcript.words import bullets, name_of, table
 
 _STATUS = {
@@ -24,7 +24,7 @@ def team_section(debate: Debate) -> str:
     """The team's decisions and what people thought of the verdict; empty if nobody said."""
     rows = [(_name(one.by), _words(one), one.why) for one in debate.decisions]
     decided = table(("Who", "Decision", "Why"), rows) if rows else ""
-    said = bullets(_feedback(debate))
+    said = bullets(feedback_lines(debate.feedback.values()))
     parts = [part for part in (decided, said) if part]
     return "\n\n".join(["## The team's decision", *parts]) if parts else ""
 
@@ -49,9 +49,10 @@ def _words(decision: Decision) -> str:
     return words
 
 
-def _feedback(debate: Debate) -> Iterator[str]:
-    for given in debate.feedback.values():
-        comment = f": {given.comment}" if given.comment else ""
+def feedback_lines(feedback: Iterable[Feedback]) -> Iterator[str]:
+    """What each person thought of the verdict and why, a line each."""
+    for given in feedback:
+        comment = f": {' '.join(given.comment.split())}" if given.comment else ""
         yield f"{_name(given.by)} found it {'helpful' if given.helpful else 'not helpful'}{comment}"
 
 

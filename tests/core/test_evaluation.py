@@ -19,9 +19,9 @@ from core.evaluation import (
     evaluate,
     reply_fault,
 )
-from core.events import DebateStarted, fold
+from core.events import DebateStarted, FeedbackGiven, fold
 from core.model_call import ModelCalls
-from core.models import Act, Debate
+from core.models import Act, Debate, Feedback, Person
 from core.providers.offline import OfflineProvider
 from core.request import ModelRequest, PartKind
 from core.settings import ModelChoice, agent_for
@@ -129,6 +129,20 @@ async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
     }
     assert "| Security | 8 | 5 | 6.5 |" in text
     assert "- Product: The key is refused." in text
+
+
+async def test_what_people_thought_stands_beside_the_scores_and_changes_none() -> None:
+    given = Feedback(
+        by=Person(id="U7", name="Kim"), helpful=False, comment="Too\nlong.", origin="A"
+    )
+    log = [*(one.event for one in a_log()), FeedbackGiven(feedback=given)]
+    without = await scored(ScriptedProvider(by_role))
+    evaluation = await scored(ScriptedProvider(by_role), fold(recorded(log)))
+
+    assert evaluation.averages == without.averages
+    assert "- Kim found it not helpful: Too long." in as_markdown(evaluation)
+    assert json.loads(as_json(evaluation))["feedback"][0]["comment"] == "Too\nlong."
+    assert "What people thought" not in as_markdown(without)
 
 
 async def test_a_reason_is_no_formula_in_a_spreadsheet() -> None:

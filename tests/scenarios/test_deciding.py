@@ -11,10 +11,11 @@ import pytest
 from bot.ids import ActionId, rank_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from bot.workspace.workspace import run_workspace
-from core.events import DecisionRecorded, PeopleBallotCast, ReminderDue
+from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast, ReminderDue
 from core.models import Act, Debate, Decision, DecisionKind, Person
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
+from core.transcript.report import report
 from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_starting import form_of
 
@@ -348,18 +349,76 @@ async def test_a_decision_that_no_longer_stands_reminds_nobody(team: Team):
     assert not any(isinstance(one.event, ReminderDue) for one in log)
 
 
-async def test_feedback_is_kept_and_thanked_for(team: Team):
-    board, _ = await ended(team)
+# --- feedback -------------------------------------------------------------------------------------
+
+
+async def judge(team: Team, board: str, user: str, thumb: str) -> Message:
+    """Press a thumb under the verdict; return what only this person is told."""
     headline = post(team, board, "headline")
     button = next(one for one in headline["blocks"] if one["type"] == "context_actions")
-    value = button["elements"][0]["negative_button"]["value"]
+    value = button["elements"][0][f"{thumb}_button"]["value"]
+    told = len(team.told(user))
     await team.workspace.click(
-        "alex", team.channel, headline["ts"], ActionId.FEEDBACK.value, value=value
+        user, team.channel, headline["ts"], ActionId.FEEDBACK.value, value=value
     )
-    await team.workspace.wait_for(lambda: team.told("alex"))
-    assert "recorded as not helpful" in team.told("alex")[-1]
+    await team.workspace.wait_for(lambda: len(team.told(user)) > told)
+    return team.workspace.ephemeral(user, team.channel)[-1]
+
+
+async def why_form(team: Team, user: str, thanks: Message) -> Any:
+    await team.workspace.click(user, team.channel, thanks["ts"], ActionId.SAY_WHY.value)
+    return await form_of(team, user)
+
+
+async def feedback_in(team: Team, board: str) -> Sequence[tuple[bool, str]]:
     given = (await debate_at(team, board)).feedback
-    assert [one.helpful for one in given.values()] == [False]
+    return [(one.helpful, one.comment) for one in given.values()]
+
+
+async def test_feedback_is_kept_at_once_and_thanked_for(team: Team):
+    board, _ = await ended(team)
+    thanks = await judge(team, board, "alex", "negative")
+    assert "recorded as not helpful" in thanks["text"]
+    form = await why_form(team, "alex", thanks)
+    assert "What was wrong or missing?" in json.dumps(form)
+    assert await feedback_in(team, board) == [(False, "")]  # the form may never be sent
+
+
+async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(team: Team):
+    board, _ = await ended(team)
+    form = await why_form(team, "alex", await judge(team, board, "alex", "negative"))
+    said = "Nothing on\ncost. See https://bob:hunter2@wiki.example"
+    await team.workspace.submit("alex", form["id"], chosen_why(said))
+    debate = await debate_at(team, board)
+    assert [one.helpful for one in debate.feedback.values()] == [False]
+    line = "found it not helpful: Nothing on cost. See https://[redacted]@wiki.example"
+    assert line in report(debate)
+
+
+async def test_the_same_thumb_again_takes_no_reason_away_the_other_one_does(team: Team):
+    board, _ = await ended(team)
+    form = await why_form(team, "alex", await judge(team, board, "alex", "positive"))
+    assert "What helped?" in json.dumps(form)
+    await team.workspace.submit("alex", form["id"], chosen_why("The dissent."))
+    again = await judge(team, board, "alex", "positive")
+    assert await feedback_in(team, board) == [(True, "The dissent.")]
+    form = await why_form(team, "alex", again)
+    assert form["blocks"][-1]["element"]["initial_value"] == "The dissent."
+    await judge(team, board, "alex", "negative")
+    assert await feedback_in(team, board) == [(False, "")]
+
+
+async def test_closing_the_form_takes_nothing_back(team: Team):
+    board, debate = await ended(team)
+    thanks = await judge(team, board, "alex", "negative")
+    form = await why_form(team, "alex", thanks)
+    await team.workspace.close_view("alex", form["id"])
+    assert await feedback_in(team, board) == [(False, "")]
+    form = await why_form(team, "alex", thanks)
+    await team.workspace.submit("alex", form["id"], chosen_why("Too long."))
+    log = await team.moot.store.events(debate.id)
+    kept = [one.event for one in log if isinstance(one.event, FeedbackGiven)]
+    assert [one.feedback.comment for one in kept] == ["", "Too long."]
 
 
 async def test_the_verdict_says_that_agents_wrote_it(team: Team):
