@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 
-from bot.mrkdwn.escape import GAP, clean, link, linked, literal
+from bot.mrkdwn.escape import GAP, bare, clean, link, linked, literal
 from bot.mrkdwn.split import split
 
 # Definitions of references stay text: they would vanish otherwise.
@@ -56,9 +56,21 @@ def gist(text: str, limit: int) -> str:
         text: Markdown.
         limit: Characters at most, entities counted as they are spelled.
     """
+    return _shortened(literal(_line(text, limit)), limit)
+
+
+def bare_gist(text: str, limit: int) -> str:
+    """Return the same for places where Slack shows signs as they are: options, cells, names."""
+    return _shortened(bare(_line(text, limit), limit * _GIST_SOURCE), limit)
+
+
+def _line(text: str, limit: int) -> str:
     tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
     said = [node for node in tree.children if node.type in _PROSE] or tree.children
-    line = literal(" ".join(" ".join(_flat(node) for node in said).split()))
+    return " ".join(" ".join(_flat(node) for node in said).split())
+
+
+def _shortened(line: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     return split(line, limit - 1)[0].rstrip(".,:!? ") + "…"

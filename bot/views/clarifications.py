@@ -9,7 +9,7 @@ from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, Message, as_json, context, header, listed, safe, sections
-from bot.views.words import counted, moment, name_of, person
+from bot.views.words import counted, moment, name_of, person, plain_name
 from core import schedule
 from core.models import Clarification, Clarifications, Debate, Status
 
@@ -19,6 +19,7 @@ _MOST_WORDS = 600
 #: Beyond this many questions they have no Skip button of their own: a message holds 50 blocks.
 _MOST_BUTTONS = 20
 _LABEL_LIMIT = 400
+_NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
 
 
@@ -33,17 +34,18 @@ def card(debate: Debate, asked: Clarifications) -> Message:
     limit = min(_MOST_WORDS, _ROOM // (2 * max(len(asked.items), 1)))
     head = _head(debate, asked, waiting)
     lines = [_item(debate, item, limit, is_open=item in waiting) for item in asked.items]
-    blocks: list[Block] = [header(_title(waiting)), *sections(head)]
+    title = _title(asked, waiting)
+    blocks: list[Block] = [header(title), *sections(head)]
     blocks += _listed(debate, asked, lines, waiting)
     blocks += _buttons(debate, waiting)
-    return Message(text="\n".join([_title(waiting), head, *lines]), blocks=blocks)
+    return Message(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
     """Return the form with every question that can still be answered."""
     fields = [_field(debate, item) for item in items]
     left = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
-    rest = checkbox(left, "Skip it: let the assumptions hold")
+    rest = checkbox(left, "Skip it: what the form says is assumed")
     intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*\nThe first answer to a question stands."
     return form(
         CallbackId.ANSWER_FORM,
@@ -62,17 +64,24 @@ def _waiting(debate: Debate, asked: Clarifications) -> Sequence[Clarification]:
     return [item for item in asked.items if item.number not in debate.answers]
 
 
-def _title(waiting: Sequence[Clarification]) -> str:
+def _title(asked: Clarifications, waiting: Sequence[Clarification]) -> str:
     if not waiting:
         return "Questions from the agents: closed"
-    return f"{counted(len(waiting), 'question')} from the agents"
+    left = " still open" if len(waiting) < len(asked.items) else ""
+    return f"{counted(len(waiting), 'question')} from the agents{left}"
 
 
 def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification]) -> str:
     if not waiting:
-        return "The agents go on with what is here. More in the thread reaches them as a note."
+        return (
+            "The agents go on with what is here. While the debate runs, what you add in the "
+            "thread reaches them as a note."
+        )
     number = waiting[0].number
-    until = f"Waiting until {moment(asked.until)}; then the assumptions hold."
+    until = (
+        f"Waiting until {moment(asked.until)}. Where nobody has answered by then, what it says "
+        "under the question is assumed."
+    )
     if debate.paused_by:
         until = "Paused: the time to answer stands still until somebody resumes the debate."
     return (
@@ -105,12 +114,14 @@ def _item(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> 
 
 def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
     answer = debate.answers.get(item.number)
-    assumed = gist(item.assumption, limit) or "nothing in particular"
+    assumed = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}"
     if answer:
         return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"
-    return f"If nobody answers: {assumed}" if is_open else f"NA. Assumed: {assumed}"
+    return (
+        f"If nobody answers: {assumed}" if is_open else f"Nobody answered (NA). Assumed: {assumed}"
+    )
 
 
 def _skip(debate: Debate, item: Clarification) -> ButtonElement:
@@ -145,9 +156,9 @@ def _buttons(debate: Debate, waiting: Sequence[Clarification]) -> list[Block]:
 
 
 def _field(debate: Debate, item: Clarification) -> Block:
-    who = ", ".join(bare(name_of(debate, agent), 40) for agent in item.asked_by)
+    who = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
     label = bare(f"{item.number}. {item.question}", _LABEL_LIMIT)
-    hint = bare(f"Asked by {who}. If nobody answers: {item.assumption}", _HINT_LIMIT)
+    hint = bare(f"Asked by {who}. If nobody answers: {item.assumption or _NOTHING}", _HINT_LIMIT)
     field = Field(id=question_field(item.number), label=label, hint=hint, optional=True)
     return text_input(field, multiline=True)
 
@@ -156,7 +167,7 @@ def assumptions(debate: Debate) -> Sequence[str]:
     """What was taken for granted where people gave no answer; Markdown."""
     items = (item for asked in debate.clarifications.values() for item in asked.items)
     return [
-        f"{item.question} NA; assumed: {item.assumption or 'nothing in particular'}"
+        f"{item.question} NA; assumed: {item.assumption or _NOTHING}"
         for item in items
         if not (answer := debate.answers.get(item.number)) or not answer.text
     ]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
 from bot.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
-from bot.mrkdwn.convert import gist
+from bot.mrkdwn.convert import bare_gist, gist
 from bot.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
@@ -19,7 +19,12 @@ _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400
 _QUESTION_LIMIT = 300
 _POSITION_LIMIT = 400
-_AGAIN = "\nYou have ranked them before; until the team decides you can change your ballot."
+_OPTION_NAME_LIMIT = 40
+_HOW = (
+    "\nPut every position in its place, the best one first. People's ballots are counted beside "
+    "the agents' own."
+)
+_AGAIN = " You have ranked them before; until the team decides you can change your ballot."
 _PLACES = ("First choice", "Second choice", "Third choice")
 
 
@@ -61,7 +66,9 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
         select(Field(id=rank_field(place), label=_place(place)), options, chosen.get(place, ""))
         for place in range(len(texts))
     ]
-    intro = f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{shown}{_AGAIN if mine else ''}"
+    intro = (
+        f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{shown}{_HOW}{_AGAIN if mine else ''}"
+    )
     return form(
         CallbackId.BALLOT_FORM,
         title="Rank the positions",
@@ -150,8 +157,8 @@ def _names(debate: Debate, agents: Sequence[str]) -> str:
 
 
 def _option(debate: Debate, agent: str, text: str) -> str:
-    name = bare(plain_name(debate, agent), OPTION_LIMIT)
-    return bare(f"{name}: {gist(text, OPTION_LIMIT)}", OPTION_LIMIT)
+    name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
+    return f"{name}: {bare_gist(text, OPTION_LIMIT - len(name) - 2)}"
 
 
 def _place(place: int) -> str:

@@ -13,6 +13,7 @@ from slack_sdk.models.blocks import (
 from bot.choices import WAITS, ChannelChoices, Choices, ModelSet
 from bot.ids import CallbackId, FieldId
 from bot.mrkdwn.convert import gist
+from bot.mrkdwn.escape import bare
 from bot.views.forms import (
     TYPED_LIMIT,
     Field,
@@ -40,6 +41,7 @@ _FORMAT_WORDS: Mapping[str, str] = {
 }
 _ESTIMATE_BLOCK = "estimate"
 _MOST_ROUNDS = 15
+_NAME_LIMIT = 40
 
 
 class Draft(Value):
@@ -116,12 +118,12 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, offer: Offe
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
-        _agents(chosen.agents or (), offer, optional=True),
+        _agents(chosen.agents or (), offer, usual=usual.agents or ()),
         _rounds(chosen.rounds, usual=usual.rounds),
         _ask_usually(chosen, usual),
         select(
             Field(id=FieldId.WAIT.value, label="How long people have to answer"),
-            {AS_USUAL: _as_usual(counted(usual.wait_minutes or 0, "minute")), **_waits()},
+            {AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)), **_waits()},
             wait,
         ),
         *_money(chosen, offer),
@@ -169,7 +171,8 @@ def _asked(draft: Draft, aim: Aim) -> Sequence[Block]:
     question = Field(
         id=FieldId.QUESTION.value,
         label="Question",
-        hint="What shall be decided? Say what must or shall hold: agents check every proposal.",
+        hint="What is to be decided? Agents check every proposal against what “must” or “shall” "
+        "hold.",
     )
     context_field = Field(
         id=FieldId.CONTEXT.value,
@@ -192,11 +195,14 @@ def _format(chosen: str, *, usual: str = "", tells: bool = False) -> Block:
 
 
 def _agents(
-    chosen: Sequence[str], offer: Offer, *, optional: bool = False, tells: bool = False
+    chosen: Sequence[str], offer: Offer, *, usual: Sequence[str] = (), tells: bool = False
 ) -> Block:
     hint = "At least two; each argues from its own point of view."
+    if usual:
+        names = ", ".join(bare(offer.agents.get(one, one), _NAME_LIMIT) for one in usual)
+        hint += f" Empty: as Moot is set up ({names})."
     field = Field(
-        id=FieldId.AGENTS.value, label="Agents", hint=hint, optional=optional, tells=tells
+        id=FieldId.AGENTS.value, label="Agents", hint=hint, optional=bool(usual), tells=tells
     )
     return multi_select(field, offer.agents, chosen)
 
@@ -213,7 +219,8 @@ def _money(chosen: Choices, offer: Offer, *, tells: bool = False) -> Sequence[Bl
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",
-        hint="The debate never spends more. Empty: no cap of its own.",
+        hint="A debate never spends more. Empty: the cap of the channel or of Moot, if there is "
+        "one.",
         optional=True,
     )
     return [
@@ -262,7 +269,12 @@ def _estimate(words: str) -> Sequence[Block]:
 
 
 def _waits() -> Mapping[str, str]:
-    return {str(minutes): counted(minutes, "minute") for minutes in WAITS}
+    return {str(minutes): _wait(minutes) for minutes in WAITS}
+
+
+def _wait(minutes: int) -> str:
+    hours, rest = divmod(minutes, 60)
+    return counted(hours, "hour") if hours and not rest else counted(minutes, "minute")
 
 
 def _as_usual(words: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.mrkdwn.convert import gist, mrkdwn
+from bot.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.mrkdwn.escape import GAP, LINK, clean, link, plain
 from bot.mrkdwn.split import SMALLEST_LIMIT, split
 
@@ -249,3 +249,12 @@ def test_a_gist_is_one_line_without_headings_and_formatting():
     assert gist(text, 100) == "Use one queue, not two. cheap"
     assert gist("word " * 50, 60).endswith("word…")
     assert gist("# Only a title", 60) == "Only a title"
+
+
+def test_a_gist_for_options_is_not_escaped_and_pings_nobody():
+    assert (
+        bare_gist("**R & D** says\n\n- `a` <!channel> @here", 60)
+        == "R & D says a !channel @\u200bhere"
+    )
+    assert bare_gist("Tom & Jerry " * 50, 60).endswith("…")
+    assert len(bare_gist("Tom & Jerry " * 50, 60)) <= 60

@@ -1,0 +1,239 @@
+"""Cards, forms and lists, whole and as they were looked at: a changed view shows as a changed file.
+
+Look at the difference before you accept it with `pytest --inline-snapshot=fix`.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from inline_snapshot import external_file
+
+from bot.choices import ChannelChoices, Choices, ModelSet, roster
+from bot.views.clarifications import answer_form, card
+from bot.views.context_form import context_form
+from bot.views.decision import decided, decision_form, reminder
+from bot.views.feedback import comment_form, thanks
+from bot.views.lists import Row, channel_list, home, own_list, search_list
+from bot.views.message import Message
+from bot.views.people_vote import ballot_form
+from bot.views.start_form import (
+    Aim,
+    Draft,
+    Offer,
+    estimate_words,
+    settings_form,
+    start_form,
+)
+from core.events import (
+    ClarificationAnswered,
+    ClarificationsClosed,
+    ClarificationsOpened,
+    ContributionMade,
+    DebateConcluded,
+    DebateFailed,
+    DecisionRecorded,
+    Event,
+    PeopleBallotCast,
+    VerdictReached,
+)
+from core.models import (
+    Act,
+    Answer,
+    Clarification,
+    Clarifications,
+    Contribution,
+    Debate,
+    Decision,
+    DecisionKind,
+    Feedback,
+    PeopleBallot,
+    Turn,
+    Usage,
+)
+from core.ports import DebateEntry
+from core.rehearsal import Estimate
+from core.settings import ModelChoice, Settings
+from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict
+
+FOLDER = "../../golden/views"
+TODAY = date(2026, 1, 5)
+ASKED = Clarifications(
+    turn=Turn(act=Act.CLARIFICATION, round=0, agent="architect"),
+    items=(
+        Clarification(
+            number=1,
+            question="How many jobs a second?",
+            assumption="About a thousand.",
+            asked_by=("architect", "simplicity"),
+        ),
+        Clarification(
+            number=2,
+            question="Which data is in a job?",
+            assumption="No personal data.",
+            asked_by=("security",),
+        ),
+        Clarification(number=3, question="Who runs it?", assumption="", asked_by=("simplicity",)),
+    ),
+    until=START + timedelta(minutes=15),
+)
+ANSWERED = ClarificationAnswered(answer=Answer(number=1, text="About 10k, at night.", by=SAM))
+CHOICE = ModelChoice(provider="anthropic", model="claude-x")
+OFFER = Offer(
+    agents=roster(Settings()),
+    models=[ModelSet(id="anthropic", words="Anthropic: claude-x", agent=CHOICE, judge=CHOICE)],
+)
+USUAL = Choices(
+    format="critique",
+    rounds=3,
+    agents=("architect", "security", "simplicity"),
+    clarify=False,
+    wait_minutes=15,
+)
+ESTIMATE = Estimate(
+    cost=Decimal("0.42"), at_most=Decimal("1.90"), seconds=210, calls=34, usage=Usage()
+)
+POSITIONS: list[Event] = [
+    ContributionMade(
+        contribution=Contribution(
+            turn=Turn(act=Act.PROPOSAL, round=1, agent=agent), text=text, call=CALL
+        )
+    )
+    for agent, text in (
+        ("architect", "Use **PostgreSQL**, `SKIP LOCKED`: one system less."),
+        ("security", "Kafka, with one topic per team & ACLs."),
+        ("simplicity", "PostgreSQL; buy nothing."),
+    )
+]
+REACHED = VerdictReached(verdict=a_verdict())
+
+
+def as_sent(*shown: Message | Mapping[str, Any]) -> object:
+    """As it travels: JSON."""
+    made = [one.payload if isinstance(one, Message) else one for one in shown]
+    return json.loads(json.dumps(made, ensure_ascii=False))
+
+
+def asked(*events: Event) -> Debate:
+    return a_debate(ClarificationsOpened(clarifications=ASKED), *events)
+
+
+def a_decision(kind: DecisionKind = DecisionKind.REVISIT) -> Decision:
+    return Decision(
+        kind=kind,
+        by=DANA,
+        why="Traffic <doubles> each year.",
+        revisit_on=TODAY + timedelta(days=90) if kind is DecisionKind.REVISIT else None,
+        superseded_by="dnewer22" if kind is DecisionKind.SUPERSEDE else None,
+        origin="V1",
+    )
+
+
+def judged(*events: Event) -> Debate:
+    return a_debate(*POSITIONS, REACHED, *events)
+
+
+def test_the_card_with_questions_open_partly_answered_and_closed():
+    skipped = ClarificationAnswered(answer=Answer(number=2, text="", by=DANA))
+    closed = ClarificationsClosed(which=ASKED.turn.key)
+    debates = [asked(), asked(ANSWERED), asked(ANSWERED, skipped, closed)]
+    shot = as_sent(*(card(debate, ASKED) for debate in debates))
+    assert shot == external_file(f"{FOLDER}/card.json")
+
+
+def test_the_form_to_answer_questions():
+    shot = as_sent(answer_form(asked(ANSWERED), ASKED.items[1:]))
+    assert shot == external_file(f"{FOLDER}/answer_form.json")
+
+
+def test_the_form_to_start_a_debate():
+    draft = Draft(question="Kafka or PostgreSQL?", choices=USUAL)
+    here = Aim(channel="C1", source="https://acme.slack.com/archives/C1/p1")
+    words = estimate_words(ESTIMATE)
+    forms = [
+        start_form(draft, OFFER, here, words),
+        start_form(Draft(), OFFER, Aim(), "Write a question: time and cost appear here."),
+    ]
+    assert as_sent(*forms) == external_file(f"{FOLDER}/start_form.json")
+
+
+def test_the_form_for_a_channels_settings():
+    chosen = ChannelChoices(
+        choices=Choices(rounds=2, clarify=True, wait_minutes=30, debate_cost=Decimal("2.50")),
+        stewards=("U2",),
+        unpin=True,
+    )
+    forms = [settings_form("C1", now, USUAL, OFFER) for now in (ChannelChoices(), chosen)]
+    assert as_sent(*forms) == external_file(f"{FOLDER}/settings_form.json")
+
+
+def test_the_form_to_add_context():
+    assert as_sent(context_form(a_debate())) == external_file(f"{FOLDER}/context_form.json")
+
+
+def test_the_ballot_before_and_after_it_is_cast():
+    ranking = ("simplicity", "architect", "security")
+    cast = PeopleBallotCast(ballot=PeopleBallot(by=SAM, ranking=ranking, origin="V1"))
+    forms = [ballot_form(a_debate(*POSITIONS)), ballot_form(a_debate(*POSITIONS, cast), SAM.id)]
+    assert as_sent(*forms) == external_file(f"{FOLDER}/ballot_form.json")
+
+
+def test_the_forms_to_decide():
+    newer = DebateEntry(
+        debate_id="dnewer22",
+        question="Kafka, PostgreSQL & Redis?",
+        workspace="T1",
+        channel="C1",
+        asked_by="U2",
+        started_at=START,
+        ended_at=None,
+        status="running",
+    )
+    forms = [decision_form(judged(), kind, today=TODAY, newer=[newer]) for kind in DecisionKind]
+    assert as_sent(*forms) == external_file(f"{FOLDER}/decision_form.json")
+
+
+def test_the_lines_about_decisions():
+    lines = [decided(a_decision(kind)) for kind in DecisionKind]
+    shot = as_sent(*lines, reminder(judged(), a_decision()))
+    assert shot == external_file(f"{FOLDER}/decided.json")
+
+
+@pytest.mark.parametrize("helpful", [True, False])
+def test_thanks_for_feedback_and_the_form_to_say_why(*, helpful: bool):
+    given = Feedback(by=SAM, helpful=helpful, comment="Nothing on cost.", origin="T1")
+    shot = as_sent(thanks(judged(), given), comment_form(judged(), given))
+    assert shot == external_file(f"{FOLDER}/feedback_{'good' if helpful else 'bad'}.json")
+
+
+def rows() -> list[Row]:
+    accepted = DecisionRecorded(decision=a_decision(DecisionKind.ACCEPT))
+    here = "https://acme.slack.com/archives/C1/p1"
+    return [
+        Row(a_debate(*POSITIONS), here),
+        Row(judged(DebateConcluded()), here, "we lost <jobs> in & after March"),
+        Row(judged(DebateConcluded(), accepted), here),
+        Row(a_debate(DebateFailed(reason="No agent could take a position."))),
+    ]
+
+
+def test_lists():
+    shot = as_sent(channel_list(rows()), own_list(rows()), search_list("lost <jobs>", rows()[1:2]))
+    assert shot == external_file(f"{FOLDER}/lists.json")
+
+
+def test_lists_without_anything():
+    shot = as_sent(channel_list([]), own_list([]), search_list("lost jobs", []))
+    assert shot == external_file(f"{FOLDER}/lists_empty.json")
+
+
+def test_home():
+    assert as_sent(home(rows()), home([])) == external_file(f"{FOLDER}/home.json")
+
+
+def test_every_form_names_its_debate():
+    kept = json.loads(ballot_form(judged())["private_metadata"])
+    assert kept == {"debate": DEBATE_ID}
