@@ -59,7 +59,8 @@ def status_of(error: Exception) -> int:
     """Return what Slack is told: nobody listens to it, it is malformed, or we failed."""
     if isinstance(error, BoltUnhandledRequestError):
         return NOBODY_LISTENS
-    if isinstance(error, ValidationError) or not place_of(error):
+    # Half a surrogate pair is no text: JSON can spell it, no database holds it.
+    if isinstance(error, ValidationError | UnicodeEncodeError) or not place_of(error):
         return MALFORMED
     return FAILED
 

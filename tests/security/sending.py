@@ -49,7 +49,8 @@ def encoded(name: str, body: Any) -> tuple[str, str]:
     """Return a body and its content type, as Slack encodes this kind of payload."""
     if name == "command" and isinstance(body, dict):
         fields = cast("dict[str, Any]", body)
-        return urlencode({str(key): str(value) for key, value in fields.items()}), FORM
+        texts = {str(key): str(value) for key, value in fields.items()}
+        return urlencode(texts, errors="surrogatepass"), FORM  # half a pair is sent as it is
     if name.startswith(("block", "view", "message_action")):
         return urlencode({"payload": json.dumps(body)}), FORM
     return json.dumps(body), JSON

@@ -255,6 +255,11 @@ async def test_fuzzed_payloads_of_slack_are_handled_refused_or_ignored(
     log.check(MARK)
 
 
+async def test_half_of_a_surrogate_pair_is_refused_as_malformed(team: Team) -> None:
+    body = example("message_in_thread") | {"team_id": "\ud800"}
+    assert (await send(team, "message_in_thread", body))[0] == 400
+
+
 async def test_what_nobody_listens_to_is_refused_without_being_logged(log: Log, team: Team) -> None:
     form = example("view_submission")
     form["view"] |= {"callback_id": "no_such_form", "private_metadata": MARK}
