@@ -35,6 +35,7 @@ from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
 from bot.people.finding import Finding
+from bot.people.homes import Homes
 from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
@@ -163,6 +164,7 @@ async def _start(
     stack.push_async_callback(reception.outbox.close)
     stack.push_async_callback(runner.close)
     stack.push_async_callback(reception.estimates.close)
+    stack.push_async_callback(reception.homes.close)
     for way_in in ways_in:
         stack.push_async_callback(way_in.close)
         await way_in.start()
@@ -213,7 +215,8 @@ def _tie(
     outbox = _outbox(parts, posts, seats, shares=(sharing, metrics))
     channels, words = ChannelSettings(database), DebateWords(database)
     reminders = Reminders(database)
-    sink = CountingSink(_presenter(database, outbox), store, clock, metrics)
+    presenter = _presenter(database, outbox)
+    sink = CountingSink(presenter, store, clock, metrics)
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
@@ -225,6 +228,10 @@ def _tie(
         models=parts.models,
         estimating=estimating(parts.settings),
     )
+    finding = Finding(commands=commands, words=words, posts=posts, team_url=_addresses(seats))
+    access = Accesses(seats)
+    homes = Homes(finding, access, seats, clock)
+    presenter.on_listed = homes.changed
     reception = Reception(
         commands=commands,
         answering=Answering(commands=commands),
@@ -233,8 +240,9 @@ def _tie(
         steering=Steering(commands=commands, starting=begins),
         deciding=Deciding(commands=commands),
         reminding=Reminding(reminders, commands),
-        finding=Finding(commands=commands, words=words, posts=posts, team_url=_addresses(seats)),
-        access=Accesses(seats),
+        finding=finding,
+        homes=homes,
+        access=access,
         seats=seats,
         outbox=outbox,
         posts=posts,

@@ -10,6 +10,7 @@ from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
 from bot.people.finding import Finding
+from bot.people.homes import Homes
 from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
@@ -34,6 +35,7 @@ class Reception:
     deciding: Deciding
     reminding: Reminding
     finding: Finding
+    homes: Homes
     access: Accesses
     seats: Seats
     outbox: Outbox

@@ -28,6 +28,8 @@ from core.models import Debate, Decision, Status, Turn
 
 #: After these there is more to find a debate by.
 _WORTH_FINDING = (DebateStarted, VerdictReached, DecisionRecorded)
+#: After these a list of debates looks different.
+_WORTH_LISTING = (DebateStarted, DebateConcluded, DebateFailed, DecisionRecorded)
 #: After these turns the next ones begin, and the board is edited once more anyway.
 _PROGRESS = (BallotAbstained, BallotCast, ContributionMade, SummaryMade, TurnFailed)
 #: `Place.surface` of debates that are held in Slack.
@@ -118,6 +120,8 @@ class Presenter:
     reminders: ReminderBook | None = None
     #: What debates are found by; None: they are not.
     words: WordIndex | None = None
+    #: Told of debates that look different in lists.
+    on_listed: Callable[[Debate], None] | None = None
     #: Debates whose board is pinned: nothing more to look up.
     _pinned: set[str] = field(default_factory=set[str], init=False)
     _readings: dict[str, Reading] = field(default_factory=dict[str, Reading], init=False)
@@ -184,6 +188,8 @@ class Presenter:
             place = debate.setup.place
             channel = Channel(place.workspace, place.channel)
             await self.words.put(debate.id, channel, words_of(debate))
+        if self.on_listed and isinstance(recorded.event, _WORTH_LISTING):
+            self.on_listed(debate)
         match recorded.event:
             case DebateConcluded():
                 log = await self.log.events(debate.id)

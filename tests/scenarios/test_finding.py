@@ -29,13 +29,18 @@ async def team() -> AsyncGenerator[Team]:
 
 async def with_secret(team: Team) -> tuple[Team, str, Debate]:
     """A private channel of dana and the bot, with a debate in it."""
+    secret = await in_private(team)
+    board, debate = await ended(secret, SECRET)
+    return secret, board, debate
+
+
+async def in_private(team: Team) -> Team:
+    """A private channel of dana and the bot."""
     await team.workspace.channel_action(
         "dana", "create", name="board-room", is_private=True, members=["dana"]
     )
     await team.workspace.channel_action("dana", "invite", channel="board-room", member="moot")
-    secret = replace(team, channel="board-room")
-    board, debate = await ended(secret, SECRET)
-    return secret, board, debate
+    return replace(team, channel="board-room")
 
 
 async def home_of(team: Team, user: str, words: str) -> str:
@@ -118,6 +123,29 @@ async def test_a_debate_can_be_started_from_home_in_a_chosen_channel(team: Team)
     await team.wait_for_end(found[-1]["ts"])
 
 
+def drawn_homes(team: Team, user: str) -> int:
+    wanted, person = "views.publish", team.workspace.user(user).id
+    calls = team.workspace.desk.calls.entries
+    return sum(one.method == wanted and one.args["user_id"] == person for one in calls)
+
+
+async def home_saying(team: Team, user: str, words: str) -> str:
+    """Wait until the Home that is open says so, without opening it again."""
+    await team.workspace.wait_for(lambda: words in json.dumps(team.workspace.home(user)))
+    return json.dumps(team.workspace.home(user))
+
+
+async def test_an_open_home_follows_debates_as_they_begin_end_and_are_decided_on(team: Team):
+    await home_of(team, "alex", "Nothing here yet")
+    board = await team.debate(PUBLIC)
+    shown = await home_saying(team, "alex", PUBLIC)
+    assert f"/p{board.replace('.', '')}|{PUBLIC}" in shown
+    await home_saying(team, "alex", "Waiting for your team's decision")
+    await decide(team, board, ActionId.ACCEPT, chosen_why(""))
+    await home_saying(team, "alex", ":white_check_mark: accepted")
+    assert 2 <= drawn_homes(team, "alex") <= 4
+
+
 # --- what they hide -------------------------------------------------------------------------------
 
 
@@ -132,6 +160,16 @@ async def test_lists_search_and_home_hide_the_debates_of_channels_one_is_not_in(
     await team.type("search globex")
     assert debate.id in team.told()[-1]
     assert "Globex" in await home_of(team, "dana", PUBLIC)
+
+
+async def test_an_open_home_is_not_drawn_anew_for_debates_of_channels_one_is_not_in(team: Team):
+    secret = await in_private(team)
+    await home_of(team, "alex", "Nothing here yet")
+    await home_of(team, "dana", "Nothing here yet")
+    await ended(secret, SECRET)
+    await home_saying(team, "dana", "Globex")
+    assert drawn_homes(team, "alex") == 1
+    assert "Globex" not in json.dumps(team.workspace.home("alex"))
 
 
 async def test_a_guessed_id_is_told_from_no_id_by_nobody_who_may_not_see_it(team: Team):
@@ -190,6 +228,7 @@ async def sent(team: Team, payload: Mapping[str, Any]) -> Receipt:
         ActionId.BALLOT,
         ActionId.ACCEPT,
         ActionId.ADD_CONTEXT,
+        ActionId.SAY_WHY,
     ],
 )
 async def test_a_made_up_button_opens_and_changes_nothing(team: Team, action: ActionId):
@@ -207,6 +246,7 @@ async def test_a_made_up_button_opens_and_changes_nothing(team: Team, action: Ac
         (CallbackId.BALLOT_FORM, {}),
         (CallbackId.DECISION_FORM, {"kind": "reject"}),
         (CallbackId.ADD_CONTEXT_FORM, {}),
+        (CallbackId.COMMENT_FORM, {"helpful": "no"}),
     ],
 )
 async def test_a_made_up_form_changes_nothing_and_says_no_more_than_an_unknown_id(
