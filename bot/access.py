@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from enum import Enum, auto
 
 from slack_sdk.errors import SlackApiError
@@ -43,7 +44,7 @@ class Access:
     _channels: dict[str, tuple[float, frozenset[str]]] = field(
         default_factory=dict[str, tuple[float, frozenset[str]]], init=False
     )
-    _names: dict[str, str] = field(default_factory=dict[str, str], init=False)
+    _people: dict[str, UserFound] = field(default_factory=dict[str, UserFound], init=False)
 
     async def _client(self) -> AsyncWebClient:
         return (await self.seats.of(self.team)).client
@@ -105,16 +106,24 @@ class Access:
 
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
-        if person in self._names:
-            return self._names[person]
+        return (await self._who(person)).name
+
+    async def zone_of(self, person: str) -> tzinfo:
+        """Return somebody's time zone; UTC when Slack does not say in time."""
+        return (await self._who(person)).zone
+
+    async def _who(self, person: str) -> UserFound:
+        """What Slack knows of somebody; nothing when it does not say in time."""
+        if person in self._people:
+            return self._people[person]
         try:
             async with asyncio.timeout(PATIENCE):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
-            _log.warning("cannot ask for a name", reason=type(error).__name__)
-            return ""
-        self._names[person] = UserFound.model_validate(answer.data).name
-        return self._names[person]
+            _log.warning("cannot ask who somebody is", reason=type(error).__name__)
+            return UserFound()
+        self._people[person] = UserFound.model_validate(answer.data)
+        return self._people[person]
 
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""

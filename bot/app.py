@@ -36,7 +36,7 @@ from bot.people.answering import Answering
 from bot.people.deciding import Deciding
 from bot.people.finding import Finding
 from bot.people.homes import Homes
-from bot.people.reminding import Reminding
+from bot.people.reminding import MorningReminders, Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
@@ -215,7 +215,8 @@ def _tie(
     outbox = _outbox(parts, posts, seats, shares=(sharing, metrics))
     channels, words = ChannelSettings(database), DebateWords(database)
     reminders = Reminders(database)
-    presenter = _presenter(database, outbox)
+    access = Accesses(seats)
+    presenter = _presenter(database, outbox, MorningReminders(reminders, access))
     sink = CountingSink(presenter, store, clock, metrics)
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
@@ -229,7 +230,6 @@ def _tie(
         estimating=estimating(parts.settings),
     )
     finding = Finding(commands=commands, words=words, posts=posts, team_url=_addresses(seats))
-    access = Accesses(seats)
     homes = Homes(finding, access, seats, clock)
     presenter.on_listed = homes.changed
     reception = Reception(
@@ -284,14 +284,14 @@ def _outbox(
     return outbox
 
 
-def _presenter(database: Database, outbox: Outbox) -> Presenter:
+def _presenter(database: Database, outbox: Outbox, reminders: MorningReminders) -> Presenter:
     return Presenter(
         posts=outbox,
         log=SqlDebateStore(database),
         enabled=tuple(BoardAction),
         rows=Posts(database),
         channels=ChannelSettings(database),
-        reminders=Reminders(database),
+        reminders=reminders,
         words=DebateWords(database),
     )
 

@@ -10,7 +10,9 @@ Reason: whoever wonders what Moot reads of Slack has one file to look at.
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AliasChoices,
@@ -324,11 +326,21 @@ class UserFound(Payload):
     )
     real_name: str = Field(default="", validation_alias=AliasPath("user", "real_name"))
     handle: str = Field(default="", validation_alias=AliasPath("user", "name"))
+    #: Name of their time zone: "Asia/Tokyo". None on bots.
+    tz: str | None = Field(default=None, validation_alias=AliasPath("user", "tz"))
 
     @property
     def name(self) -> str:
         """What people call them."""
         return self.display_name or self.real_name or self.handle
+
+    @property
+    def zone(self) -> tzinfo:
+        """Their time zone, with its summer time; UTC where nobody knows it."""
+        try:
+            return ZoneInfo(self.tz or "UTC")
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            return UTC
 
 
 class ViewOpened(Payload):

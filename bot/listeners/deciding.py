@@ -73,6 +73,8 @@ def _deciding(reception: Reception, kind: DecisionKind) -> OnClick:
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await reception.deciding.newer_than(debate) if supersedes else ()
         today = reception.deciding.today()
+        if kind is DecisionKind.REVISIT:
+            today = await _today(reception, found.click)
         await found.open(decision_form(debate, kind, today=today, newer=newer))
 
     return do
@@ -89,7 +91,7 @@ async def take_decision(reception: Reception, form: FormSubmitted) -> None:
         kind=kind,
         by=person(form.user_id, form.user_name),
         why=form.typed(FieldId.WHY.value),
-        revisit_on=_day(reception, form) if kind is DecisionKind.REVISIT else None,
+        revisit_on=await _day(reception, form) if kind is DecisionKind.REVISIT else None,
         superseded_by=newer or None,
         origin=form.view_id,
     )
@@ -103,14 +105,20 @@ def _kind_of(form: FormSubmitted) -> DecisionKind:
         raise BadInput(answers.FORM_UNREADABLE) from None
 
 
-def _day(reception: Reception, form: FormSubmitted) -> date:
+async def _day(reception: Reception, form: FormSubmitted) -> date:
     try:
         day = date.fromisoformat(form.date(FieldId.DATE.value))
     except ValueError:
         raise FieldWrong(FieldId.DATE.value, answers.NO_DATE) from None
-    if day <= reception.deciding.today():
+    if day <= await _today(reception, form):
         raise FieldWrong(FieldId.DATE.value, answers.PAST_DATE)
     return day
+
+
+async def _today(reception: Reception, by: Click | FormSubmitted) -> date:
+    """The day it is where this person is."""
+    zone = await reception.access.of(by.team_id).zone_of(by.user_id)
+    return reception.deciding.today(zone)
 
 
 async def _debate(reception: Reception, click: Click) -> Debate:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, tzinfo
 
 from bot.commands import Commands
 from bot.views.people_vote import is_vote_closed
@@ -91,9 +91,9 @@ class Deciding:
             raise BadInput("Say first whether the verdict was helpful: press one of its thumbs.")
         return given
 
-    def today(self) -> date:
-        """Return the day it is (UTC)."""
-        return self.commands.clock.now().date()
+    def today(self, zone: tzinfo = UTC) -> date:
+        """Return the day it is there."""
+        return self.commands.clock.now().astimezone(zone).date()
 
 
 def _closed(debate: Debate, by: Person) -> str:

@@ -3,16 +3,38 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from bot.access import Accesses
 from bot.commands import Commands
 from bot.log import logger
 from bot.store.reminders import Reminder, Reminders
 from core.errors import DebateUnknown, StoreError
 from core.events import ReminderDue, fold
+from core.models import Debate, Decision
 
 _log = logger(__name__)
 
 #: Seconds between two looks at the dates; nobody needs a reminder to the second.
 LOOK_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class MorningReminders:
+    """Keeps dates, each for the morning of who named it."""
+
+    reminders: Reminders
+    access: Accesses
+
+    async def put(self, debate: Debate, decision: Decision) -> None:
+        """Remember when a decision is to be looked at again, if it names a date.
+
+        Raises:
+            StoreDown: The database failed.
+        """
+        if decision.revisit_on is None:
+            return
+        team = debate.setup.place.workspace
+        zone = await self.access.of(team).zone_of(decision.by.id)
+        await self.reminders.put(debate.id, decision, zone)
 
 
 @dataclass

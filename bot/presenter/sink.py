@@ -99,7 +99,7 @@ class WordIndex(Protocol):
 class ReminderBook(Protocol):
     """Keeps dates."""
 
-    async def put(self, debate_id: str, decision: Decision) -> None:
+    async def put(self, debate: Debate, decision: Decision) -> None:
         """Remember when a decision is to be looked at again, if it names a date."""
         ...
 
@@ -199,7 +199,7 @@ class Presenter:
             case DebateFailed():
                 await self._unpin(debate)
             case DecisionRecorded(decision=decision) if self.reminders:
-                await self.reminders.put(debate.id, decision)
+                await self.reminders.put(debate, decision)
             case _:
                 pass
 

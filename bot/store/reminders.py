@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, tzinfo
 
 from sqlalchemy import delete, select
 
@@ -11,8 +11,8 @@ from core.models import Decision
 from core.store.columns import insert_new
 from core.store.database import Database
 
-#: The time of day (UTC) at which people are reminded: morning in Europe, before noon in Asia.
-AT = time(8, 0, tzinfo=UTC)
+#: The time of day at which people are reminded, in the morning of who named the date.
+AT = time(8, 0)
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,17 @@ class Reminders:
         """Use tables that `bot.store.tables.prepare` has made."""
         self._database = database
 
-    async def put(self, debate_id: str, decision: Decision) -> None:
-        """Remember the date of a decision, if it names one; again changes nothing."""
+    async def put(self, debate_id: str, decision: Decision, zone: tzinfo = UTC) -> None:
+        """Remember the date of a decision, if it names one; again changes nothing.
+
+        Args:
+            debate_id: The debate.
+            decision: What was decided.
+            zone: Where the date begins and ends.
+        """
         if decision.revisit_on is None:
             return
-        due = datetime.combine(decision.revisit_on, AT)
+        due = datetime.combine(decision.revisit_on, AT, zone)
         values = {"debate_id": debate_id, "decision": decision.origin, "due_at": due}
         await self._database.write(lambda c: insert_new(c, REMINDERS, values))
 

@@ -137,7 +137,9 @@ def _why(decision: Decision) -> str:
 def _more(kind: DecisionKind, today: date, newer: Sequence[DebateEntry]) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
         field = Field(
-            id=FieldId.DATE.value, label="On which day?", hint="The thread is reminded that day."
+            id=FieldId.DATE.value,
+            label="On which day?",
+            hint="A reminder comes to the thread at 8 that morning, in your time zone.",
         )
         in_a_month = today + timedelta(days=30)
         picker = DatePickerElement(action_id=field.id, initial_date=in_a_month.isoformat())

@@ -22,6 +22,8 @@ class User(BaseModel):
     color: str = "4a7c59"
     is_bot: bool = False
     icon_emoji: str | None = None
+    #: Name of a time zone.
+    tz: str = "Etc/UTC"
 
 
 class Pin(BaseModel):

@@ -1,6 +1,7 @@
 """Slack's payloads, one example file each, read into values."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ READERS: dict[str, type[payloads.Payload]] = {
     "socket_address": SocketAddress,
     "refusal_missing_scope": Refusal,
 }
+
+
+@pytest.mark.parametrize(
+    ("tz", "hours"),
+    [("Asia/Tokyo", 9), ("America/Los_Angeles", -8), ("Mars/Olympus", 0), ("../x", 0), ("", 0)],
+)
+def test_a_person_is_where_slack_says_or_in_utc(tz: str, hours: int):
+    winter = datetime(2026, 1, 5, tzinfo=UserFound.model_validate({"user": {"tz": tz}}).zone)
+    assert winter.utcoffset() == timedelta(hours=hours)
+    assert UserFound.model_validate({"user": {"tz": None}}).zone.utcoffset(winter) == timedelta()
 
 
 def example(name: str) -> Any:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import AsyncGenerator, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -292,6 +293,45 @@ async def test_revisiting_names_the_day_on_the_board(team: Team):
     day = (debate.now.date() + timedelta(days=40)).isoformat()
     await decide(team, board, ActionId.REVISIT, {"date": {"date": {"selected_date": day}}})
     await board_saying(team, board, f"To be revisited on {day}")
+
+
+async def planned(team: Team) -> Sequence[datetime]:
+    long_after = datetime(2100, 1, 1, tzinfo=UTC)
+    return [one.due_at for one in await team.moot.reminding.reminders.due(long_after)]
+
+
+async def put_off(team: Team, board: str, day: date) -> None:
+    form = {"date": {"date": {"selected_date": day.isoformat()}}}
+    await decide(team, board, ActionId.REVISIT, form, user="alex")
+    await board_saying(team, board, f"To be revisited on {day.isoformat()}")
+
+
+async def test_a_reminder_is_for_the_morning_of_who_named_the_date(team: Team):
+    board, debate = await ended(team)
+    team.workspace.user("alex").tz = "Asia/Tokyo"
+    day = debate.now.date() + timedelta(days=40)
+    await put_off(team, board, day)
+    assert await planned(team) == [datetime.combine(day, time(8), ZoneInfo("Asia/Tokyo"))]
+    assert (await planned(team))[0].hour == 23
+
+
+async def test_where_slack_does_not_say_a_reminder_is_for_the_morning_in_utc(team: Team):
+    board, debate = await ended(team)
+    team.workspace.user("alex").tz = "Asia/Tokyo"
+    team.workspace.faults.server_error("users.info", times=None)
+    day = debate.now.date() + timedelta(days=40)
+    await put_off(team, board, day)
+    assert await planned(team) == [datetime.combine(day, time(8), UTC)]
+
+
+async def test_a_day_is_over_when_it_is_over_for_who_names_it(team: Team):
+    board, debate = await ended(team)
+    today = debate.now.astimezone(ZoneInfo("Pacific/Kiritimati")).date()  # UTC+14
+    team.workspace.user("alex").tz = "Pacific/Kiritimati"
+    form = {"date": {"date": {"selected_date": today.isoformat()}}}
+    answer = await decide(team, board, ActionId.REVISIT, form, user="alex")
+    assert answer["errors"]["date"] == "Choose a day after today."
+    assert (await debate_at(team, board)).decision is None
 
 
 async def test_superseding_needs_a_newer_debate_and_names_it(team: Team):

@@ -1,5 +1,8 @@
 """auth.test, users.*, team.info, bots.info and apps.connections.open: who is who."""
 
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
 from bot.workspace import access
 from bot.workspace.call import Call, Method, Methods
 from bot.workspace.desk import Desk
@@ -60,6 +63,7 @@ def bot_info(desk: Desk, call: Call) -> Json:
 
 def user_object(desk: Desk, user: User) -> Json:
     """Return Slack's user object."""
+    here = datetime.fromtimestamp(desk.now(), ZoneInfo(user.tz))
     return {
         "id": user.id,
         "team_id": desk.world.team_id,
@@ -67,9 +71,9 @@ def user_object(desk: Desk, user: User) -> Json:
         "deleted": False,
         "color": user.color,
         "real_name": user.real_name,
-        "tz": "Etc/UTC",
-        "tz_label": "Coordinated Universal Time",
-        "tz_offset": 0,
+        "tz": user.tz,
+        "tz_label": here.tzname(),
+        "tz_offset": int((here.utcoffset() or timedelta()).total_seconds()),
         "profile": {
             "real_name": user.real_name,
             "display_name": user.name,
