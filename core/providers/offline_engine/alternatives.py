@@ -19,11 +19,13 @@ from core.providers.offline_engine.acts import (
 )
 from core.providers.offline_engine.asking import (
     asks_for_acts,
+    asks_in_german,
     body_of,
     clean,
     without_german_verb,
 )
 from core.providers.offline_engine.checklist import things_in
+from core.providers.offline_engine.german import german_pieces
 from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.wording import capital, normal
 
@@ -120,7 +122,11 @@ def alternatives(asked: str) -> list[Option]:
         pieces = [piece for piece in between.groups() if piece]
     else:
         pieces = split(body_of(asked))
-    pieces = [clean(without_german_verb(piece)) for piece in pieces if clean(piece)]
+    pieces = [clean(piece) for piece in pieces if clean(piece)]
+    if pieces and asks_in_german(asked):
+        pieces = german_pieces(pieces)
+    else:
+        pieces = [clean(without_german_verb(piece)) for piece in pieces]
     if len(pieces) < _CHOICE or max(map(len, pieces)) > _LONGEST or _is_denial(pieces[-1]):
         return []
     acting = asks_for_acts(asked) and not between

@@ -69,6 +69,11 @@ def asks_what_to_do(asked: str) -> bool:
     return bool(acting or _GERMAN.match(started))
 
 
+def asks_in_german(asked: str) -> bool:
+    """Whether it begins as German questions do: "Sollen wir …"."""
+    return bool(_GERMAN.match(_started(asked)))
+
+
 def clean(text: str) -> str:
     """A piece of a sentence without the marks around it."""
     return _POLITE.sub("", text).strip(" ,;:\"“”'")

@@ -182,6 +182,26 @@ from core.providers.offline_engine.requirements import Level, requirements_in
             "Sollen wir von Jenkins zu GitLab wechseln oder bei Jenkins bleiben?",
             ["Move from Jenkins to GitLab", "Stay with Jenkins"],
         ),
+        (
+            "Sollen wir unsere Jobs mit Kafka oder PostgreSQL verarbeiten?",
+            ["Choose Kafka", "Choose PostgreSQL"],
+        ),
+        (
+            "Sollten wir unsere Job-Queue mit Redis oder mit PostgreSQL neu bauen?",
+            ["Choose Redis", "Choose PostgreSQL"],
+        ),
+        (
+            "Wollen wir Kunden per Mail, Chat oder Telefon betreuen?",
+            ["Choose Mail", "Choose Chat", "Choose Telefon"],
+        ),
+        (
+            "Sollen wir bei AWS bleiben oder zu Azure wechseln?",
+            ["Stay with AWS", "Choose Azure"],
+        ),
+        (
+            "Sollen wir das Büro mieten oder kaufen?",
+            ["Choose das Büro mieten", "Choose das Büro kaufen"],
+        ),
         ("リモートワークと出社のどちらがよいですか?", ["Choose リモートワーク", "Choose 出社"]),
         ("KafkaかPostgreSQLか?", ["Choose Kafka", "Choose PostgreSQL"]),
         (
