@@ -32,8 +32,9 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 #: Wider tables wrap on a laptop and are unreadable as code.
 _WIDEST_TABLE = 88
 _FENCE = "```"
+_LISTS = frozenset({"bullet_list", "ordered_list"})
 #: What is worth reading in one line.
-_PROSE = frozenset({"paragraph", "bullet_list", "ordered_list", "blockquote"})
+_PROSE = _LISTS | {"paragraph", "blockquote"}
 #: Characters of Markdown that are read for one character of a gist.
 _GIST_SOURCE = 12
 
@@ -90,11 +91,26 @@ def _flat(node: _Node) -> str:
 
 
 def _blocks(nodes: Iterable[_Node], depth: int = 0, joint: str = "\n\n") -> str:
-    return joint.join(filter(None, (_block(node, depth) for node in nodes)))
+    result, before = "", None
+    for node in nodes:
+        if shown := _block(node, depth):
+            led = before is not None and node.type in _LISTS and _leads(before)
+            gap = "" if before is None else "\n" if led else joint
+            result, before = f"{result}{gap}{shown}", node
+    return result
+
+
+def _leads(node: _Node) -> bool:
+    """Whether it is a heading, or a bold line that is meant as one: "**Risks**:"."""
+    if node.type == "heading":
+        return True
+    inline = node.children[0].children if node.type == "paragraph" and node.children else []
+    said = [child for child in inline if child.content.strip(" :") or child.children]
+    return [child.type for child in said] == ["strong"]
 
 
 def _block(node: _Node, depth: int) -> str:
-    if node.type in {"bullet_list", "ordered_list"}:
+    if node.type in _LISTS:
         return _list(node, depth)
     if node.type == "blockquote":
         return _indented(_blocks(node.children, depth), "> ", "> ")

@@ -196,6 +196,20 @@ def test_markdown_becomes_mrkdwn(markdown: str, shown: str):
     assert mrkdwn(markdown).startswith(shown)
 
 
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("**Risks**\n\n- a\n- b\n\nend", "*Risks*\n• a\n• b\n\nend"),
+        ("**Risks**:\n1. a", "*Risks*:\n1. a"),
+        ("## Risks\n\n- a", "*Risks*\n• a"),
+        ("The **risks**:\n\n- a", "The *risks*:\n\n• a"),
+        ("**Risks**\n\nmany", "*Risks*\n\nmany"),
+    ],
+)
+def test_a_line_that_heads_a_list_stands_right_above_it(markdown: str, shown: str):
+    assert mrkdwn(markdown) == shown
+
+
 def test_code_inside_a_list_stays_at_the_edge():
     assert mrkdwn("- run\n\n  ```\n  make\n  ```\n") == "• run\n```\nmake\n```"
 
