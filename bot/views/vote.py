@@ -16,7 +16,11 @@ _NAME_WIDTH = 24
 _CELL_WIDTH = 40
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
-_CONTROVERSIAL = ":warning: *Controversial:* the best two are no more than one point apart."
+#: A rule of the count alone: whether two texts want the same is for people to judge.
+_CONTROVERSIAL = (
+    ":warning: *Controversial:* the best two are no more than one point apart. Read both; they may "
+    "want the same in different ways."
+)
 _RULES = (
     "A position gets one point for each position a ballot ranks below it. "
     "Confidence: mean of the agents who ranked it first."
