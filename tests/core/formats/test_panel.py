@@ -115,6 +115,7 @@ def test_the_seventh_round_is_the_last_that_is_planned() -> None:
 def test_nothing_is_planned_after_the_vote_is_called() -> None:
     called = [decided(1, NextStep.GO_ON), decided(2, NextStep.VOTE)]
 
+    assert planned(2, decided(1, NextStep.VOTE)) == []
     assert planned(2, *called) == [*SECOND, "r2/facilitation/facilitator"]
     assert planned(3, *called) == []
     assert planned(4, *called, rounds=5) == []
