@@ -54,6 +54,10 @@ def test_nobody_facilitates_after_the_last_round() -> None:
     assert ready(*said(*FIRST), rounds=2) == [AFTER_FIRST]
 
 
+def test_going_on_opens_no_round_beyond_the_last() -> None:
+    assert ready(*said(*FIRST), decided(1, NextStep.GO_ON), rounds=1) == []
+
+
 @pytest.mark.parametrize(
     ("after_first", "expected"),
     [
