@@ -104,6 +104,7 @@ async def test_a_team_goes_from_the_form_to_an_accepted_decision(page: Page, tea
         timeout=PATIENCE
     )
     await vote(page, thread)
+    await say_why(page)
     await accept(page)
 
 
@@ -122,6 +123,21 @@ async def answer_in_thread_and_form(page: Page, thread: Locator) -> None:
     await form.get_by_role("button", name="Send answers").click()
     await expect(thread).to_contain_text("Questions from the agents: closed", timeout=PATIENCE)
     await shoot(page, "questions-answered")
+
+
+async def say_why(page: Page) -> None:
+    """Press the thumb down, and say why; what was said stands in the form afterwards."""
+    main, form = page.locator("#main"), page.get_by_role("dialog")
+    await main.get_by_role("button", name="This verdict was not helpful").first.click()
+    await main.get_by_role("button", name="Say why in a few words").last.click(timeout=PATIENCE)
+    await form.get_by_label("What was wrong or missing?").fill("Nothing on cost.")
+    await shoot(page, "say-why")
+    await form.get_by_role("button", name="Send", exact=True).click()
+    await expect(form).to_be_hidden(timeout=PATIENCE)
+    await main.get_by_role("button", name="Say why in a few words").last.click()
+    again = form.get_by_label("What was wrong or missing?")
+    await expect(again).to_have_value("Nothing on cost.", timeout=PATIENCE)
+    await form.get_by_role("button", name="Cancel", exact=True).click()
 
 
 async def vote(page: Page, thread: Locator) -> None:
