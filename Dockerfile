@@ -7,9 +7,9 @@ FROM python:${PYTHON} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /build-venv && python -m venv /venv
 WORKDIR /src
-COPY requirements-postgres.lock requirements-build.lock ./
+COPY requirements-extras.lock requirements-build.lock ./
 RUN /build-venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements-build.lock \
- && /venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements-postgres.lock
+ && /venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements-extras.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY core core
 COPY bot bot

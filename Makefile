@@ -79,11 +79,11 @@ bench: $(DEV) ## Measure latency, cost, load and start: one table, under four mi
 
 lock: $(DEV) ## Resolve the lock files anew: make lock ARGS=--upgrade
 	@$(COMPILE) --output-file=requirements.lock pyproject.toml
-	@$(COMPILE) --extra=postgres --constraint=requirements.lock \
-		--output-file=requirements-postgres.lock pyproject.toml
+	@$(COMPILE) --extra=postgres --extra=traces --constraint=requirements.lock \
+		--output-file=requirements-extras.lock pyproject.toml
 	@$(GROUP) build | $(COMPILE) --constraint=requirements.lock \
 		--output-file=requirements-build.lock -
-	@$(GROUP) dev | $(COMPILE) --constraint=requirements-postgres.lock \
+	@$(GROUP) dev | $(COMPILE) --constraint=requirements-extras.lock \
 		--constraint=requirements-build.lock \
 		--output-file=requirements-dev.lock pyproject.toml -
 

@@ -55,12 +55,19 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
 from core.model_call import ModelCalls
-from core.ports import Clock
+from core.ports import Clock, EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 
 _log = logger(__name__)
+
+#: Puts something before a sink that hears everything it hears.
+Watch = Callable[[EventSink], EventSink]
+_NO_TRACES = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
+    'Install Moot with the extra: pip install "moot[traces]", or empty the variable.'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +92,8 @@ class Parts:
     examine: Examine | None = None
     #: How soon a dead replica is noticed, where there are several.
     beat: Beat = field(default_factory=Beat)
+    #: Base address of a collector of traces; empty: none.
+    traces: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,10 +123,13 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         stack.push_async_callback(parts.calls.close)
         database = await stack.enter_async_context(await _open(parts.database))
         await stack.enter_async_context(housekeeping(Deliveries(database), SystemClock()))
+        metrics = Metrics()
+        watch = await stack.enter_async_context(_watching(parts, database, metrics))
         door = await stack.enter_async_context(_door(parts, database))
         sharing = sharing_of(database_url(parts.database), parts.beat)
-        metrics = Metrics()
-        reception, runner = _tie(parts, database, door.seats, sharing=sharing, metrics=metrics)
+        reception, runner = _tie(
+            parts, database, door.seats, sharing=sharing, metrics=metrics, watch=watch
+        )
         app = _listening(parts, door, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
@@ -149,6 +161,21 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             health=health,
             reminding=reception.reminding,
         )
+
+
+@asynccontextmanager
+async def _watching(parts: Parts, database: Database, metrics: Metrics) -> AsyncGenerator[Watch]:
+    """Give what counts, and traces where a collector is named, all that a sink hears."""
+    clock, store = SystemClock(), SqlDebateStore(database)
+    if not parts.traces:
+        yield lambda sink: CountingSink(sink, store, clock, metrics)
+        return
+    try:
+        from bot.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationBroken(_NO_TRACES) from error
+    async with tracing_to(parts.traces) as tracing:
+        yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
 
 
 async def _start(
@@ -209,6 +236,7 @@ def _tie(
     *,
     sharing: Sharing,
     metrics: Metrics,
+    watch: Watch,
 ) -> tuple[Reception, Runner]:
     """Make the parts that know each other."""
     clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
@@ -217,9 +245,8 @@ def _tie(
     reminders = Reminders(database)
     access = Accesses(seats)
     presenter = _presenter(database, outbox, MorningReminders(reminders, access))
-    sink = CountingSink(presenter, store, clock, metrics)
     turns = build_turns(parts.calls, parts.settings, store)
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
+    engine = Engine(store=store, turns=turns, sink=watch(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     commands = _commands(parts, store, runner, clock)
     outbox.on_refused = Refusals(commands=commands, outbox=outbox)

@@ -62,6 +62,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         host=settings.moot_host,
         port=settings.moot_port,
         bounds=settings.bounds,
+        traces=settings.otel_exporter_otlp_endpoint,
         examine=lambda channel: examine_here(settings, loaded.settings, channel),
     )
     async with running(parts):

@@ -87,6 +87,8 @@ class BotSettings(BaseSettings):
     moot_behind_tls: bool = False
     moot_log_level: Annotated[LogLevel, Lowered] = LogLevel.INFO
     moot_log_format: Annotated[LogFormat, Lowered] = LogFormat.AUTO
+    #: Base address of a collector of traces, OTLP over HTTP; needs the extra "traces".
+    otel_exporter_otlp_endpoint: str = ""
     #: YAML or JSON file with agents, judge, formats and prices.
     moot_config: Path | None = None
 

@@ -175,6 +175,8 @@ class BotSpec:
     clarifying: Clarifying = field(default_factory=Clarifying)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
+    #: Where traces go; empty: nowhere.
+    traces: str = ""
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
@@ -194,6 +196,7 @@ class BotSpec:
             pace=self.pace,
             bounds=self.bounds,
             examine=self.examine,
+            traces=self.traces,
         )
 
 

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 
 import pytest
 from packaging.requirements import Requirement
@@ -10,8 +11,8 @@ from packaging.utils import canonicalize_name
 from tests.frame.files import ROOT, read
 
 RUNTIME, BUILD, DEV = "requirements.lock", "requirements-build.lock", "requirements-dev.lock"
-POSTGRES = "requirements-postgres.lock"
-LOCKS = [RUNTIME, POSTGRES, BUILD, DEV]
+EXTRAS = "requirements-extras.lock"
+LOCKS = [RUNTIME, EXTRAS, BUILD, DEV]
 PYPROJECT = tomllib.loads(read("pyproject.toml"))
 PIN = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)", re.MULTILINE)
 
@@ -23,9 +24,10 @@ def pins(lock: str) -> dict[str, str]:
 def wanted(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
+    extras = PYPROJECT["project"]["optional-dependencies"]
     lines = {
         RUNTIME: runtime,
-        POSTGRES: runtime + PYPROJECT["project"]["optional-dependencies"]["postgres"],
+        EXTRAS: [*runtime, *chain.from_iterable(extras.values())],
         BUILD: groups["build"],
         DEV: [line for line in groups["dev"] if isinstance(line, str)] + groups["build"],
     }[lock]
@@ -59,13 +61,13 @@ def test_lock_fulfils_what_pyproject_asks_for(lock: str) -> None:
     assert unmet == [], f"{lock} is out of date, run: make lock"
 
 
-@pytest.mark.parametrize("lock", [RUNTIME, POSTGRES, BUILD])
+@pytest.mark.parametrize("lock", [RUNTIME, EXTRAS, BUILD])
 def test_development_uses_the_versions_that_people_run(lock: str) -> None:
     assert pins(lock).items() <= pins(DEV).items()
 
 
-def test_the_bot_is_the_same_with_postgres() -> None:
-    assert pins(RUNTIME).items() <= pins(POSTGRES).items()
+def test_the_bot_is_the_same_with_extras() -> None:
+    assert pins(RUNTIME).items() <= pins(EXTRAS).items()
 
 
 def test_no_lock_is_missing_from_the_project() -> None:

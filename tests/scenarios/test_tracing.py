@@ -1,0 +1,108 @@
+"""Traces of a debate at a real collector's door: OTLP over HTTP."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp import web
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from bot.testing import BotSpec, team_at_work
+from bot.tracing import context_of
+from core.errors import ProviderDown
+from core.models import Act, Status
+from core.testing import ScriptedProvider
+from tests.scenarios.test_faults import failing
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+@dataclass(eq=False)
+class Collector:
+    """Keeps the spans it is sent."""
+
+    spans: list[Span] = field(default_factory=list[Span])
+    url: str = ""
+
+    async def take(self, request: web.Request) -> web.Response:
+        sent = ExportTraceServiceRequest.FromString(await request.read())
+        for resource in sent.resource_spans:
+            for scope in resource.scope_spans:
+                self.spans += scope.spans
+        return web.Response()
+
+    def named(self, *names: str) -> list[Span]:
+        return [span for span in self.spans if span.name in names]
+
+
+@asynccontextmanager
+async def collecting() -> AsyncGenerator[Collector]:
+    collector, app = Collector(), web.Application()
+    app.router.add_post("/v1/traces", collector.take)
+    runner = web.AppRunner(app, shutdown_timeout=0.5)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    collector.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield collector
+    await runner.cleanup()
+
+
+def said_of(span: Span) -> dict[str, str]:
+    return {one.key: one.value.string_value for one in span.attributes}
+
+
+async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
+    async with (
+        collecting() as collector,
+        team_at_work(spec=BotSpec(traces=collector.url)) as team,
+    ):
+        debate = await team.wait_for_end(await team.debate(QUESTION))
+    [whole] = collector.named("debate")
+    ids = context_of(debate.id)
+    assert said_of(whole)["moot.status"] == Status.CONCLUDED.value
+    assert whole.span_id == ids.span_id.to_bytes(8, "big")
+    assert not whole.parent_span_id
+    turns = [span for span in collector.spans if span is not whole]
+    assert {span.trace_id for span in turns} == {whole.trace_id}
+    assert {span.parent_span_id for span in turns} == {whole.span_id}
+    made = [*debate.contributions.values(), *debate.ballots.values()]
+    acts = [one.turn.act.value for one in made] + [Act.SYNTHESIS.value]
+    assert sorted(span.name for span in turns) == sorted(acts)
+    assert all(
+        whole.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
+        for span in turns
+    )
+
+
+async def test_what_people_and_models_wrote_is_in_no_span():
+    async with (
+        collecting() as collector,
+        team_at_work(spec=BotSpec(traces=collector.url)) as team,
+    ):
+        board = await team.debate(QUESTION)
+        await team.say("We are only quokkas.", board)
+        debate = await team.wait_for_end(board)
+    texts = [made.text for made in debate.contributions.values()]
+    sent = "".join(str(span) for span in collector.spans)
+    assert not [text for text in (QUESTION, "quokka", *texts) if text in sent]
+
+
+async def test_a_failed_turn_is_marked_with_its_kind():
+    provider = failing("security", error=ProviderDown("No."))
+    async with (
+        collecting() as collector,
+        team_at_work(spec=BotSpec(provider=provider, traces=collector.url)) as team,
+    ):
+        debate = await team.wait_for_end(await team.debate(QUESTION))
+    failed = [span for span in collector.spans if span.status.message]
+    assert len(failed) == len(debate.failures) > 0
+    causes = {failure.cause.value for failure in debate.failures.values()}
+    assert {span.status.message for span in failed} == causes
+
+
+async def test_a_collector_that_is_away_holds_up_nothing():
+    spec = BotSpec(provider=ScriptedProvider(), traces="http://127.0.0.1:9")
+    async with team_at_work(spec=spec) as team:
+        debate = await team.wait_for_end(await team.debate(QUESTION))
+    assert debate.status is Status.CONCLUDED
