@@ -74,9 +74,9 @@ _LABELS: Mapping[BoardAction, str] = {
     BoardAction.STOP: "Stop this debate",
     BoardAction.VOTE_NOW: "Let the agents vote now",
     BoardAction.PAUSE: "Pause this debate",
-    BoardAction.RESUME: "Let this debate go on",
-    BoardAction.ADD_CONTEXT: "Tell the agents what they should know",
-    BoardAction.BALLOT: "Rank the positions yourself",
+    BoardAction.RESUME: "Resume this debate",
+    BoardAction.ADD_CONTEXT: "Add context that the agents should know",
+    BoardAction.BALLOT: "Cast your ballot: rank the positions yourself",
 }
 _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 _NO_LINKS: Mapping[str, str] = {}

@@ -23,12 +23,12 @@ _DECISION_LIMIT = 400
 _BUTTONS: Mapping[DecisionKind, tuple[ActionId, str, str | None, str]] = {
     DecisionKind.ACCEPT: (ActionId.ACCEPT, "Accept", "primary", "Accept this verdict"),
     DecisionKind.REJECT: (ActionId.REJECT, "Reject", "danger", "Reject this verdict"),
-    DecisionKind.REVISIT: (ActionId.REVISIT, "Revisit", None, "Look at it again on a date"),
+    DecisionKind.REVISIT: (ActionId.REVISIT, "Revisit", None, "Revisit this verdict on a date"),
     DecisionKind.SUPERSEDE: (
         ActionId.SUPERSEDE,
         "Supersede",
         None,
-        "A newer debate stands in its place",
+        "Supersede this verdict with a newer debate's",
     ),
 }
 #: What each button's form is called, and what its button says.

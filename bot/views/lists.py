@@ -83,7 +83,7 @@ def home(rows: Sequence[Row]) -> Mapping[str, Any]:
         text="Start a debate",
         action_id=ActionId.START.value,
         style="primary",
-        accessibility_label="Open the form to start a debate",
+        accessibility_label="Start a debate with a form",
     )
     blocks: list[Block] = [
         header("Debates and decisions"),

@@ -184,6 +184,6 @@ def ballot_button(debate: Debate) -> list[Block]:
         text="Cast or change your ballot",
         action_id=ActionId.BALLOT.value,
         value=debate.id,
-        accessibility_label="Rank the positions yourself",
+        accessibility_label="Cast or change your ballot: rank the positions yourself",
     )
     return [as_json(ActionsBlock(block_id=BlockId.BALLOT.value, elements=[button]))]

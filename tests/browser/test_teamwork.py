@@ -141,7 +141,7 @@ async def say_why(page: Page) -> None:
 
 
 async def vote(page: Page, thread: Locator) -> None:
-    await thread.get_by_role("button", name="Rank the positions yourself").last.click()
+    await thread.get_by_role("button", name="your ballot").last.click()
     await cast_ballot(page)
     await expect(thread).to_contain_text("(1 ballot)", timeout=PATIENCE)
     # In one step: the post may be drawn anew between finding and scrolling.
