@@ -289,7 +289,7 @@ async def test_a_refused_token_loses_nothing(office: Office):
     await asyncio.sleep(0.3)
     row = await office.posts.row_by_key("d1/e1/0")
     assert row is not None
-    assert row.state is PostState.WAITING
+    assert row.state in {PostState.WAITING, PostState.SENDING}  # it is tried again and again
     assert "token" in (row.error or "")
 
 

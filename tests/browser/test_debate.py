@@ -30,7 +30,7 @@ async def shoot(page: Page, name: str) -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def team() -> AsyncIterator[Team]:
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.3))) as found:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.5))) as found:
         yield found
 
 
@@ -90,10 +90,13 @@ async def test_the_stop_button_ends_it_with_a_partial_decision(page: Page, team:
 async def test_a_reply_in_the_thread_is_seen_by_the_bot(page: Page, team: Team):
     ts = await start(page, team)
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
+    await board.get_by_role("button", name="Pause").click(timeout=PATIENCE)
+    await expect(board).to_contain_text("Debate paused", timeout=PATIENCE)
     await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
     await page.locator("#thread textarea").fill("We are only two people.")
     await page.locator("#thread textarea").press("Enter")
     said = page.locator("#thread .row", has_text="We are only two people.").first
     await expect(said).to_contain_text("👀", timeout=PATIENCE)
+    await board.get_by_role("button", name="Resume").click(timeout=PATIENCE)
     debate = await team.wait_for_end(ts)
     assert [note.text for note in debate.notes] == ["We are only two people."]

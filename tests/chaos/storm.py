@@ -26,6 +26,8 @@ from tests.chaos.models import counting_models
 _LATENCY = 0.3
 #: The bot takes no more than five at once.
 _DEBATES_PER_CHANNEL = 3
+#: Replicas that die at least, however slowly others take their places.
+_FEWEST = 2
 #: Seconds between two kills: at least and at most.
 _PAUSES = (1.0, 2.0)
 #: Seconds that calm may take to bring everything to its end.
@@ -152,11 +154,11 @@ def _asker(number: int) -> str:
 
 
 async def _kill(crew: Crew, storm: Storm) -> int:
-    """Kill a replica every second or two, and start another; return how many died."""
+    """Kill a replica every second or two, two at least, and start another; return how many died."""
     dice = random.Random(storm.seed)
     ends = time.monotonic() + storm.seconds
     kills = 0
-    while time.monotonic() < ends:
+    while time.monotonic() < ends or kills < _FEWEST:
         await asyncio.sleep(dice.uniform(*_PAUSES))
         await crew.kill(dice.choice(crew.alive))
         kills += 1

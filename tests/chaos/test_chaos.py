@@ -13,7 +13,7 @@ async def test_one_bot_loses_and_doubles_nothing(location: str, tmp_path: Path) 
     outcome = await blow(Storm(debates=4, seconds=10), location, tmp_path)
     assert outcome.audit.faults == {}
     assert outcome.audit.debates >= 4
-    assert outcome.kills > 1
+    assert outcome.kills >= 2
 
 
 @pytest.mark.timeout(300)
@@ -22,4 +22,4 @@ async def test_three_replicas_lose_and_double_nothing(location: str, tmp_path: P
     outcome = await blow(Storm(debates=4, seconds=10, replicas=3), location, tmp_path)
     assert outcome.audit.faults == {}
     assert outcome.audit.debates >= 4
-    assert outcome.kills > 1
+    assert outcome.kills >= 2

@@ -1,5 +1,6 @@
 """After the agents' vote: people's ballots, the report, the team's decision, reminders."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -440,6 +441,9 @@ async def test_the_same_thumb_again_takes_no_reason_away_the_other_one_does(team
     form = await why_form(team, "alex", await judge(team, board, "alex", "positive"))
     assert "What helped?" in json.dumps(form)
     await team.workspace.submit("alex", form["id"], chosen_why("The dissent."))
+    async with asyncio.timeout(20):
+        while await feedback_in(team, board) != [(True, "The dissent.")]:  # noqa: ASYNC110 - no bell
+            await asyncio.sleep(0.05)
     again = await judge(team, board, "alex", "positive")
     assert await feedback_in(team, board) == [(True, "The dissent.")]
     form = await why_form(team, "alex", again)

@@ -56,7 +56,7 @@ async def status_after(team: Team, status: Status) -> str:
 async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_models(
     tmp_path: Path, enterprise_id: str, *, is_org_wide: bool
 ) -> None:
-    provider = ScriptedProvider(latency=0.4)
+    provider = ScriptedProvider(latency=2)  # the debate would last much longer than the news
     async with a_slow_hall(
         tmp_path / "moot.db", provider, enterprise_id=enterprise_id, is_org_wide=is_org_wide
     ) as hall:
