@@ -155,7 +155,11 @@ def _others(debate: Debate, act: Act, me: str) -> Sequence[Contribution]:
 
 def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     made = [(act, _made(debate, act, me)) for act in acts]
-    labels = {Act.DEBATE: "Your answers to the others", Act.FORMULATE: "Your position"}
+    labels = {
+        Act.GATHER: "What you found",
+        Act.DEBATE: "Your answers to the others",
+        Act.FORMULATE: "Your position",
+    }
     return [
         Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)
         for act, own in made

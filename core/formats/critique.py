@@ -41,7 +41,7 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
     """The newest position of every agent that has one, up to a round, in roster order."""
     newest: dict[str, Contribution] = {}
     for made in debate.contributions.values():
-        if made.turn.act in _POSITIONS and made.turn.round <= (upto or made.turn.round):
+        if made.turn.act in _POSITIONS and (upto is None or made.turn.round <= upto):
             newest[made.turn.agent] = made
     return {agent.id: newest[agent.id] for agent in debate.setup.agents if agent.id in newest}
 

@@ -44,7 +44,7 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
     """The newest statement of every agent that made one, up to a round, in roster order."""
     newest: dict[str, Contribution] = {}
     for made in debate.contributions.values():
-        if made.turn.act is Act.STATEMENT and made.turn.round <= (upto or made.turn.round):
+        if made.turn.act is Act.STATEMENT and (upto is None or made.turn.round <= upto):
             newest[made.turn.agent] = made
     return {agent.id: newest[agent.id] for agent in debate.setup.agents if agent.id in newest}
 

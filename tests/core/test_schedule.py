@@ -136,6 +136,15 @@ def test_stable_ballots_and_like_positions_end_the_debate_early() -> None:
     assert debate.verdict
 
 
+@pytest.mark.parametrize("form", ["critique", "panel"])
+def test_a_first_round_repeats_nothing_and_so_does_not_end_the_debate(form: str) -> None:
+    unlike = Termination(ending=Ending.CONVERGED, threshold=1.1, min_rounds=1)
+    setup = a_setup(rounds=3).model_copy(update={"format": form, "termination": unlike})
+    debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
+
+    assert max(made.turn.round for made in debate.contributions.values()) > 1
+
+
 def test_summaries_lag_one_round_and_the_last_round_has_none() -> None:
     rules = Summarization(method=ContextMethod.ROUNDS)
     debate = played("panel", rounds=6, summarization=rules)

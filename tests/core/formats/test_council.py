@@ -198,7 +198,7 @@ def test_a_position_is_formulated_from_ones_own_work_and_what_the_others_gathere
     found = others(PartKind.OTHER, "What another found", GATHERED[0], GATHERED[2])
 
     assert sees(FORMULATED[1], *GATHERED, *PLANNED) == (
-        own("Your gather", GATHERED[1]),
+        own("What you found", GATHERED[1]),
         own("Your plan", PLANNED[1]),
         *found,
     )

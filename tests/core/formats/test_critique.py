@@ -132,6 +132,10 @@ def test_a_position_is_the_newest_proposal_or_refinement_in_roster_order() -> No
     ]
 
 
+def test_before_the_first_round_there_is_no_position() -> None:
+    assert critique.positions(a_debate(*said("r1/proposal/security")), 0) == {}
+
+
 def test_positions_up_to_a_round_include_it_and_nothing_later() -> None:
     debate = a_debate(*said("r1/proposal/security", "r2/refinement/security"))
     upto = {number: critique.positions(debate, number)["security"].text for number in (1, 2)}

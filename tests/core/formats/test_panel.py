@@ -164,6 +164,10 @@ def test_a_position_is_the_newest_statement_in_roster_order() -> None:
     assert texts == [("security", SECOND[1]), ("simplicity", FIRST[2])]
 
 
+def test_before_the_first_round_there_is_no_position() -> None:
+    assert panel.positions(a_debate(*said(FIRST[1])), 0) == {}
+
+
 def test_positions_up_to_a_round_include_it_and_nothing_later() -> None:
     debate = a_debate(*said(FIRST[1], SECOND[1], "r2/proposal/security"))
     upto = {number: panel.positions(debate, number)["security"].text for number in (1, 2)}
