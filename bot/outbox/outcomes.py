@@ -121,4 +121,4 @@ def _read(error: SlackApiError) -> tuple[Refusal, int, float | None]:
 
 
 def _seconds(text: str) -> float | None:
-    return float(text) if text.replace(".", "", 1).isdigit() else None
+    return float(text) if text.replace(".", "", 1).isdecimal() else None
