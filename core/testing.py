@@ -33,12 +33,12 @@ class ScriptedProvider:
         Args:
             script: Makes the reply; without one, plausible replies of the right form.
             name: The provider's name.
-            latency: Seconds each call takes.
+            latency: Seconds each call takes; may be changed as it works.
         """
         self.name = name
         self.requests: list[ModelRequest] = []
         self._script = script or plausible_reply
-        self._latency = latency
+        self.latency = latency
         self._asked = asyncio.Condition()
 
     async def complete(
@@ -48,7 +48,7 @@ class ScriptedProvider:
         async with self._asked:
             self.requests.append(request)
             self._asked.notify_all()
-        await asyncio.sleep(self._latency)
+        await asyncio.sleep(self.latency)
         answer = self._script(request)
         usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
         if isinstance(answer, ProviderError):

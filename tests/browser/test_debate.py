@@ -9,6 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from bot.testing import BotSpec, Team, team_at_work
+from core.models import Act
 from core.testing import ScriptedProvider
 
 pytestmark = [
@@ -28,9 +29,14 @@ async def shoot(page: Page, name: str) -> None:
     await page.screenshot(path=SHOTS / f"{name}.png")
 
 
+@pytest.fixture
+def models() -> ScriptedProvider:
+    return ScriptedProvider(latency=0.5)
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def team() -> AsyncIterator[Team]:
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.5))) as found:
+async def team(models: ScriptedProvider) -> AsyncIterator[Team]:
+    async with team_at_work(spec=BotSpec(provider=models)) as found:
         yield found
 
 
@@ -75,8 +81,12 @@ async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(page: P
     assert team.workspace.pins(team.channel) == [ts]
 
 
-async def test_the_stop_button_ends_it_with_a_partial_decision(page: Page, team: Team):
+async def test_the_stop_button_ends_it_with_a_partial_decision(
+    page: Page, team: Team, models: ScriptedProvider
+):
     ts = await start(page, team)
+    await models.until_asked(Act.CRITIQUE)  # there are positions to decide on
+    models.latency = 3  # and time left to press the button in
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await board.get_by_role("button", name="Stop").click(timeout=PATIENCE)
     dialog = page.locator("dialog")
@@ -87,8 +97,11 @@ async def test_the_stop_button_ends_it_with_a_partial_decision(page: Page, team:
     assert debate.stop.by.id == team.workspace.user("dana").id
 
 
-async def test_a_reply_in_the_thread_is_seen_by_the_bot(page: Page, team: Team):
+async def test_a_reply_in_the_thread_is_seen_by_the_bot(
+    page: Page, team: Team, models: ScriptedProvider
+):
     ts = await start(page, team)
+    models.latency = 3  # time to press the button in
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await board.get_by_role("button", name="Pause").click(timeout=PATIENCE)
     await expect(board).to_contain_text("Debate paused", timeout=PATIENCE)
@@ -97,6 +110,7 @@ async def test_a_reply_in_the_thread_is_seen_by_the_bot(page: Page, team: Team):
     await page.locator("#thread textarea").press("Enter")
     said = page.locator("#thread .row", has_text="We are only two people.").first
     await expect(said).to_contain_text("👀", timeout=PATIENCE)
+    models.latency = 0.1
     await board.get_by_role("button", name="Resume").click(timeout=PATIENCE)
     debate = await team.wait_for_end(ts)
     assert [note.text for note in debate.notes] == ["We are only two people."]
