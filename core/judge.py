@@ -7,7 +7,13 @@ import structlog
 
 from core.calling.spent import call_of, usage_of
 from core.context import note_labels
-from core.errors import LimitReached, MootError, ProviderError, ReplyUnreadable
+from core.errors import (
+    ConfigurationBroken,
+    LimitReached,
+    MootError,
+    ProviderError,
+    ReplyUnreadable,
+)
 from core.events import VerdictReached
 from core.formats.registry import format_of
 from core.model_call import ModelCalls
@@ -72,7 +78,7 @@ async def _try(
         if verdict is None:
             failed.append(error)
         return verdict
-    except (ProviderError, LimitReached) as error:
+    except (ProviderError, LimitReached, ConfigurationBroken) as error:
         _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
         failed.append(error)
         return None

@@ -677,10 +677,14 @@ class Debate:
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""
         if turn.act is Act.TALLY:
-            return self.tally is not None
+            return self.tally is not None or self.has_failed(turn.act)
         if turn.act is Act.SYNTHESIS:
-            return self.verdict is not None
+            return self.verdict is not None or self.has_failed(turn.act)
         return turn.key in self.times
+
+    def has_failed(self, act: Act) -> bool:
+        """Whether a turn of that act has failed, in whatever round."""
+        return any(failure.turn.act is act for failure in self.failures.values())
 
     def clarification(self, number: int) -> Clarification | None:
         """The question with this number."""

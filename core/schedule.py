@@ -36,13 +36,12 @@ def _ready(debate: Debate) -> Sequence[Turn]:
 
 def blocked(debate: Debate) -> Sequence[Turn]:
     """Turns that lack nothing but a summary made in the background. There should be none, ever."""
-    strategy = strategies.strategy_of(debate)
-    if debate.status is not Status.RUNNING or not strategy.IN_BACKGROUND:
+    if debate.status is not Status.RUNNING:
         return ()
     if is_cut_short(debate) or clarifying.ready(debate) is not None:
         return ()
     turns = turns_ready(debate, rounds_open(debate))
-    return tuple(turn for turn in turns if strategy.lacks(debate, turn))
+    return tuple(turn for turn in turns if strategies.is_blocked(debate, turn))
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
@@ -148,15 +147,14 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     """The format's turns, and what runs beside them: ballots on the way and summaries."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
-    strategy = strategies.strategy_of(debate)
     beside = (
         *clarifying.asked_by_facilitator(debate),
         *_blind_ballots(debate),
-        *strategy.ready(debate),
+        *strategies.ready(debate, rounds),
     )
     if not turns and rounds < debate.setup.rounds and not beside:
         return _missing_ballots(debate, rounds)
-    return (*(turn for turn in turns if not strategy.lacks(debate, turn)), *beside)
+    return (*(turn for turn in turns if not strategies.lacks(debate, turn)), *beside)
 
 
 def _blind_ballots(debate: Debate) -> Sequence[Turn]:
@@ -189,7 +187,7 @@ def _vote(debate: Debate) -> Sequence[Turn]:
     if not ballots or debate.tally:
         return ()
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
-    return _undone(debate, ballots) or (tally,)
+    return _undone(debate, ballots) or _undone(debate, [tally])
 
 
 def _synthesis(debate: Debate) -> Sequence[Turn]:
@@ -198,11 +196,18 @@ def _synthesis(debate: Debate) -> Sequence[Turn]:
     summary = strategies.judge_summary_turn(debate)
     if summary and not debate.is_done(summary):
         return (summary,)
-    return (Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE),)
+    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)])
 
 
 def _why_no_verdict(debate: Debate) -> str:
+    if debate.has_failed(Act.SYNTHESIS):
+        return "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
     if debate.stop:
         return "It was stopped before any agent had taken a position."
-    reasons = dict.fromkeys(failure.reason for failure in debate.failures.values())
-    return "No agent could take a position. " + " ".join(reasons)
+    return "No agent could take a position. " + _reasons(debate, *Act)
+
+
+def _reasons(debate: Debate, *acts: Act) -> str:
+    """Why turns of these acts failed, each reason once."""
+    failed = (failure for failure in debate.failures.values() if failure.turn.act in acts)
+    return " ".join(dict.fromkeys(failure.reason for failure in failed))

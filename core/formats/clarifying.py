@@ -34,10 +34,10 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
         opening = clarification_turn(number)
         if not debate.is_done(opening):
             return _asking(debate, number) or (opening,)
-        opened = debate.clarifications[opening.key]
-        if is_open(debate, opened):
+        opened = debate.clarifications.get(opening.key)
+        if opened and is_open(debate, opened):
             return ()
-        if not any(item.number in debate.answers for item in opened.items):
+        if not opened or not any(item.number in debate.answers for item in opened.items):
             return None
     return None
 
