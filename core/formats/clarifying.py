@@ -7,7 +7,7 @@ have until a deadline. Follow-up rounds, if settings allow them, come only after
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from core.convergence import likeness
+from core.formats.same_question import is_same
 from core.models import (
     ENGINE,
     FACILITATOR,
@@ -19,8 +19,6 @@ from core.models import (
     Turn,
 )
 
-#: Two questions this like each other are the same question.
-_SAME_FROM = 0.6
 #: Never more rounds of questions than this.
 MOST_ROUNDS = 3
 
@@ -109,12 +107,15 @@ def _questions(debate: Debate, turn: Turn) -> Iterator[tuple[Question, str]]:
 def _merged(
     asked: Sequence[tuple[Question, str]],
 ) -> Sequence[tuple[Question, tuple[str, ...]]]:
-    """Each question once, with everybody who asks it; the first wording stays."""
+    """Each question once, with everybody who asks it; the first wording stays.
+
+    What one agent asks twice it means twice.
+    """
     merged: list[tuple[Question, tuple[str, ...]]] = []
     for question, agent in asked:
         for place, (known, agents) in enumerate(merged):
-            if likeness([known.text, question.text]) >= _SAME_FROM:
-                merged[place] = (known, tuple(dict.fromkeys((*agents, agent))))
+            if agent not in agents and is_same(known.text, question.text):
+                merged[place] = (known, (*agents, agent))
                 break
         else:
             merged.append((question, (agent,)))
