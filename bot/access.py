@@ -6,23 +6,31 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import Enum, auto
 
+from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
 from bot.payloads import ChannelFacts, ChannelsPage, MembersPage, Permalink, UserFound, refusal_of
 from bot.seats import Seats
-from core.errors import MootError
+from core.errors import BadInput, MootError
 
 _log = logger(__name__)
 
 #: Seconds a question to Slack may take while a person waits: a command is answered within three.
 PATIENCE = 1.0
+#: The same for who may see what, which can take several questions.
+MEMBER_PATIENCE = 1.4
 #: Seconds that a person's channels are taken as known.
 REMEMBERED = 15.0
-_PAGE = 200
+#: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
+_PAGE = 999
 #: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
-_UNANSWERED = (SlackApiError, OSError, MootError)
+_UNANSWERED = (SlackApiError, ClientError, OSError, MootError)
+
+
+class SlackSilent(BadInput):
+    """Slack did not answer in time, so nothing was done. Try again in a moment."""
 
 
 class Standing(Enum):
@@ -56,7 +64,7 @@ class Access:
                 answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
-        except (OSError, MootError) as error:
+        except (ClientError, OSError, MootError) as error:
             _log.warning("cannot ask about a channel", reason=type(error).__name__)
             return Standing.UNKNOWN
         facts = ChannelFacts.model_validate(answer.data)
@@ -65,30 +73,43 @@ class Access:
         return Standing.MEMBER if facts.is_member else Standing.OUTSIDE
 
     async def may_see(self, person: str, channel: str) -> bool:
-        """Return whether a person is in a channel; no when Slack does not say."""
+        """Return whether a person is in a channel.
+
+        A yes holds for `REMEMBERED` seconds; after a no, Slack is asked again: people join.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
+        if channel in self._remembered(person):
+            return True
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(MEMBER_PATIENCE):
                 return await self._is_member(person, channel)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
-            return False
+            raise SlackSilent from None
 
     async def channels_of(self, person: str) -> frozenset[str]:
-        """Return the channels that both this person and the bot are in; none if Slack is silent.
+        """Return the channels that both this person and the bot are in.
 
         What was heard holds for `REMEMBERED` seconds.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
         """
-        known = self._channels.get(person)
-        if known and known[0] > time.monotonic():
-            return known[1]
+        if known := self._remembered(person):
+            return known
         try:
             async with asyncio.timeout(PATIENCE):
-                found = await self._ask_channels(person)
+                return await self._ask_channels(person)
         except _UNANSWERED as error:
             _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
-            return frozenset()
-        self._channels[person] = (time.monotonic() + REMEMBERED, found)
-        return found
+            raise SlackSilent from None
+
+    def _remembered(self, person: str) -> frozenset[str]:
+        """The channels a person was in a moment ago; none if nobody asked."""
+        until, channels = self._channels.get(person, (0.0, frozenset[str]()))
+        return channels if until > time.monotonic() else frozenset()
 
     async def _ask_channels(self, person: str) -> frozenset[str]:
         found, cursor = set[str](), ""
@@ -102,7 +123,15 @@ class Access:
             page = ChannelsPage.model_validate(answer.data)
             found |= {channel.id for channel in page.channels}
             if not (cursor := page.next_cursor):
-                return frozenset(found)
+                return self._remember(person, frozenset(found))
+
+    def _remember(self, person: str, found: frozenset[str]) -> frozenset[str]:
+        """Keep a person's channels for a while, and let go of what was kept long enough."""
+        now = time.monotonic()
+        for other in [one for one, (until, _) in self._channels.items() if until <= now]:
+            del self._channels[other]
+        self._channels[person] = (now + REMEMBERED, found)
+        return found
 
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
@@ -138,6 +167,25 @@ class Access:
         return Permalink.model_validate(answer.data).permalink
 
     async def _is_member(self, person: str, channel: str) -> bool:
+        """Ask for the person's channels, which are few where a channel's members are many.
+
+        They leave out channels the bot is not in, and Slack does not say whether they are told of
+        people from other organisations (Slack Connect): then the channel's own list decides.
+        """
+        try:
+            if channel in await self._ask_channels(person):
+                return True
+        except SlackApiError as error:
+            reason = refusal_of(error.response).error
+            _log.warning("channels of a person refused", reason=reason)
+        try:
+            return await self._is_listed(person, channel)
+        except SlackApiError as error:
+            if _standing_after(error) is Standing.OUTSIDE:
+                return False
+            raise
+
+    async def _is_listed(self, person: str, channel: str) -> bool:
         cursor = ""
         while True:
             answer = await (await self._client()).conversations_members(

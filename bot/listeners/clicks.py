@@ -10,6 +10,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.access import SlackSilent
 from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners import answers
 from bot.log import logger
@@ -123,7 +124,7 @@ async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
     shown: list[Form] = []
 
     async def doing() -> None:
-        instead = await do(form)
+        instead = await _kept_open(do, form)
         shown.extend([instead] if instead else [])
 
     try:
@@ -133,6 +134,16 @@ async def _form_answer(do: OnForm, form: FormSubmitted) -> dict[str, Any]:
     if words:
         shown.append(said("Not done", words))
     return {"response_action": "update", "view": dict(shown[0])} if shown else {}
+
+
+async def _kept_open(do: OnForm, form: FormSubmitted) -> Form | None:
+    """Do what a form says; if Slack is too slow, it stays as it is, to be sent once more."""
+    try:
+        return await do(form)
+    except SlackSilent as silent:
+        if not form.values:
+            raise
+        raise FieldWrong(next(iter(form.values)), str(silent)) from None
 
 
 async def _whisper(found: Clicked, told: Message, respond: AsyncRespond) -> None:

@@ -1,12 +1,13 @@
 """App Home: drawn when somebody opens it, and anew when a debate they may see begins or ends."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from aiohttp import ClientError
 from slack_sdk.errors import SlackClientError
 
-from bot.access import Accesses
+from bot.access import Accesses, SlackSilent
 from bot.log import logger
 from bot.people.finding import Finding
 from bot.seats import Seats
@@ -61,7 +62,12 @@ class Homes:
         readers[person] = None
         if len(readers) > MOST_READERS:
             del readers[next(iter(readers))]
-        await self._draw(team, person, await self.access.of(team).channels_of(person))
+        try:
+            channels = await self.access.of(team).channels_of(person)
+        except SlackSilent:
+            await self._publish(team, person, home([], unknown=True))
+            return
+        await self._draw(team, person, channels)
 
     def changed(self, debate: Debate) -> None:
         """Draw every Home anew, soon, that shows this debate."""
@@ -95,6 +101,9 @@ class Homes:
     async def _draw(self, team: str, person: str, channels: Collection[str]) -> None:
         found = await self.finding.newest(team, channels, MOST_AT_HOME)
         view = home([Row(one.debate, one.address, one.excerpt) for one in found])
+        await self._publish(team, person, view)
+
+    async def _publish(self, team: str, person: str, view: Mapping[str, Any]) -> None:
         client = (await self.seats.of(team)).client
         try:
             await client.views_publish(user_id=person, view=dict(view))

@@ -35,6 +35,7 @@ _HOW = (
     "2. Type `/debate` there for a form, or `/debate` and your question to begin at once.\n"
     "3. Answer what the agents ask, add notes in the thread, vote, and decide on the verdict."
 )
+_UNKNOWN = "Slack did not say in time which channels you are in. Open this page again in a moment."
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ def search_list(wanted: str, rows: Sequence[Row]) -> Message:
     return _list(f"Debates with “{words}” in your channels", rows)
 
 
-def home(rows: Sequence[Row]) -> Mapping[str, Any]:
-    """Return the app's Home for one person."""
+def home(rows: Sequence[Row], *, unknown: bool = False) -> Mapping[str, Any]:
+    """Return the app's Home for one person; `unknown`: nobody knows what they may see."""
     button = ButtonElement(
         text="Start a debate",
         action_id=ActionId.START.value,
@@ -90,7 +91,7 @@ def home(rows: Sequence[Row]) -> Mapping[str, Any]:
         *sections("What the agents argued and what your team decided, in the channels you are in."),
         as_json(ActionsBlock(block_id=BlockId.HOME.value, elements=[button])),
         as_json(DividerBlock()),
-        *_parts(rows[:MOST_AT_HOME]),
+        *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
         *context("`/debate search WORDS` looks through all of them. Only you see this page."),
     ]
     return {"type": "home", "blocks": [dict(block) for block in blocks]}

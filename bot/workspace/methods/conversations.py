@@ -39,24 +39,23 @@ def list_all(desk: Desk, call: Call) -> Json:
 
 
 def of_user(desk: Desk, call: Call) -> Json:
-    """users.conversations: those a user is in; the app's own without `user`."""
+    """users.conversations: those the app is in; with `user`, those it shares with them."""
     user = access.known_user(desk, call.args.text("user") or call.app.bot_user)
     wanted = _kinds(call.args)
     found = [
         channel
         for channel in desk.world.channels.values()
         if channel.kind() in wanted
-        and user.id in channel.members
-        and channel.sees(call.app.bot_user)
+        and {user.id, call.app.bot_user} <= set(channel.members)
         and not (channel.is_archived and call.args.flag("exclude_archived"))
     ]
-    return _channel_page(found, call)
+    return _channel_page(found, call, most=999)
 
 
 def members(desk: Desk, call: Call) -> Json:
     """conversations.members."""
     channel = _seen(desk, call)
-    found, cursor = page(channel.members, call.args, 100, 1000)
+    found, cursor = page(channel.members, call.args, 100, 999)
     return {"members": found, "response_metadata": {"next_cursor": cursor}}
 
 
@@ -200,8 +199,8 @@ def _kinds(args: Arguments) -> set[str]:
     return {_TYPES[name] for name in names if name in _TYPES}
 
 
-def _channel_page(found: list[Channel], call: Call) -> Json:
-    shown, cursor = page(found, call.args, 100, 1000)
+def _channel_page(found: list[Channel], call: Call, *, most: int = 1000) -> Json:
+    shown, cursor = page(found, call.args, 100, most)
     seen = [channels.channel_object(channel, call.app.bot_user) for channel in shown]
     return {"channels": seen, "response_metadata": {"next_cursor": cursor}}
 

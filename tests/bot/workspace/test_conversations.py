@@ -135,5 +135,21 @@ async def test_the_life_of_a_channel(ws: Workspace, client: Client) -> None:
 async def test_the_bots_own_channels(ws: Workspace, client: Client) -> None:
     own = await client.users_conversations()
     assert {one["name"] for one in own["channels"]} == {"general", "architecture"}
-    danas = await client.users_conversations(user=ws.user("dana").id)
-    assert {one["name"] for one in danas["channels"]} == {"general", "architecture", "random"}
+
+
+async def test_a_persons_channels_are_those_shared_with_the_bot(
+    ws: Workspace, client: Client
+) -> None:
+    danas = await client.users_conversations(
+        user=ws.user("dana").id, types="public_channel,private_channel"
+    )
+    assert {one["name"] for one in danas["channels"]} == {"general", "architecture"}
+
+
+async def test_no_more_than_999_are_listed_at_once(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("general").id
+    assert await error_of(client.users_conversations(limit=1000)) == "invalid_limit"
+    wish = client.conversations_members(channel=channel, limit=1000)
+    assert await error_of(wish) == "invalid_limit"
+    assert (await client.users_conversations(limit=999))["ok"]
+    assert (await client.conversations_members(channel=channel, limit=999))["ok"]
