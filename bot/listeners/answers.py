@@ -59,6 +59,11 @@ _STATUS_WORDS = {
 }
 
 
+def command_only(word: str) -> str:
+    """Return that a mention cannot do what a command can."""
+    return f"Type `/debate {word}`: a mention cannot do that. Nothing was started."
+
+
 def not_here(standing: Standing) -> str:
     """Return why no debate can be held in a channel; empty if one can."""
     if standing is Standing.OUTSIDE:

@@ -69,7 +69,7 @@ async def answer_in_time(
             typed = understood(command.words)
             if isinstance(typed, OpenForm | OpenSettings):
                 return await _open(reception, command, client, typed)
-            answer = await _answer(reception, command, typed)
+            answer = await answer_to(reception, command, typed)
             repeated = await reception.is_repeated("trigger", command.trigger_id)
             return None if repeated else answer
     except BadInput as refusal:
@@ -97,7 +97,13 @@ async def _open(
     await open_start_form(reception, client, opening)
 
 
-async def _answer(reception: Reception, command: Command, typed: Typed) -> Message:
+async def answer_to(reception: Reception, command: Command, typed: Typed) -> Message:
+    """Do what was typed, forms apart, and return the answer.
+
+    Raises:
+        BadInput: It cannot be done; says why.
+        StoreError: The database does not answer.
+    """
     match typed:
         case Help() | OpenForm() | OpenSettings():
             return answers.help_text()

@@ -1,20 +1,23 @@
-"""Replies in a debate's thread become notes; a mention with a question starts a debate.
+"""Replies in a debate's thread become notes; a mention is understood as the command would be.
 
 Bolt acknowledges events before their listener runs. What must not be lost is therefore recorded in
 a middleware, which runs before the acknowledgement: if it fails, Slack delivers the event again.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.ids import after_end_key, board_key, note_id
 from bot.listeners import answers
+from bot.listeners.commands import answer_to
 from bot.listeners.reception import Reception, person, place
-from bot.payloads import MessageEvent
+from bot.listeners.typed import Doctor, OpenForm, OpenSettings, Question, Typed, understood
+from bot.payloads import Command, MessageEvent
 from bot.people.answering import Reply
 from bot.store.posts import Channel, NewPost, PostState
+from bot.views.message import Message
 from core.errors import BadInput, MootError
 from core.models import Debate
 from core.opening import Wish
@@ -75,23 +78,63 @@ async def take_note(reception: Reception, event: MessageEvent) -> None:
 
 
 async def take_question(reception: Reception, event: MessageEvent) -> None:
-    """Start a debate on what the bot was asked; in a debate's own thread it is a note."""
+    """Start a debate on what the bot was asked; in a debate's own thread it is a note.
+
+    What is no question is answered like the command, for who mentioned the bot only.
+    """
     said = event.message
     if said.bot_id or not said.user or await _debate_of_thread(reception, event):
         return
-    if not event.question:
-        await reception.outbox.post([_whisper(event, answers.MENTIONED)])
-        return
+    name = await reception.access.of(event.team_id).name_of(said.user)
+    match understood(event.question):
+        case Question(text=question):
+            await _start(reception, event, name, question)
+        case typed:
+            answer = await _answer(reception, event, name, typed)
+            await reception.outbox.post([_whispered(event, answer.payload)])
+
+
+async def _start(reception: Reception, event: MessageEvent, name: str, question: str) -> None:
     wish = Wish(
-        question=event.question,
-        asked_by=person(said.user, await reception.access.of(event.team_id).name_of(said.user)),
-        place=place(event.team_id, said.channel),
+        question=question,
+        asked_by=person(event.message.user, name),
+        place=place(event.team_id, event.message.channel),
     )
     try:
         await reception.starting.start(wish, origin=event.event_id)
     except BadInput as refusal:
-        words = answers.not_started(str(refusal), event.question)
+        words = answers.not_started(str(refusal), question)
         await reception.outbox.post([_whisper(event, words)])
+
+
+async def _answer(reception: Reception, event: MessageEvent, name: str, typed: Typed) -> Message:
+    """What the command would answer; forms and what takes long need the command itself."""
+    match typed:
+        case OpenForm():
+            return answers.words(answers.MENTIONED)
+        case OpenSettings():
+            return answers.words(answers.command_only("settings"))
+        case Doctor():
+            return answers.words(answers.command_only("doctor"))
+        case _:
+            command = _as_command(event, name)
+    try:
+        return await answer_to(reception, command, typed)
+    except BadInput as refusal:
+        return answers.words(str(refusal))
+
+
+def _as_command(event: MessageEvent, name: str) -> Command:
+    """A mention as the command that says the same."""
+    return Command(
+        command="/debate",
+        text=event.question,
+        user_id=event.message.user,
+        user_name=name,
+        channel_id=event.message.channel,
+        team_id=event.team_id,
+        trigger_id=event.event_id,
+    )
 
 
 async def _debate_of_thread(reception: Reception, event: MessageEvent) -> str | None:
@@ -137,10 +180,14 @@ def _after_the_end(event: MessageEvent, debate: Debate) -> NewPost:
 
 
 def _whisper(event: MessageEvent, words: str) -> NewPost:
+    return _whispered(event, {"text": words})
+
+
+def _whispered(event: MessageEvent, payload: Mapping[str, Any]) -> NewPost:
     return NewPost(
         key=f"{event.event_id}/answer",
         workspace=event.team_id,
         channel=event.message.channel,
         method="ephemeral",
-        payload={"user": event.message.user, "text": words},
+        payload={"user": event.message.user, **payload},
     )

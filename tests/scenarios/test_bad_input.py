@@ -80,6 +80,40 @@ async def test_a_mention_without_a_question_is_told_what_to_say(team: Team):
     assert await started(team) == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("help", "How to use Moot"),
+        ("list", "No debates in this channel yet"),
+        ("stop", "`/debate stop ID`"),
+        ("show dzzzzzz2", "There is no debate `dzzzzzz2`"),
+        ("search unicorns", "Nothing in your channels holds “unicorns”"),
+        ("Kafka", "is short for a question"),
+        ("settings", "Type `/debate settings`"),
+        ("doctor", "Type `/debate doctor`"),
+    ],
+)
+async def test_a_mention_that_is_no_question_is_answered_like_the_command_and_starts_nothing(
+    team: Team, words: str, said: str
+):
+    await team.say(f"@moot {words}")
+    await team.workspace.wait_for(team.told)
+    assert said in team.told()[-1]
+    assert await started(team) == 0
+
+
+async def test_a_mention_with_an_id_is_answered_like_the_command(team: Team):
+    debate = await team.wait_for_end(await team.debate("Kafka or PostgreSQL?"))
+    said = len(team.told())
+    await team.say(f"@moot stop {debate.id}", user="alex")
+    await team.workspace.wait_for(lambda: team.told("alex"))
+    await team.say(f"@moot show {debate.id}")
+    await team.workspace.wait_for(lambda: len(team.told()) > said)
+    assert f"Debate `{debate.id}` has ended already" in team.told("alex")[-1]
+    assert "Use PostgreSQL." in team.told()[-1]
+    assert await started(team) == 1
+
+
 async def test_without_a_pin_the_debate_goes_on_and_the_thread_says_so(team: Team):
     team.workspace.fill_pins(team.channel)
     board = await team.debate("Kafka or PostgreSQL?")
