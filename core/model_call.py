@@ -29,7 +29,10 @@ from core.calling.terms import (
     Terms,
 )
 from core.errors import (
+    CapReached,
     ConfigurationBroken,
+    KeyRefused,
+    LimitReached,
     MootError,
     ProviderBusy,
     ProviderDown,
@@ -183,12 +186,14 @@ class ModelCalls:
             share = tab.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
                 reply = await self._within(share, ref, request, tab)
-            except (ProviderError, ConfigurationBroken) as error:
-                failed.append(error)
+            except CapReached:
+                raise
+            except (ProviderError, ConfigurationBroken, LimitReached) as error:
+                failed.append(error)  # another model may be up, set up, or hold more
             else:
                 tab.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
                 return ref, reply
-        raise failed[-1]
+        raise _telling(failed)
 
     async def _within(
         self, seconds: float, ref: ModelRef, request: ModelRequest, tab: Tab
@@ -202,7 +207,7 @@ class ModelCalls:
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: Tab) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""
-        request = self._measure.fitted(ref.provider, replace(request, model=ref.model))
+        request = replace(request, model=ref.model)
         useless = 0
         for number in range(1, self._patience.tries):
             try:
@@ -231,8 +236,9 @@ class ModelCalls:
         return (asked or 0.0) + self._jitter() * bound
 
     async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: Tab) -> ModelReply:
-        """One attempt: held under the caps, behind its leader, in a slot, and booked."""
+        """One attempt: fitted, held under the caps, behind its leader, in a slot, and booked."""
         self._provider(ref.provider)
+        request = self._measure.fitted(ref.provider, request)
         await self._pauses.over(ref, tab.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
@@ -341,6 +347,15 @@ class _Start:
         """The reply begins."""
         self.seen = True
         self._began()
+
+
+def _telling(failed: Sequence[MootError]) -> MootError:
+    """The last error, but one that may pass before one that only a person can mend.
+
+    An agent is out for good only if none of its models can be asked any more.
+    """
+    passing = [error for error in failed if not isinstance(error, KeyRefused | ConfigurationBroken)]
+    return (passing or failed)[-1]
 
 
 def _with_more_room(request: ModelRequest) -> ModelRequest:

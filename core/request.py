@@ -98,6 +98,8 @@ class ModelRequest:
     answer: AnswerForm | None = None
     temperature: float | None = None
     effort: Effort = Effort.MEDIUM
+    #: About how long the prompt is, by what was learned of the model; None: not measured.
+    prompt_tokens: int | None = None
     #: Groups calls that share a beginning (the debate's id).
     cache_key: str = ""
     #: Who asks, unrecognisable; for vendors that want to tell people apart.

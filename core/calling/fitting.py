@@ -26,7 +26,8 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
     Raises:
         LimitReached: It does not fit even then.
     """
-    room = limits.context_tokens - output_reserve(limits, request.max_output_tokens, request.effort)
+    reply = output_reserve(limits, request.max_output_tokens, request.effort)
+    room = limits.context_tokens - reply
 
     def fits(tried: ModelRequest) -> bool:
         return tokens(prompt_text(tried)) * ESTIMATE_SLACK <= room
@@ -36,7 +37,10 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
             return request
         request = _longest_fitting(request, level, fits)
     if not fits(request):
-        raise LimitReached("The prompt does not fit into the model's context.")
+        raise LimitReached(
+            f"The prompt does not fit into the context of {request.model}: it holds"
+            f" {limits.context_tokens:,} tokens, and the reply may take {reply:,} of them."
+        )
     return request
 
 

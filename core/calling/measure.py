@@ -1,6 +1,7 @@
 """How large a request is and what it may cost, learning from what models report."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -68,11 +69,16 @@ class Measure:
     def fitted(self, provider: str, request: ModelRequest) -> ModelRequest:
         """The request, its spare parts shortened where the model's context is too small.
 
+        It says how long it was found to be, so that a provider that has to know, too, does not
+        come to another result.
+
         Raises:
             LimitReached: It does not fit even then.
         """
         limits = self.capability(provider, request.model)
-        return fitted(request, limits, partial(self.tokens, provider, request.model))
+        tokens = partial(self.tokens, provider, request.model)
+        short = fitted(request, limits, tokens)
+        return replace(short, prompt_tokens=tokens(prompt_text(short)))
 
     def beginnings(self, provider: str, request: ModelRequest) -> dict[str, int]:
         """The beginnings the vendor will cache for others: key → tokens, shortest first.

@@ -178,9 +178,7 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     Raises:
         RequestRejected: The model has no such window.
     """
-    needed = (
-        int(estimate_tokens(prompt_text(request), limits.token_factor) * ESTIMATE_SLACK) + reply
-    )
+    needed = int(_prompt_tokens(request, limits) * ESTIMATE_SLACK) + reply
     if needed > limits.context_tokens:
         raise RequestRejected(
             f"About {needed} tokens are needed, and the model's context holds"
@@ -190,6 +188,13 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     while size < needed:
         size *= 2
     return min(size, limits.context_tokens)
+
+
+def _prompt_tokens(request: ModelRequest, limits: Capability) -> int:
+    """About how long the prompt is: as it was measured when it was made to fit, else as usual."""
+    if request.prompt_tokens is not None:
+        return request.prompt_tokens
+    return estimate_tokens(prompt_text(request), limits.token_factor)
 
 
 class _Reading:

@@ -83,6 +83,13 @@ def a_request(question: str = "Kafka or PostgreSQL?", task: str = "Propose.") ->
     )
 
 
+def with_history(text: str) -> ModelRequest:
+    """A request whose longest part may be shortened."""
+    history = Part(kind=PartKind.OTHER, label="Round 1 in full", text=text, spare=4)
+    request = a_request()
+    return replace(request, parts=(*request.parts[:-1], history, request.parts[-1]))
+
+
 def a_cap(limit: str, spent: str = "0") -> Cap:
     return Cap("debate/d1", "this debate", Decimal(limit), Decimal(spent))
 
@@ -226,6 +233,40 @@ async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor
     assert room == [2048, 4096]
 
 
+async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
+
+    text, _ = await calls.ask(with_history("word " * 40_000), OLLIE)
+
+    assert text == REPLY
+    options = [asked.body["options"] for asked in vendor.asked]
+    assert [(one["num_ctx"], one["num_predict"]) for one in options] == [
+        (32768, 2048),
+        (32768, 4096),
+    ]
+    first, second = [asked.body["messages"][1]["content"] for asked in vendor.asked]
+    assert len(second) < len(first)
+    assert second.count("characters left out to fit") == 1
+    whole = len("word " * 40_000)
+    left_out = int(second.split("[… ")[1].split(" characters")[0].replace(",", ""))
+    assert whole - left_out == pytest.approx(second.count("word ") * 5, abs=5)
+
+
+async def test_what_fits_by_what_a_model_reported_fits_its_window_too(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, counts=Counts(input=1, output=1)))
+    await calls.ask(a_request(), OLLIE)  # far fewer tokens than estimated
+
+    text, _ = await calls.ask(with_history("word " * 20_000), OLLIE)
+
+    assert text == REPLY
+    assert vendor.asked[1].body["options"]["num_ctx"] == 32768
+    assert vendor.asked[1].body["messages"][1]["content"].count("word ") == 20_000
+
+
 async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
@@ -242,6 +283,42 @@ async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     assert call.usage.attempts == 3
     assert call.stands_in_for == f"{ANN.provider}/{ANN.model}"
     assert "Anthropic refuses the API key" in call.stands_in_why
+
+
+async def test_a_fallback_that_holds_more_is_asked_what_is_too_long_for_the_agents_own_model(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    fallbacks = (ModelRef("openai", "gpt-6-luna"),)
+
+    text, call = await calls.ask(a_request("q" * 200_000), OLLIE, Terms(fallbacks=fallbacks))
+
+    assert text == REPLY
+    assert (call.provider, call.model) == ("openai", "gpt-6-luna")
+    assert call.stands_in_for == "ollama/llama-4:8b"
+    assert "does not fit into the context of llama-4:8b" in call.stands_in_why
+    assert [asked.path for asked in vendor.asked] == ["/v1/responses"]
+
+
+async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendor: Vendor) -> None:
+    terms = Terms(caps=[a_cap("0.0001")], fallbacks=(ModelRef("ollama", "llama-4:8b"),))
+
+    with pytest.raises(CapReached):
+        await calls.ask(a_request(), ANN, terms)
+    assert vendor.asked == []
+
+
+@pytest.mark.parametrize("provider", ["openai", "openrouter"])
+async def test_an_agent_is_out_for_good_only_if_none_of_its_models_can_be_asked(
+    calls: ModelCalls, vendor: Vendor, provider: str
+) -> None:
+    def script(asked: Asked) -> Reject:
+        return Reject(status=400 if asked.path == "/v1/messages" else 401)
+
+    vendor.script = script
+    fallbacks = (ModelRef(provider, "gpt-6-luna"),)  # its key is refused; there is none
+
+    with pytest.raises(RequestRejected):
+        await calls.ask(a_request(), ANN, Terms(fallbacks=fallbacks))
 
 
 async def test_a_model_that_answers_itself_stands_in_for_nobody(calls: ModelCalls) -> None:
