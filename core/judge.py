@@ -37,7 +37,7 @@ class _Question(NamedTuple):
 
 
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
-    """Write the verdict: the judge, else another agent's model, else the winner's position."""
+    """Write the verdict: the judge, else another model in use, else the winner's position."""
     verdict, failed = None, list[MootError]()
     for judge, source in _judges(debate):
         verdict = await _try(calls, _Question(debate, turn), judge, failed)
@@ -51,16 +51,16 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
 
 
 def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
-    """The judge, then the judge with the first other model that an agent uses."""
+    """The judge, then the judge with each other model that an agent uses, in roster order."""
     judge = debate.setup.judge
     yield judge, VerdictSource.JUDGE
     tried = {(judge.provider, judge.model)}
     tried |= {(other.provider, other.model) for other in judge.fallbacks or ()}
     for agent in debate.setup.agents:
         if (agent.provider, agent.model) not in tried:
+            tried.add((agent.provider, agent.model))
             served = {"provider": agent.provider, "model": agent.model, "fallbacks": ()}
             yield judge.model_copy(update=served), VerdictSource.FALLBACK_JUDGE
-            return
 
 
 async def _try(
