@@ -1,8 +1,11 @@
 """How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import count
 
 from core.errors import BadInput
 from core.formats.panel import NAME as PANEL
@@ -22,6 +25,7 @@ from core.redaction import redact
 from core.settings import (
     DEFAULT_ROSTER,
     FALLBACK_ROLE,
+    ROLES,
     Settings,
     agent_for,
     judge_for,
@@ -61,6 +65,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
     """
     roster, warnings = _roster(wish.agents, settings)
     form = _format(wish.format or settings.format)
+    rounds, notices = _rounds(wish.rounds, settings, form)
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
     asked = check_question(wish.question, settings.question_max_chars)
     question, context = redact(asked), redact(wish.context.strip())
@@ -72,7 +77,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         asked_by=wish.asked_by,
         place=wish.place,
         format=form,
-        rounds=_rounds(settings.rounds if wish.rounds is None else wish.rounds, settings),
+        rounds=rounds,
         agents=tuple(_completed(agent, settings) for agent in roster),
         judge=judge,
         summarizer=_summarizer(judge, settings.summary_model),
@@ -82,7 +87,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         clarifying=settings.clarifying,
         summarization=_summarization(form, settings),
         delimiter=delimiter,
-        warnings=(*settings.warnings, *warnings),
+        warnings=(*settings.warnings, *warnings, *notices),
     )
 
 
@@ -103,10 +108,16 @@ def check_question(question: str, most: int) -> str:
     return text
 
 
-def _rounds(rounds: int, settings: Settings) -> int:
+def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, list[str]]:
+    """The rounds of the debate; a notice where the format has fewer than a person asked for."""
+    rounds = settings.rounds if wanted is None else wanted
     if not 1 <= rounds <= settings.rounds_max:
         raise BadInput(f"Rounds must be from 1 to {settings.rounds_max}, not {rounds}.")
-    return rounds
+    most = FORMATS[form].MOST_ROUNDS
+    if wanted is None or wanted <= most:
+        return min(rounds, most), []
+    has = "one round" if most == 1 else f"{most} rounds at most"
+    return most, [f"You asked for {wanted} rounds; a {form} has {has}."]
 
 
 def _format(name: str) -> str:
@@ -125,7 +136,7 @@ def _roster(
         chosen = enabled
     else:
         found = (_find(name, enabled, settings, warnings) for name in wanted if name.strip())
-        chosen = list({agent.id: agent for agent in found}.values())
+        chosen = _distinct(found)
     if not chosen:
         if wanted is not None or settings.agents:
             warnings.append(f"No agents were left; the default ones take part: {_default_names()}.")
@@ -144,13 +155,27 @@ def _find(name: str, enabled: Sequence[Agent], settings: Settings, warnings: lis
         return agent_for(role, settings.agent_model)
     warnings.append(f'There is no role "{name.strip()}"; a generalist takes its place.')
     generalist = agent_for(FALLBACK_ROLE, settings.agent_model)
-    return generalist.model_copy(update={"id": _agent_id(wanted), "name": name.strip()})
+    others = {agent.id for agent in enabled}
+    return generalist.model_copy(update={"id": _agent_id(wanted, others), "name": name.strip()})
 
 
-def _agent_id(name: str) -> str:
-    """An id that is safe in keys and no stand-in for the judge or the engine."""
-    slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-") or FALLBACK_ROLE
-    return f"agent-{slug}" if slug in RESERVED_IDS else slug
+def _agent_id(name: str, others: AbstractSet[str]) -> str:
+    """An id that is safe in keys and neither a stand-in for the judge nor another agent's."""
+    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
+    if slug and slug not in RESERVED_IDS | ROLES.keys() | others:
+        return slug
+    return f"agent-{slug}".strip("-")
+
+
+def _distinct(found: Iterable[Agent]) -> list[Agent]:
+    """Every agent once; names that make the same id, as those in other scripts do, are numbered."""
+    chosen: dict[str, Agent] = {}
+    for agent in {(agent.id, agent.name.casefold()): agent for agent in found}.values():
+        ids = (f"{agent.id}-{n}" if n > 1 else agent.id for n in count(1))
+        free = next(name for name in ids if name not in chosen)
+        chosen[free] = agent.model_copy(update={"id": free})
+    return list(chosen.values())
 
 
 def _completed(agent: Agent, settings: Settings) -> Agent:

@@ -87,6 +87,10 @@ class Starting:
     async def _with_channel(self, wish: Wish, choices: Choices) -> tuple[Wish, Choices]:
         """The wish and the choices with the channel's own below them."""
         channel = Channel(wish.place.workspace, wish.place.channel)
-        meant = choices.over((await self.of_channel(channel)).choices)
+        own = (await self.of_channel(channel)).choices
+        meant = choices.over(own)
         agents = wish.agents if wish.agents is not None else meant.agents
-        return replace(wish, agents=agents), meant
+        # The form comes filled in: only what somebody changed was asked for.
+        usual = own.over(self.built_in()).rounds
+        asked = None if choices.rounds == usual else choices.rounds
+        return replace(wish, agents=agents, rounds=asked or wish.rounds), meant

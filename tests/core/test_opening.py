@@ -55,6 +55,56 @@ def test_an_agents_id_is_safe_in_keys(name: str) -> None:
     assert "/" not in setup.agents[0].id
 
 
+@pytest.mark.parametrize(
+    ("names", "ids"),
+    [
+        (["ユーザー", "顧客", "security"], ["agent", "agent-2", "security"]),
+        (["Nutzer!", "Nutzer?"], ["nutzer", "nutzer-2"]),
+        (["architect!", "architect"], ["agent-architect", "architect"]),
+        (["Sécurité"], ["securite"]),
+        (["顧客", "wizard", "顧客", "wizard"], ["agent", "wizard"]),
+    ],
+)
+def test_unknown_roles_are_agents_of_their_own_in_any_script(
+    names: Sequence[str], ids: Sequence[str]
+) -> None:
+    setup = open_debate(replace(WISH, agents=names), Settings(), delimiter="ab")
+
+    assert [agent.id for agent in setup.agents] == ids
+    assert [agent.name for agent in setup.agents if agent.role == "generalist"] == [
+        name for name in dict.fromkeys(names) if name not in {"security", "architect"}
+    ]
+
+
+def test_an_unknown_role_takes_no_other_agents_id() -> None:
+    ann = Agent(id="ann", name="Ann of Arc", role="architect", provider="p", model="m")
+    wish = replace(WISH, agents=["Ann!", "ann"])
+    setup = open_debate(wish, Settings(agents=(ann,)), delimiter="ab")
+
+    assert [agent.id for agent in setup.agents] == ["agent-ann", "ann"]
+
+
+@pytest.mark.parametrize(
+    ("form", "wanted", "usual", "rounds", "notices"),
+    [
+        ("council", None, 3, 1, ()),
+        ("council", 1, 3, 1, ()),
+        ("council", 3, 3, 1, ("You asked for 3 rounds; a council has one round.",)),
+        ("panel", None, 15, 7, ()),
+        ("panel", 7, 3, 7, ()),
+        ("panel", 15, 3, 7, ("You asked for 15 rounds; a panel has 7 rounds at most.",)),
+        ("critique", 15, 3, 15, ()),
+    ],
+)
+def test_a_debate_has_no_more_rounds_than_its_format(
+    *, form: str, wanted: int | None, usual: int, rounds: int, notices: tuple[str, ...]
+) -> None:
+    settings = Settings(format=form, rounds=usual)
+    setup = open_debate(replace(WISH, rounds=wanted), settings, delimiter="ab")
+
+    assert (setup.rounds, setup.warnings) == (rounds, notices)
+
+
 def test_disabled_agents_stay_out() -> None:
     ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
     bob = ann.model_copy(update={"id": "bob", "enabled": False})

@@ -153,6 +153,22 @@ async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
     assert said["ts"].replace(".", "") in debate.setup.context
 
 
+@pytest.mark.parametrize(
+    ("rounds", "told"),
+    [("5", ("You asked for 5 rounds; a council has one round.",)), ("2", ())],
+)
+async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose_them(
+    team: Team, rounds: str, told: Sequence[str]
+):
+    await team.type("")
+    view = await estimated(team)
+    values = chosen(question=QUESTION, format="council", rounds=rounds)
+    await team.workspace.submit("dana", view["id"], values)
+    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    said = [warning for warning in debate.setup.warnings if "rounds" in warning]
+    assert (debate.setup.rounds, said) == (1, list(told))
+
+
 async def test_where_the_bot_is_not_no_form_opens_and_the_shortcut_says_why(team: Team):
     said = await team.workspace.say("dana", "random", "Tabs or spaces?")
     await team.workspace.shortcut("dana", "debate_this", "random", said["ts"])
