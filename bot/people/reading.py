@@ -8,10 +8,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-#: `2: text`, `Q2: text`, `#2) text`, `2. text`, `2 - text`; but no time of day (`2:30`).
+#: A time of day once its hour is read as a number: `:30`, `:30 pm`; no `:10k`, `:500`, `:10,000`.
+_TIME = r"[0-5]\d(?:\s?[ap]\.?m\b|(?!\w|[.,]\d|\s?%))"
+#: `2: text`, `2:text`, `Q2: text`, `#2) text`, `2. text`, `2 - text`; but no time of day (`2:30`).
 _NUMBERED = re.compile(
     r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}"
-    r"(?::(?!\d)\s*|[.)]\s+|\s+[-–]\s+)(?P<text>.*)",
+    rf"(?::(?!{_TIME})\s*|[.)]\s+|\s+[-–]\s+)(?P<text>.*)",
     re.IGNORECASE,
 )
 _SKIP = re.compile(r"(?:skip|pass|n/?a)[.!]?", re.IGNORECASE)
