@@ -1,7 +1,7 @@
 """Checks of models: keys accepted, addresses reachable, models there and there to stay."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlsplit
@@ -60,18 +60,16 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
         *(name for name in vendors.addresses if name not in vendors.keys),
     ]
     groups = await asyncio.gather(
-        *(_check_provider(name, wanted, vendors) for name in dict.fromkeys(names))
+        *(_check_provider(name, settings, vendors) for name in dict.fromkeys(names))
     )
     offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
     rest = [offline] if OFFLINE in used else []
     return [*(one for group in groups for one in group), *rest, *_retiring(wanted, today)]
 
 
-async def _check_provider(
-    name: str, wanted: Mapping[ModelChoice, Sequence[str]], vendors: Vendors
-) -> Sequence[Finding]:
+async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Sequence[Finding]:
     """Whether a provider takes our key and has the models we ask of it."""
-    used = [choice.model for choice in wanted if choice.provider == name]
+    used = [choice.model for choice in models_of(settings) if choice.provider == name]
     variable, is_set = vendors.keys.get(name, ("", True))
     what = f"{name} ({variable})" if variable else name
     if not is_set:
@@ -88,10 +86,11 @@ async def _check_provider(
     where = f" at {host}" if host else ""
     reached = "it answers" if name == OLLAMA else "the key is accepted"
     first = good(what, f"{reached}{where}; {len(there)} models")
-    missing = [_model(name, model, there) for model in dict.fromkeys(used)]
+    missing = [_model(name, model, there) for model in used]
     if name != OLLAMA:
         return [first, *missing]
-    return [first, *missing, *await _contexts(used, there, vendors)]
+    pulled = [model for model in used if any(_is_same(model, listed) for listed in there)]
+    return [first, *missing, *[await _context(model, settings, vendors) for model in pulled]]
 
 
 def _without_key(what: str, variable: str, *, is_used: bool) -> Finding:
@@ -131,16 +130,10 @@ def _is_same(model: str, listed: str) -> bool:
     return listed in {model, f"{model}:latest"} or dated
 
 
-async def _contexts(
-    used: Iterable[str], there: Sequence[str], vendors: Vendors
-) -> Sequence[Finding]:
-    """Whether the contexts of Ollama's models are as large as Moot takes them for."""
-    known = [model for model in used if any(_is_same(model, name) for name in there)]
-    return [await _context(model, vendors) for model in known]
-
-
-async def _context(model: str, vendors: Vendors) -> Finding:
-    what, taken = f"context of {model}", capability(OLLAMA, model).context_tokens
+async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
+    """Whether the context of a model of Ollama is as large as Moot takes it for."""
+    what = f"context of {model}"
+    taken = capability(OLLAMA, model, settings.models).context_tokens
     try:
         size = await vendors.context(model)
     except MootError as error:

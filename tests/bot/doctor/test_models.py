@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import date
 
 import pytest
+import yaml
 
 from bot.doctor.examine import models_findings
 from bot.doctor.findings import Finding, Mark, as_text, exit_code
@@ -117,6 +118,29 @@ async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSe
     assert "Run: ollama pull qwen:7b" in text
     assert "context of llama-4:8b: 8,192 tokens, Moot would use 32,768" in text
     assert 'match: "llama-4:8b", context_tokens: 8192' in text
+
+
+async def test_the_record_that_is_asked_for_mends_what_it_was_asked_for(
+    environment: BotSettings,
+) -> None:
+    here = ModelChoice(provider="ollama", model="llama-4:8b")
+    (before,) = [one for one in await models_findings(environment, on(here)) if one.remedy]
+    asked_for = yaml.safe_load(before.remedy.removeprefix("Add to the settings: "))
+
+    found = await models_findings(environment, on(here, models=tuple(asked_for["models"])))
+
+    assert marks(found)["context of llama-4:8b"] is Mark.GOOD
+    assert "8,192 tokens; Moot asks for up to 8,192" in as_text(found)
+
+
+async def test_a_record_larger_than_the_models_own_context_is_told(
+    environment: BotSettings,
+) -> None:
+    here = ModelChoice(provider="ollama", model="llama-4:8b")
+    wide = {"provider": "ollama", "match": "*", "context_tokens": 65_536}
+    found = await models_findings(environment, on(here, models=(wide,)))
+
+    assert "8,192 tokens, Moot would use 65,536" in as_text(found)
 
 
 async def test_a_compatible_server_is_reached_at_its_address(
