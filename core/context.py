@@ -33,8 +33,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     """Everything the agent is shown on this turn but its task."""
     return (
         *_question(debate),
-        *_history(debate, turn),
-        *_about(debate, turn),
+        *_shared_first(_history(debate, turn), _about(debate, turn)),
         *_notes(debate),
         *_lost_facts(debate, turn),
     )
@@ -88,6 +87,23 @@ def _question(debate: Debate) -> Sequence[Part]:
         parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=answered))
     parts[-1] = replace(parts[-1], ends_shared=True)
     return parts
+
+
+def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
+    """The parts of all groups, those that others see too before those of this agent alone.
+
+    A provider caches the common beginning of prompts: what only one agent has, such as its own
+    history, would end it there, and what follows would be cached for nobody.
+    """
+    ends = [_shared(group) for group in groups]
+    shared = [part for group, end in zip(groups, ends, strict=True) for part in group[:end]]
+    own = [part for group, end in zip(groups, ends, strict=True) for part in group[end:]]
+    return [*shared, *own]
+
+
+def _shared(parts: Sequence[Part]) -> int:
+    """How many of the parts, from the first on, other agents see as well."""
+    return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
 
 
 def _clarifications(debate: Debate) -> str:

@@ -1,6 +1,8 @@
 """What agents see: it always fits the model, stays flat, and names nobody."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ from core.context import parts_for
 from core.events import ContributionMade, Event, NoteAdded
 from core.models import Act, ContextMethod, Contribution, Note, Summarization, Turn
 from core.prompting import request_for
-from core.request import PartKind
+from core.request import Part, PartKind
 from core.testing import a_setup
 from core.turns import SPOKEN
 from tests.core.play import DANA, Luck, Play
@@ -102,6 +104,32 @@ def test_agents_never_read_anybodys_name(form: str) -> None:
             if turn.act in SPOKEN or turn.act is Act.BALLOT:
                 labels = " ".join(part.label for part in parts_for(play.debate, turn))
                 assert not any(name in labels for name in names)
+
+
+@pytest.mark.parametrize("method", list(ContextMethod))
+def test_what_is_cached_for_a_critique_is_what_every_critic_of_that_proposal_reads(
+    method: ContextMethod,
+) -> None:
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=4).model_copy(update={"summarization": rules})
+    play = Wordy(setup, Luck(seed=1, failing=0, disturbed=0))
+    shared_in: set[int] = set()
+    while play.step():
+        ready = [turn for turn in schedule.ready(play.debate) if turn.act is Act.CRITIQUE]
+        for one, other in combinations(ready, 2):
+            if (one.round, one.target) == (other.round, other.target):
+                assert cached(play, one) == cached(play, other)
+                shared_in.add(one.round)
+
+    assert shared_in == {1, 2, 3, 4}
+
+
+def cached(play: Play, turn: Turn) -> Sequence[Part]:
+    """The parts that a provider keeps for other agents; the proposal is the last of them."""
+    parts = parts_for(play.debate, turn)
+    last = max(at for at, part in enumerate(parts) if part.ends_shared)
+    assert parts[last].label == "Proposal under review"
+    return parts[: last + 1]
 
 
 def test_a_note_is_in_every_prompt_after_it() -> None:
