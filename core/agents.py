@@ -8,7 +8,7 @@ from core.formats.registry import format_of
 from core.model_call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.prompting import request_for, terms_for
-from core.replies import BallotReply, ballot_fault, clamp
+from core.replies import BallotReply, ballot_fault
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -30,7 +30,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
-    """Rank all positions under neutral labels; an unreadable ballot is an abstention.
+    """Rank all positions under neutral labels; what not even a repair makes a ballot is abstained.
 
     Raises:
         ProviderError: No model could be asked.
@@ -78,7 +78,7 @@ def _ballot(turn: Turn, reply: BallotReply, shown: tuple[Candidate, ...]) -> Bal
         turn=turn,
         ranking=ranking,
         reasons=dict(zip(ranking, reply.reasons, strict=True)),
-        confidence=clamp(reply.confidence, 0.0, 1.0),
+        confidence=reply.confidence,
     )
 
 

@@ -81,6 +81,12 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
         return (
             f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
         )
+    given = zip(reply.ranking, reply.reasons, strict=True)
+    unfounded = [label for label, reason in given if not reason.strip()]
+    if unfounded:
+        return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
+    if not 0 <= reply.confidence <= 1:
+        return f'"confidence" must be from 0 to 1; it is {reply.confidence:g}.'
     return ""
 
 

@@ -1,6 +1,7 @@
 """The loop: data flow, failures, stops, crashes. A real log, a scripted model."""
 
 import asyncio
+import json
 from collections.abc import Callable
 
 import pytest
@@ -216,6 +217,36 @@ async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> Non
     assert debate.tally
     assert debate.tally.abstained == ("security",)
     assert debate.tally.voters == ("architect", "simplicity")
+
+
+def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[ModelRequest], str]:
+    """Security's ballots are changed like that; when asked to repair them, it may mend them."""
+
+    def script(request: ModelRequest) -> str:
+        reply = plausible_reply(request)
+        if request.act is not Act.BALLOT or request.role != "security":
+            return reply
+        is_repair = any(part.label == "Repair" for part in request.parts)
+        return reply if is_repair and mended else json.dumps(json.loads(reply) | changes)
+
+    return script
+
+
+@pytest.mark.parametrize("changes", [{"confidence": 85}, {"reasons": ["", " ", ""]}])
+@pytest.mark.parametrize("mended", [True, False])
+async def test_a_ballot_without_reasons_or_with_a_wild_confidence_gets_one_repair(
+    changes: dict[str, object],
+    mended: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    bench = Bench(ScriptedProvider(a_ballot_script(changes, mended=mended)))
+    debate = await bench.run(a_setup(rounds=1))
+    asked = [one for one in bench.provider.asked(Act.BALLOT) if one.role == "security"]
+
+    assert len(asked) == 4, "two for the blind ballot, two for the final one"
+    assert debate.tally
+    assert debate.tally.abstained == (() if mended else ("security",))
+    cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
+    assert [ballot.confidence for ballot in cast] == ([0.7, 0.7] if mended else [])
 
 
 async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None:

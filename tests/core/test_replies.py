@@ -64,6 +64,8 @@ def test_a_long_first_line_is_cut_visibly() -> None:
         (["p1", "p1"], ["a", "b"], "each of p1, p2 exactly once"),
         (["p1", "p3"], ["a", "b"], "it holds p1, p3"),
         (["p1", "p2"], ["a"], "There must be 2 reasons"),
+        (["p2", "p1"], ["a", " "], "there is none for p1"),
+        (["p2", "p1"], ["", ""], "there is none for p2, p1"),
     ],
 )
 def test_a_ballot_is_a_permutation_with_a_reason_each(
@@ -74,3 +76,17 @@ def test_a_ballot_is_a_permutation_with_a_reason_each(
 
     assert fault in found
     assert bool(fault) == bool(found)
+
+
+@pytest.mark.parametrize("said", ["85", "1.01", "-0.1", "NaN", "Infinity"])
+def test_a_ballots_confidence_is_from_0_to_1(said: str) -> None:
+    ballot = BallotReply(ranking=["p1"], reasons=["a"], confidence=float(said), moved_by="")
+
+    assert '"confidence" must be from 0 to 1' in ballot_fault(ballot, ["p1"])
+
+
+@pytest.mark.parametrize("said", [0.0, 0.5, 1.0])
+def test_the_ends_of_the_range_are_confidences_too(said: float) -> None:
+    ballot = BallotReply(ranking=["p1"], reasons=["a"], confidence=said, moved_by="")
+
+    assert ballot_fault(ballot, ["p1"]) == ""
