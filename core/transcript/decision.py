@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.models import Debate, Verdict, VerdictSource
-from core.transcript.words import bullets, name_of, nested
+from core.models import Debate, Note, Verdict, VerdictSource
+from core.transcript.words import bullets, money, name_of, nested
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -21,7 +21,8 @@ def decision_text(debate: Debate) -> str:
         [
             *(f"Note: {warning}" for warning in verdict.warnings),
             verdict.decision,
-            *_sections(verdict, level=1),
+            *_sections(debate, verdict, level=1),
+            *_notes(debate, verdict),
             _last_line(debate, verdict),
         ]
     )
@@ -38,7 +39,7 @@ def verdict_section(debate: Debate, *, level: int = 2) -> str:
         *warnings,
         f"**{verdict.decision}**",
         f"Confidence {verdict.confidence} of 100. Written by {_SOURCES[verdict.source]}.",
-        *_sections(verdict, level=level + 1),
+        *_sections(debate, verdict, level=level + 1),
     ]
     return "\n\n".join(parts)
 
@@ -57,7 +58,7 @@ def vote_words(debate: Debate) -> str:
     return f"{lead} ({points}{close})."
 
 
-def _sections(verdict: Verdict, *, level: int) -> Iterator[str]:
+def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     """Every field that says something, in reading order."""
     texts: Sequence[tuple[str, str]] = (
         ("Reasoning and solution", nested(verdict.solution, level)),
@@ -66,6 +67,7 @@ def _sections(verdict: Verdict, *, level: int) -> Iterator[str]:
         ("Recommendations", bullets(verdict.recommendations)),
         ("Requirements that are not met", bullets(verdict.unmet_requirements)),
         ("Open questions", bullets(verdict.open_questions)),
+        ("Assumptions", bullets(_assumptions(debate))),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
     )
@@ -74,5 +76,35 @@ def _sections(verdict: Verdict, *, level: int) -> Iterator[str]:
             yield f"{'#' * level} {title}\n\n{text}"
 
 
+def _assumptions(debate: Debate) -> Iterator[str]:
+    """What holds because nobody said otherwise."""
+    for asked in debate.clarifications.values():
+        for item in asked.items:
+            answer = debate.answers.get(item.number)
+            if answer is None or not answer.text:
+                assumed = item.assumption or "nothing in particular"
+                yield _on_one_line(f"{item.question} NA; assumed: {assumed}")
+
+
+def _notes(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    """What became of what people added; what the judge passes over is told as well."""
+    if debate.notes:
+        lines = [_note(note, verdict) for note in debate.notes]
+        yield f"# What became of the notes\n\n{bullets(lines)}"
+
+
+def _note(note: Note, verdict: Verdict) -> str:
+    outcome = next((one for one in verdict.notes if one.note == note.id), None)
+    used = "used" if outcome and outcome.used else "not used"
+    why = outcome.explanation if outcome else "The judge says nothing about it."
+    who = note.author.name or note.author.id
+    return _on_one_line(f"{who}: “{note.text}” ({used}) {why}")
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _last_line(debate: Debate, verdict: Verdict) -> str:
-    return f"Confidence: {verdict.confidence} of 100. {vote_words(debate)}"
+    cost = money(debate.usage.cost)
+    return f"Confidence: {verdict.confidence} of 100. {vote_words(debate)} Cost: {cost}."

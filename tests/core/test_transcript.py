@@ -217,6 +217,25 @@ def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
+def test_the_decision_says_what_was_assumed_what_became_of_notes_and_what_it_cost() -> None:
+    debate = fold(a_log())
+    text = decision_text(debate)
+
+    assert "# Assumptions\n\n- Who runs it? NA; assumed: The team.\n" in text
+    assert "How many jobs?" not in text
+    assert "- Dana: “Mind the budget.” (used) Security took it up." in text
+    assert f"Cost: {money(debate.usage.cost)}." in text
+
+
+def test_a_note_that_the_judge_passes_over_is_in_the_decision() -> None:
+    silent = VerdictReached(verdict=a_verdict().model_copy(update={"notes": ()}))
+    log = [silent if isinstance(one.event, VerdictReached) else one.event for one in a_log()]
+
+    text = decision_text(fold(recorded(log)))
+
+    assert "(not used) The judge says nothing about it." in text
+
+
 async def test_the_report_of_a_whole_debate_leaves_nothing_out() -> None:
     debate, _ = await held(a_setup(rounds=2, provider="offline"))
     text = report(debate)
