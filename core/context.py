@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core import facts
+from core import facts, voting
 from core.formats.registry import format_of
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind
@@ -195,12 +195,11 @@ def _tally(debate: Debate) -> Sequence[Part]:
         f"{score.first_places} first places"
         for score in debate.tally.scores
     ]
-    last = max((ballot.turn.round for ballot in debate.ballots.values()), default=0)
     lines += [
         f"{debate.setup.agent(ballot.voter).name} put "
         f"{debate.setup.agent(ballot.ranking[0]).name} first: {ballot.reasons[ballot.ranking[0]]}"
-        for ballot in debate.ballots.values()
-        if ballot.turn.round == last and ballot.ranking[0] in ballot.reasons
+        for ballot in voting.counted(debate, debate.tally)
+        if ballot.ranking[0] in ballot.reasons
     ]
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 

@@ -6,7 +6,7 @@ Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Ballot, Score, Tally, VoteRules
+from core.models import Ballot, Debate, Score, Tally, VoteRules
 
 #: The vote is called controversial when the best two are no further apart than this.
 CONTROVERSIAL_WITHIN = 1.0
@@ -50,6 +50,13 @@ def check(ranking: Sequence[str], positions: Sequence[str]) -> str:
     repeated = sorted({position for position in ranking if ranking.count(position) > 1})
     faults = (("missing", missing), ("unknown", unknown), ("ranked twice", repeated))
     return "; ".join(f"{what}: {', '.join(which)}" for what, which in faults if which)
+
+
+def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:
+    """The ballots behind a tally: never those cast before the debate or on the way to its end."""
+    cast = [ballot for ballot in debate.ballots.values() if ballot.voter in tally.voters]
+    last = max((ballot.turn.round for ballot in cast), default=0)
+    return [ballot for ballot in cast if ballot.turn.round == last > 0]
 
 
 def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:

@@ -5,17 +5,20 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
 
+from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import bare, literal
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import counted, name_of, number, plain_name
-from core.models import Ballot, Debate, Score, Tally
+from core import voting
+from core.models import Act, Ballot, Debate, Failure, Score, Tally
 
 _BAR_WIDTH = 16
 _NAME_WIDTH = 24
 _CELL_WIDTH = 40
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
+_REASON_LIMIT = 160
 #: A rule of the count alone: whether two texts want the same is for people to judge.
 _CONTROVERSIAL = (
     ":warning: *Controversial:* the best two are no more than one point apart. Read both; they may "
@@ -38,7 +41,7 @@ def vote(debate: Debate, tally: Tally) -> Message:
         blocks += [*sections(_chart(debate, shown)), _table(debate, shown)]
     for words in beside:
         blocks += sections(words)
-    blocks += [*ballot_button(debate), *context(_ballots(debate), _RULES)]
+    blocks += [*ballot_button(debate), *context(_ballots(debate, tally), _RULES)]
     return Message(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
 
 
@@ -68,11 +71,26 @@ def _decider(tally: Tally) -> str:
 
 
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
-    if tally.abstained:
-        names = listed((name_of(debate, agent) for agent in tally.abstained), 600, ", ")
+    failed = {agent: why for agent in tally.abstained if (why := _failure(debate, agent))}
+    unread = [agent for agent in tally.abstained if agent not in failed]
+    if unread:
+        names = listed((name_of(debate, agent) for agent in unread), 600, ", ")
         yield f"Abstained (the ballot could not be read): {names}."
+    if failed:
+        said = (f"{name_of(debate, agent)} ({why})" for agent, why in failed.items())
+        yield f"No ballot came from: {listed(said, 800, ', ')}."
     if len(tally.scores) > _MOST_ROWS:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
+
+
+def _failure(debate: Debate, agent: str) -> str:
+    """Why the agent's final ballot never came; empty if one came that could not be read."""
+    outcomes = (*debate.failures.values(), *debate.abstentions.values())
+    ballots = [one for one in outcomes if one.turn.act is Act.BALLOT and one.turn.agent == agent]
+    last = max(ballots, key=lambda one: one.turn.round, default=None)
+    if not isinstance(last, Failure) or not last.turn.round:
+        return ""
+    return gist(last.reason, _REASON_LIMIT).rstrip(".")
 
 
 def _chart(debate: Debate, scores: Sequence[Score]) -> str:
@@ -110,9 +128,8 @@ def _row(debate: Debate, score: Score) -> tuple[str, ...]:
     )
 
 
-def _ballots(debate: Debate) -> str:
-    last = max((ballot.turn.round for ballot in debate.ballots.values()), default=0)
-    cast = (ballot for ballot in debate.ballots.values() if ballot.turn.round == last)
+def _ballots(debate: Debate, tally: Tally) -> str:
+    cast = voting.counted(debate, tally)
     return listed((_ballot(debate, ballot) for ballot in cast), _BALLOTS_LIMIT)
 
 

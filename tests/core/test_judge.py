@@ -10,11 +10,11 @@ from core.errors import KeyRefused, ProviderError
 from core.events import DebateStarted
 from core.model_call import ModelCalls
 from core.models import Act, Agent, Debate, VerdictSource
-from core.request import ModelRequest
+from core.request import ModelRequest, PartKind
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
 from core.turns import Turns
-from tests.core.bench import DEBATE
+from tests.core.bench import DEBATE, Bench
 
 WHY = "The key is not taken."
 
@@ -72,3 +72,25 @@ async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Seque
     assert debate.verdict.source is VerdictSource.WINNER
     assert debate.verdict.warnings.count(f"The judge failed: {WHY}") == 1
     assert sorted(house.judged()) == ["a1", "a2", "b1"]
+
+
+async def test_the_judge_is_not_shown_ballots_cast_before_the_debate_as_the_vote() -> None:
+    blind = 3
+    asked: list[ModelRequest] = []
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.BALLOT:
+            asked.append(request)
+        useless = request.act is Act.BALLOT and len(asked) > blind
+        return "I abstain." if useless else plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script))
+    debate = await bench.run(a_setup(rounds=1))
+    (request,) = bench.provider.asked(Act.SYNTHESIS)
+    (shown,) = [part.text for part in request.parts if part.kind is PartKind.TALLY]
+
+    assert len(debate.ballots) == blind
+    assert debate.tally
+    assert debate.tally.voters == ()
+    assert " first: " not in shown, "reasons for a first choice"
+    assert "Architect: 0 points, 0 first places" in shown

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models import Act, Ballot, Turn, VoteRules
-from core.voting import check, count
+from core.events import BallotCast, DebateStarted, fold
+from core.models import Act, Ballot, Debate, Tally, Turn, VoteRules
+from core.testing import a_setup, recorded
+from core.voting import check, count, counted
 
 POSITIONS = ("ann", "bob", "cid", "dee")
 
@@ -141,6 +143,38 @@ def test_weights_multiply_a_voters_points() -> None:
     tally = count(("ann", "bob"), ballots, VoteRules(weights={"bob": 3}))
 
     assert (tally.scores[0].position, tally.scores[0].points) == ("bob", 3)
+
+
+def a_debate_with_ballots(*rounds: tuple[int, str]) -> Debate:
+    cast = [
+        BallotCast(ballot=Ballot(turn=Turn(act=Act.BALLOT, round=number, agent=voter), ranking=()))
+        for number, voter in rounds
+    ]
+    return fold(recorded([DebateStarted(setup=a_setup()), *cast]))
+
+
+@pytest.mark.parametrize(
+    ("voters", "expected"),
+    [
+        (("architect", "security"), ["r2/ballot/architect", "r2/ballot/security"]),
+        (("architect",), ["r2/ballot/architect"]),
+        ((), []),
+        (("simplicity",), []),
+    ],
+)
+def test_the_ballots_behind_a_tally_are_those_it_counted(
+    voters: tuple[str, ...], expected: list[str]
+) -> None:
+    debate = a_debate_with_ballots(
+        (0, "architect"),
+        (0, "simplicity"),
+        (1, "architect"),
+        (2, "architect"),
+        (2, "security"),
+    )
+    tally = Tally(scores=(), winners=(), controversial=False, voters=voters)
+
+    assert [ballot.turn.key for ballot in counted(debate, tally)] == expected
 
 
 def test_nobody_voted_means_nobody_won() -> None:

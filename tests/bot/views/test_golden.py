@@ -231,6 +231,39 @@ def test_a_vote_without_ballots_has_no_winner():
     assert "*Nobody won:* no ballot could be counted." in vote(debate, tally).text
 
 
+def a_vote_without_final_ballots() -> Debate:
+    """Everybody voted before the debate; in the end one ballot is useless and two never came."""
+    blind = [
+        BallotCast(ballot=cast.ballot.model_copy(update={"turn": before}))
+        for cast in (ranked("security", "simplicity"), ranked("architect", "simplicity"))
+        for before in (Turn(act=Act.BALLOT, round=0, agent=cast.ballot.voter),)
+    ]
+    useless = Abstention(turn=Turn(act=Act.BALLOT, round=1, agent="security"), reason="No.")
+    lost = ("security", "architect", "simplicity")
+    tally = Tally(scores=(), winners=(), controversial=False, voters=(), abstained=lost)
+    return a_debate(
+        *DRAFTS,
+        *blind,
+        BallotAbstained(abstention=useless),
+        failed(Act.BALLOT, "architect"),
+        failed(Act.BALLOT, "simplicity"),
+        VoteTallied(tally=tally),
+    )
+
+
+def test_ballots_from_before_the_debate_never_pass_for_the_vote():
+    debate = a_vote_without_final_ballots()
+    assert "ranked:" not in shown(vote(debate, tally_of(debate)))
+
+
+def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_read():
+    debate = a_vote_without_final_ballots()
+    said = vote(debate, tally_of(debate)).text
+    assert "Abstained (the ballot could not be read): Security." in said
+    why = "The provider does not answer"
+    assert f"No ballot came from: Architect ({why}), Simplicity ({why})." in said
+
+
 def test_an_unknown_price_is_called_so():
     unknown = CALL.model_copy(update={"usage": Usage(cost=None)})
     made = Contribution(
