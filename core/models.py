@@ -193,14 +193,18 @@ class Ending(StrEnum):
     CONVERGED = "converged"
 
 
+#: No debate ends early before so many rounds: one round shows nothing of what moves.
+FEWEST_ROUNDS = 2
+
+
 class Termination(Value):
     """When the rounds end."""
 
     ending: Ending = Ending.FIXED
     #: Mean likeness of the positions, 0 to 1, from which they count as converged.
     threshold: float = 0.8
-    #: Never end earlier.
-    min_rounds: int = 2
+    #: Never end earlier; fewer than `FEWEST_ROUNDS` count as so many.
+    min_rounds: int = FEWEST_ROUNDS
 
 
 class Clarifying(Value):

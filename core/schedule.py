@@ -11,7 +11,7 @@ from core import convergence
 from core.events import DebateConcluded, DebateFailed
 from core.formats import clarifying
 from core.formats.registry import format_of, turns_ready
-from core.models import ENGINE, JUDGE, Act, Ballot, Debate, Ending, Status, Turn
+from core.models import ENGINE, FEWEST_ROUNDS, JUDGE, Act, Ballot, Debate, Ending, Status, Turn
 from core.strategies import registry as strategies
 
 
@@ -108,7 +108,7 @@ def _rounds_open(debate: Debate) -> int:
     rules, wished = debate.setup.termination, debate.setup.rounds
     if rules.ending is Ending.FIXED:
         return wished
-    for number in range(max(1, rules.min_rounds), wished):
+    for number in range(max(FEWEST_ROUNDS, rules.min_rounds), wished):
         if turns_ready(debate, number) or _missing_ballots(debate, number):
             return number
         if has_settled(debate, number):

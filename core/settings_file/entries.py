@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from core.capabilities import Price
-from core.models import Clarifying, Limits, Summarization, Termination
+from core.models import FEWEST_ROUNDS, Clarifying, Limits, Summarization, Termination
 from core.settings import Settings
 
 _LIMITS, _CLARIFYING, _TERMINATION = Limits(), Clarifying(), Termination()
@@ -135,12 +135,15 @@ class TerminationEntry(Entry):
     """When the rounds end."""
 
     type: Literal["fixed", "converged"] = Field(
-        default="fixed", description="After all rounds, or as soon as positions have converged."
+        default="fixed",
+        description="After all rounds, or as soon as positions converge or nothing moves.",
     )
     threshold: float = Field(
         default=_TERMINATION.threshold, ge=0, le=1, description="Likeness that counts as converged."
     )
-    min_rounds: int = Field(default=_TERMINATION.min_rounds, ge=1, description="Never end earlier.")
+    min_rounds: int = Field(
+        default=_TERMINATION.min_rounds, ge=FEWEST_ROUNDS, description="Never end earlier."
+    )
 
 
 class ClarificationsEntry(Entry):

@@ -128,8 +128,9 @@ def test_a_panel_never_takes_more_than_seven_rounds() -> None:
     assert max(made.turn.round for made in debate.contributions.values()) == 7
 
 
-def test_stable_ballots_and_like_positions_end_the_debate_early() -> None:
-    settled = Termination(ending=Ending.CONVERGED, threshold=0.0)
+@pytest.mark.parametrize("fewest", [1, 2])
+def test_stable_ballots_and_like_positions_end_the_debate_early(fewest: int) -> None:
+    settled = Termination(ending=Ending.CONVERGED, threshold=0.0, min_rounds=fewest)
     debate = played("critique", rounds=9, termination=settled)
 
     assert max(made.turn.round for made in debate.contributions.values()) == 2

@@ -72,3 +72,8 @@ def test_the_examples_in_the_guide_are_valid() -> None:
     for example in examples:
         check(example, "example.yaml", Known())
         assert valid(yaml.safe_load(example))
+
+
+def test_no_debate_may_end_early_before_two_rounds() -> None:
+    assert valid({"debate": {"termination": {"min_rounds": 2}}})
+    assert not valid({"debate": {"termination": {"min_rounds": 1}}})
