@@ -24,7 +24,7 @@ class Asking:
         """
         self._screen = screen
         self._person = person
-        self._stream = stream or sys.stdin
+        self._lines = _Lines(stream or sys.stdin)
 
     async def answer(self, debate: Debate, asked: Clarification) -> Answer:
         """Put one question; no text, or the end of the input, lets its assumption hold."""
@@ -32,26 +32,35 @@ class Asking:
         self._screen.show("")
         self._screen.say(f"{asked.number}. {asked.question}  ({who})")
         self._screen.say(f"   Enter alone: {asked.assumption}")
-        typed = redact((await _next_line(self._stream)).strip())
+        typed = redact((await self._lines.next()).strip())
         return Answer(number=asked.number, text=typed, by=self._person)
 
 
-async def _next_line(stream: TextIO) -> str:
-    """The next line, read beside the event loop: whoever waits for it can still be cancelled.
+class _Lines:
+    """Lines as they are typed, read beside the event loop: whoever waits can still be cancelled.
 
-    The thread is a daemon, so a program that ends does not wait for somebody to press Enter.
+    The thread is a daemon, so a program that ends does not wait for somebody to press Enter. There
+    is one at a time, whoever it was started for: two would take each other's lines.
     """
-    loop = asyncio.get_running_loop()
-    line: asyncio.Future[str] = loop.create_future()
 
-    def settle(text: str) -> None:
-        if not line.done():
-            line.set_result(text)
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._line: asyncio.Future[str] | None = None
 
-    def read() -> None:
-        text = stream.readline()
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, text)
+    async def next(self) -> str:
+        """Return the next line. What was typed while nobody waited was for nobody, and is gone."""
+        if self._line is None or self._line.done():
+            self._line = self._read()
+        return await asyncio.shield(self._line)
 
-    threading.Thread(target=read, name="terminal-input", daemon=True).start()
-    return await line
+    def _read(self) -> asyncio.Future[str]:
+        loop = asyncio.get_running_loop()
+        line: asyncio.Future[str] = loop.create_future()
+
+        def read() -> None:
+            text = self._stream.readline()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(line.set_result, text)
+
+        threading.Thread(target=read, name="terminal-input", daemon=True).start()
+        return line

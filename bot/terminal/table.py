@@ -10,11 +10,13 @@ from typing import Any
 from bot.terminal.asking import Asking
 from bot.terminal.progress import Screen
 from bot.terminal.who import person
+from core import schedule
 from core.engine import Engine
 from core.errors import MootError
 from core.events import ClarificationAnswered, DebateResumed, Event, StopRequested
 from core.models import Debate, Status, Stop
 from core.ports import Clock, DebateStore
+from core.transcript.words import when
 
 #: Seconds between looks at a debate that waits for a time, not for us.
 _LOOK_AGAIN = 1.0
@@ -30,6 +32,7 @@ class Table:
         self._engine = engine
         self._store = store
         self._clock = clock
+        self._screen = screen
         self._asking = Asking(screen, person())
         self._stopped = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
@@ -63,7 +66,7 @@ class Table:
         """Run, and whenever it waits for people, ask the one who is here."""
         debate = await self._engine.run(self._debate_id)
         while debate.status is Status.RUNNING:
-            await self._unless_stopped(self._take_up(debate))
+            await self._unless_over(debate, self._take_up(debate))
             debate = await self._engine.run(self._debate_id)
         return debate
 
@@ -74,21 +77,35 @@ class Table:
             await self._append(DebateResumed(by=person(), origin=secrets.token_hex(8)))
         elif not waiting:
             await self._clock.sleep(_LOOK_AGAIN)
+        if due := schedule.due(debate):
+            self._screen.say(f"Answer until {when(due)}; then the assumptions hold.")
         for asked in waiting:
             answer = await self._asking.answer(debate, asked)
             await self._append(ClarificationAnswered(answer=answer))
 
-    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work, but let go of it as soon as the debate is stopped."""
+    async def _unless_over(self, debate: Debate, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work, but let go of it once the debate is stopped or the time to answer is up."""
         doing = asyncio.create_task(work)
         stopped = asyncio.create_task(self._stopped.wait())
+        late = asyncio.create_task(self._wait_until_due(debate))
         try:
-            await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({doing, stopped, late}, return_when=asyncio.FIRST_COMPLETED)
             if doing.done():
                 doing.result()
+            elif late.done():
+                self._screen.say("The time to answer is over; the assumptions hold.")
         finally:
-            doing.cancel()
-            stopped.cancel()
+            for task in (doing, stopped, late):
+                task.cancel()
+
+    async def _wait_until_due(self, debate: Debate) -> None:
+        """Wait for the end of the time to answer; for ever where there is none."""
+        due = schedule.due(debate)
+        if due is None:
+            await asyncio.Event().wait()
+            return
+        while (left := (due - self._clock.now()).total_seconds()) > 0:
+            await self._clock.sleep(left)
 
     async def _append(self, event: Event) -> None:
         await self._store.append(self._debate_id, event, at=self._clock.now())

@@ -41,12 +41,12 @@ class Shell:
             timeout=50,
         )
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
         return subprocess.Popen(  # noqa: S603 - our own program
             [*MOOT, *words],
             cwd=self.folder,
             env=self._environment,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -187,3 +187,14 @@ def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:
     shell.run("list")
 
     assert (shell.folder / "moot.db").stat().st_mode & 0o077 == 0
+
+
+def test_it_waits_for_answers_only_as_long_as_it_says_and_then_ends(shell: Shell) -> None:
+    (shell.folder / "quick.yaml").write_text("debate: {clarifications: {wait_seconds: 1}}\n", encoding="utf-8")
+    words = ("debate", QUESTION, "--rounds", "1", "--clarify", "--config", "quick.yaml")
+    process = shell.start(*words, stdin=subprocess.PIPE)  # open, and nobody types
+
+    assert process.wait(timeout=50) == 0
+    said, told = process.communicate()
+    assert "NA; assumed: " in said.partition("# Assumptions")[2]
+    assert "The time to answer is over; the assumptions hold." in told

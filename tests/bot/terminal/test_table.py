@@ -2,12 +2,16 @@
 
 import asyncio
 import io
+import json
 import os
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
 import pytest
 
+from bot.terminal.asking import Asking
 from bot.terminal.progress import LineScreen, Progress
 from bot.terminal.table import Table
 from core.clock import SystemClock
@@ -15,10 +19,10 @@ from core.engine import Engine
 from core.errors import MootError
 from core.events import DebatePaused, DebateStarted, fold
 from core.model_call import ModelCalls
-from core.models import Act, Debate, Person, Status
+from core.models import Act, Clarification, Clarifying, Debate, Person, Status
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
-from core.testing import ScriptedProvider, a_setup
+from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from core.turns import Turns
 
 DEBATE = "dabc2345"
@@ -48,9 +52,12 @@ class Sitting:
         self.store = InMemoryStore()
         self.shown = io.StringIO()
 
-    async def start(self) -> asyncio.Task[Debate]:
+    async def start(self, clarifying: Clarifying | None = None) -> asyncio.Task[Debate]:
         clock, screen = SystemClock(), LineScreen(self.shown)
-        started = DebateStarted(setup=a_setup(rounds=1))
+        setup = a_setup(rounds=1)
+        if clarifying:
+            setup = setup.model_copy(update={"clarifying": clarifying})
+        started = DebateStarted(setup=setup)
         await self.store.create(DEBATE, started, origin="test", at=clock.now())
         calls = ModelCalls({"scripted": self.provider}, clock)
         engine = Engine(store=self.store, turns=Turns(calls), sink=Progress(screen), clock=clock)
@@ -63,6 +70,63 @@ class Sitting:
 
 def press_ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextIO]:
+    """What somebody types on; nothing is typed unless the test does."""
+    there, here = os.pipe()
+    with os.fdopen(there) as stream, os.fdopen(here, "w") as keys:
+        monkeypatch.setattr(sys, "stdin", stream)
+        yield keys
+        keys.close()  # whoever still reads sees the end, and lets go of the stream
+
+
+def asking(request: ModelRequest) -> str:
+    if request.act is not Act.QUESTIONS:
+        return plausible_reply(request)
+    return json.dumps({"questions": [{"question": "How many jobs?", "assumption": "Few"}]})
+
+
+@pytest.mark.usefixtures("keyboard")
+async def test_when_nobody_answers_in_time_the_assumptions_hold() -> None:
+    sitting = Sitting(ScriptedProvider(asking))
+    debate = await (await sitting.start(Clarifying(enabled=True, wait_seconds=0.2)))
+
+    assert debate.status is Status.CONCLUDED
+    assert len(debate.closed) == 1
+    assert debate.answers == {}
+    assert "then the assumptions hold." in sitting.shown.getvalue()
+    assert "The time to answer is over" in sitting.shown.getvalue()
+
+
+async def test_what_is_typed_in_time_is_the_answer(keyboard: TextIO) -> None:
+    sitting = Sitting(ScriptedProvider(asking))
+    keyboard.write("A thousand\n")
+    keyboard.flush()
+    debate = await (await sitting.start(Clarifying(enabled=True, wait_seconds=600)))
+
+    assert debate.answers[1].text == "A thousand"
+    assert "The time to answer is over" not in sitting.shown.getvalue()
+
+
+async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard: TextIO) -> None:
+    desk = Asking(LineScreen(io.StringIO()), Person(id="U1"), sys.stdin)
+    debate = fold(recorded([DebateStarted(setup=a_setup(rounds=1))]))
+    first, second = (
+        Clarification(number=number, question="?", assumption="", asked_by=()) for number in (1, 2)
+    )
+    given_up = asyncio.create_task(desk.answer(debate, first))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+
+    waiting = asyncio.create_task(desk.answer(debate, second))
+    await asyncio.sleep(0)
+    keyboard.write("For the second\n")
+    keyboard.flush()
+
+    assert (await waiting).text == "For the second"
 
 
 async def test_ctrl_c_ends_with_a_partial_decision() -> None:
