@@ -190,7 +190,9 @@ def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:
 
 
 def test_it_waits_for_answers_only_as_long_as_it_says_and_then_ends(shell: Shell) -> None:
-    (shell.folder / "quick.yaml").write_text("debate: {clarifications: {wait_seconds: 1}}\n", encoding="utf-8")
+    (shell.folder / "quick.yaml").write_text(
+        "debate: {clarifications: {wait_seconds: 1}}\n", encoding="utf-8"
+    )
     words = ("debate", QUESTION, "--rounds", "1", "--clarify", "--config", "quick.yaml")
     process = shell.start(*words, stdin=subprocess.PIPE)  # open, and nobody types
 
