@@ -72,10 +72,10 @@ def _decider(tally: Tally) -> str:
 
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     failed = {agent: why for agent in tally.abstained if (why := _failure(debate, agent))}
-    unread = [agent for agent in tally.abstained if agent not in failed]
-    if unread:
-        names = listed((name_of(debate, agent) for agent in unread), 600, ", ")
-        yield f"Abstained (the ballot could not be read): {names}."
+    useless = [agent for agent in tally.abstained if agent not in failed]
+    if useless:
+        names = listed((name_of(debate, agent) for agent in useless), 600, ", ")
+        yield f"Abstained (the ballot could not be used): {names}."
     if failed:
         said = (f"{name_of(debate, agent)} ({why})" for agent, why in failed.items())
         yield f"No ballot came from: {listed(said, 800, ', ')}."
@@ -84,7 +84,7 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
 
 
 def _failure(debate: Debate, agent: str) -> str:
-    """Why the agent's final ballot never came; empty if one came that could not be read."""
+    """Why the agent's final ballot never came; empty if one came that is no use."""
     outcomes = (*debate.failures.values(), *debate.abstentions.values())
     ballots = [one for one in outcomes if one.turn.act is Act.BALLOT and one.turn.agent == agent]
     last = max(ballots, key=lambda one: one.turn.round, default=None)

@@ -232,7 +232,7 @@ def test_a_vote_without_ballots_has_no_winner():
 
 
 def a_vote_without_final_ballots() -> Debate:
-    """Everybody voted before the debate; in the end one ballot is useless and two never came."""
+    """Everybody voted before the debate; in the end one ballot is no use and two never came."""
     blind = [
         BallotCast(ballot=cast.ballot.model_copy(update={"turn": before}))
         for cast in (ranked("security", "simplicity"), ranked("architect", "simplicity"))
@@ -256,10 +256,10 @@ def test_ballots_from_before_the_debate_never_pass_for_the_vote():
     assert "ranked:" not in shown(vote(debate, tally_of(debate)))
 
 
-def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_read():
+def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_used():
     debate = a_vote_without_final_ballots()
     said = vote(debate, tally_of(debate)).text
-    assert "Abstained (the ballot could not be read): Security." in said
+    assert "Abstained (the ballot could not be used): Security." in said
     why = "The provider does not answer"
     assert f"No ballot came from: Architect ({why}), Simplicity ({why})." in said
 
