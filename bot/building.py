@@ -72,9 +72,21 @@ def build_providers(
     return found
 
 
-def build_calls(environment: BotSettings, settings: Settings) -> ModelCalls:
-    """Return what asks models, with the settings' own capabilities and prices."""
-    providers = build_providers(environment, settings.models)
+def build_calls(
+    environment: BotSettings,
+    settings: Settings,
+    offline: Callable[[ModelProvider], ModelProvider] | None = None,
+) -> ModelCalls:
+    """Return what asks models, with the settings' own capabilities and prices.
+
+    Args:
+        environment: Keys and addresses.
+        settings: What they say about models and prices.
+        offline: Makes what stands in the offline engine's place; None: the engine itself.
+    """
+    providers = dict(build_providers(environment, settings.models))
+    if offline is not None:
+        providers["offline"] = offline(providers["offline"])
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables)
 

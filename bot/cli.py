@@ -100,7 +100,9 @@ def demo(  # noqa: PLR0913 - one per option
     question: Annotated[str, typer.Option(help="What to debate. Default: a sample.")] = "",
     once: Annotated[bool, typer.Option("--once", help="Print the thread, then exit.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is.")] = 8765,
-    fast: Annotated[bool, typer.Option("--fast", help="No pauses between posts.")] = False,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="No pauses: turns and posts at once.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of the debate.")] = None,
     agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",

@@ -22,15 +22,17 @@ from bot.outbox.pace import FAST, Pace
 from bot.payloads import plain
 from bot.serving import start_up, stop_signal
 from bot.settings import SlackAccess
+from bot.unhurried import Unhurried
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.rates import QUICK
 from bot.workspace.rates import Pace as WorkspacePace
 from bot.workspace.workspace import Workspace, run_workspace
+from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
 from core.model_call import ModelCalls
 from core.models import Clarifying, Debate, Status
-from core.ports import DebateFilter
+from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 
 QUESTION = (
@@ -60,7 +62,7 @@ class Demo:
     question: str = ""
     #: 0 for any free port.
     port: int = PORT
-    #: No pauses between posts.
+    #: No pauses between posts and turns.
     fast: bool = False
     #: Print the thread and end with it, instead of waiting for Ctrl-C.
     once: bool = False
@@ -234,7 +236,14 @@ def asking(settings: Settings) -> Settings:
 def _wait_in_words(settings: Settings) -> str:
     if not settings.clarifying.enabled:
         return ""
-    return f"\nThe agents ask you first and wait {_WAIT_SECONDS:.0f} s (on Slack: 15 minutes)."
+    return f"The agents ask you first and wait {_WAIT_SECONDS:.0f} s (on Slack: 15 minutes).\n"
+
+
+def _pace_in_words(demo: Demo) -> str:
+    """How long the offline engine takes, where it takes part."""
+    if demo.fast or demo.settings.agent_model.provider != "offline":
+        return ""
+    return "\nA turn takes a few seconds, as with a model: time to read and steer. Without: --fast"
 
 
 def costs_money(settings: Settings) -> bool:
@@ -283,7 +292,7 @@ async def show(wanted: Wanted) -> int:
     debating = demo_settings(chosen, wanted.rounds, wanted.agents)
     demo = Demo(
         settings=debating if wanted.once else asking(debating),
-        calls=build_calls(settings, chosen),
+        calls=build_calls(settings, chosen, None if wanted.fast else _unhurried),
         models=model_sets(settings),
         question=wanted.question,
         port=wanted.port,
@@ -293,8 +302,13 @@ async def show(wanted: Wanted) -> int:
     )
     async with demo.stage() as stage:
         typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
-        typer.echo(f"{models_in_words(demo.settings)}{_wait_in_words(demo.settings)}\n")
+        typer.echo(f"{models_in_words(demo.settings)}{_pace_in_words(demo)}")
+        typer.echo(_wait_in_words(demo.settings))
         return await _play(demo, stage)
+
+
+def _unhurried(engine: ModelProvider) -> ModelProvider:
+    return Unhurried(engine, SystemClock())
 
 
 async def _play(demo: Demo, stage: Stage) -> int:
