@@ -121,7 +121,7 @@ def _clarifications(debate: Debate) -> str:
 def _history(debate: Debate, turn: Turn) -> Sequence[Part]:
     if turn.act in _WITHOUT_HISTORY or turn.round == 0:
         return ()
-    return strategy_of(debate).history(debate, turn)
+    return strategy_of(debate, turn.agent).history(debate, turn)
 
 
 def _notes(debate: Debate) -> Sequence[Part]:

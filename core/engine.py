@@ -30,7 +30,7 @@ from core.events import (
     TurnFailed,
     apply,
 )
-from core.models import ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
+from core.models import ENGINE, SUMMARIZER, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 
 _log = structlog.get_logger(__name__)
@@ -293,11 +293,16 @@ class _Run:
             await self._append(TurnFailed(failure=_late(turn)))
 
     def _bounded_by_round(self) -> Sequence[Work]:
-        """Work with a model inside a round: not the questions before it, not the end."""
+        """Work with a model inside a round: not the questions before it, not the end.
+
+        Nor summaries made in the background: they belong to a round that is over.
+        """
         return [
             work
             for work in self._working.values()
-            if work.turn.round and work.turn.agent != ENGINE and not schedule.is_ending(work.turn)
+            if work.turn.round
+            and work.turn.agent not in {ENGINE, SUMMARIZER}
+            and not schedule.is_ending(work.turn)
         ]
 
     def _since(self, debate: Debate) -> float:

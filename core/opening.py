@@ -78,7 +78,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         place=wish.place,
         format=form,
         rounds=rounds,
-        agents=tuple(_completed(agent, settings) for agent in roster),
+        agents=tuple(_fitting(_completed(agent, settings), form) for agent in roster),
         judge=judge,
         summarizer=_summarizer(judge, settings.summary_model),
         limits=settings.limits,
@@ -209,6 +209,15 @@ def _summarization(form: str, settings: Settings) -> Summarization:
     if form == PANEL and not settings.method_chosen:
         return chosen.model_copy(update={"method": ContextMethod.ROUNDS})
     return chosen
+
+
+def _fitting(agent: Agent, form: str) -> Agent:
+    """The agent with summaries that fit the format, where its own rules name no method."""
+    own = agent.summarization
+    if form != PANEL or own is None or "method" in own.model_fields_set:
+        return agent
+    fitting = own.model_copy(update={"method": ContextMethod.ROUNDS})
+    return agent.model_copy(update={"summarization": fitting})
 
 
 def _default_names() -> str:

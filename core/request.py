@@ -95,6 +95,9 @@ class ModelRequest:
     delimiter: str
     #: Cap on the reply, hidden reasoning not counted.
     max_output_tokens: int = 2048
+    #: Characters after which the reply is cut; None: it is not. Offline engines need it, a model
+    #: reads it in its task.
+    most_chars: int | None = None
     answer: AnswerForm | None = None
     temperature: float | None = None
     effort: Effort = Effort.MEDIUM

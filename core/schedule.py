@@ -36,13 +36,12 @@ def _ready(debate: Debate) -> Sequence[Turn]:
 
 def blocked(debate: Debate) -> Sequence[Turn]:
     """Turns that lack nothing but a summary made in the background. There should be none, ever."""
-    strategy = strategies.strategy_of(debate)
-    if debate.status is not Status.RUNNING or not strategy.IN_BACKGROUND:
+    if debate.status is not Status.RUNNING:
         return ()
     if is_cut_short(debate) or clarifying.ready(debate) is not None:
         return ()
     turns = turns_ready(debate, rounds_open(debate))
-    return tuple(turn for turn in turns if strategy.lacks(debate, turn))
+    return tuple(turn for turn in turns if strategies.is_blocked(debate, turn))
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
@@ -148,15 +147,14 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     """The format's turns, and what runs beside them: ballots on the way and summaries."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
-    strategy = strategies.strategy_of(debate)
     beside = (
         *clarifying.asked_by_facilitator(debate),
         *_blind_ballots(debate),
-        *strategy.ready(debate),
+        *strategies.ready(debate, rounds),
     )
     if not turns and rounds < debate.setup.rounds and not beside:
         return _missing_ballots(debate, rounds)
-    return (*(turn for turn in turns if not strategy.lacks(debate, turn)), *beside)
+    return (*(turn for turn in turns if not strategies.lacks(debate, turn)), *beside)
 
 
 def _blind_ballots(debate: Debate) -> Sequence[Turn]:

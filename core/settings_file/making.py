@@ -126,14 +126,16 @@ def _limits(entry: LimitsEntry) -> Limits:
 
 
 def _summaries(entry: SummaryEntry, prompts: Prompts) -> Summarization:
+    """The debate's summarization; its method counts as set only if somebody chose it."""
     file = entry.prompt_file
-    return Summarization(
+    rules = Summarization(
         enabled=entry.enabled,
-        method=ContextMethod(entry.method),
         threshold=entry.threshold,
         max_length=entry.max_length,
         prompt=prompts.one(file, "summary", "for summaries") if file else None,
     )
+    chosen = "method" in entry.model_fields_set
+    return rules.model_copy(update={"method": ContextMethod(entry.method)} if chosen else {})
 
 
 class _Speakers:

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from core.models import ContextMethod, Debate, Turn
 from core.request import Part, PartKind
 from core.strategies.history import as_text, perspective
+from core.strategies.material import Material
 
 METHOD = ContextMethod.FULL
 #: Whether summaries are made beside the debate, so that no turn should ever wait for one.
 IN_BACKGROUND = False
 
 
-def ready(debate: Debate) -> Sequence[Turn]:
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """There is nothing to summarise."""
-    del debate
+    del debate, rounds
     return ()
 
 
@@ -21,6 +22,11 @@ def lacks(debate: Debate, turn: Turn) -> bool:
     """No turn waits for a summary."""
     del debate, turn
     return False
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """There is nothing to summarise."""
+    del debate, turn
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:

@@ -6,10 +6,20 @@ made from its condensed contributions; from the fourth round on, all earlier rou
 
 from collections.abc import Sequence
 
-from core.models import SUMMARIZER, Act, ContextMethod, Contribution, Debate, Turn
+from core.models import (
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    SummaryKind,
+    Turn,
+)
 from core.request import Part, PartKind
-from core.strategies import rounds
-from core.strategies.history import as_text, is_complete, round_of
+from core.strategies import rounds as by_round
+from core.strategies.history import as_text, is_complete, is_foreseen, round_of, rounds_over
+from core.strategies.material import Material, StandIn, in_characters
+from core.strategies.rules import rules_of
 
 METHOD = ContextMethod.HIERARCHICAL
 #: Whether summaries are made beside the debate, so that no turn should ever wait for one.
@@ -18,15 +28,26 @@ IN_BACKGROUND = True
 DEBATE_AFTER = 3
 
 
-def ready(debate: Debate) -> Sequence[Turn]:
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Long contributions to condense, finished rounds and the debate to sum up."""
-    turns = (*_contributions(debate), *_finished(debate), *_so_far(debate))
+    turns = (*_contributions(debate), *_finished(debate, rounds), *_so_far(debate, rounds))
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def lacks(debate: Debate, turn: Turn) -> bool:
     """As with `rounds`: only the summary of the round before the last one is waited for."""
-    return rounds.lacks(debate, turn)
+    return by_round.lacks(debate, turn)
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """A long contribution, a round of condensed ones, or all rounds so far."""
+    if turn == by_round.summary_turn(turn.round):
+        said = [condensed(debate, made) for made in round_of(debate, turn.round)]
+        return by_round.of_round(debate, turn.round, said, METHOD)
+    if turn == debate_turn(turn.round):
+        return by_round.of_rounds(debate, turn.round, METHOD)
+    made = debate.contributions.get(turn.target or "")
+    return _of_contribution(debate, made) if made else None
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -62,46 +83,57 @@ def debate_turn(number: int) -> Turn:
     return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target="debate")
 
 
+def _of_contribution(debate: Debate, made: Contribution) -> Material:
+    """It may have half of what a whole history may; uncondensed, it is shown in full."""
+    rules = rules_of(debate, made.turn.agent)
+    half = rules.model_copy(update={"max_length": max(1, rules.max_length // 2), "method": METHOD})
+    whole = StandIn(text=made.text, method="full text")
+    return in_characters(SummaryKind.CONTRIBUTION, made.text, half, whole)
+
+
 def _contributions(debate: Debate) -> Sequence[Turn]:
-    most = debate.setup.summarization.threshold
-    last = debate.setup.rounds
+    """Long contributions of all rounds but the last; longer than their authors' threshold."""
     return [
         contribution_turn(made)
         for made in debate.contributions.values()
-        if len(made.text) >= most and not made.carried_from and made.turn.round < last
+        if len(made.text) >= rules_of(debate, made.turn.agent).threshold
+        and not made.carried_from
+        and is_foreseen(debate, made.turn.round + 1, debate.setup.rounds)
     ]
 
 
-def _finished(debate: Debate) -> Sequence[Turn]:
+def _finished(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Rounds that are over and whose contributions are condensed."""
-    over = [number for number in range(1, debate.setup.rounds) if is_complete(debate, number)]
     pending = {t.round for t in _contributions(debate) if not debate.is_done(t)}
-    return [rounds.summary_turn(number) for number in over if number not in pending]
+    over = rounds_over(debate, rounds)
+    return [by_round.summary_turn(number) for number in over if number not in pending]
 
 
-def _so_far(debate: Debate) -> Sequence[Turn]:
+def _so_far(debate: Debate, rounds: int) -> Sequence[Turn]:
     """The debate up to each round from the third on that is summed up."""
     return [
         debate_turn(number)
-        for number in range(DEBATE_AFTER, debate.setup.rounds)
-        if all(debate.is_done(rounds.summary_turn(n)) for n in range(1, number + 1))
+        for number in range(DEBATE_AFTER, rounds)
+        if all(debate.is_done(by_round.summary_turn(n)) for n in range(1, number + 1))
     ]
 
 
 def _older(debate: Debate, before: int) -> Sequence[Part]:
     """The newest text on the debate so far, then the rounds it does not cover."""
-    parts: list[Part] = []
-    first = 1
+    upto, text = _newest(debate, before)
+    found = [(f"The debate up to round {upto}", text)] if upto else []
+    found += [(f"Round {n}", by_round.in_short(debate, n)) for n in range(upto + 1, before)]
+    return [
+        Part(kind=PartKind.SUMMARY, label=f"{which} in short", text=short)
+        for which, short in found
+        if short
+    ]
+
+
+def _newest(debate: Debate, before: int) -> tuple[int, str]:
+    """The newest text on the debate so far, and up to which round it goes; 0 if there is none."""
     for number in range(before - 1, DEBATE_AFTER - 1, -1):
         summary = debate.summaries.get(debate_turn(number).key)
         if summary:
-            label = f"The debate up to round {number} in short"
-            parts.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
-            first = number + 1
-            break
-    for number in range(first, before):
-        summary = debate.summaries.get(rounds.summary_turn(number).key)
-        if summary:
-            label = f"Round {number} in short"
-            parts.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
-    return parts
+            return number, summary.text
+    return 0, ""

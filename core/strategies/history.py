@@ -24,6 +24,34 @@ def is_complete(debate: Debate, number: int) -> bool:
     return bool(round_of(debate, number)) and not turns_ready(debate, number)
 
 
+def goes_on_to(debate: Debate, number: int, rounds: int) -> bool:
+    """Whether that round will be held, as far as anybody knows: nobody can end the debate before.
+
+    Args:
+        debate: As it stands.
+        number: The round in question.
+        rounds: How many rounds may be held as things stand.
+    """
+    return is_foreseen(debate, number, rounds) and all(
+        turn.round >= number for turn in turns_ready(debate, rounds)
+    )
+
+
+def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
+    """Whether that round may be held, and the format still has turns for it."""
+    if number > rounds:
+        return False
+    return debate.once(
+        ("foreseen", number), lambda: bool(format_of(debate).planned(debate, number))
+    )
+
+
+def rounds_over(debate: Debate, rounds: int) -> Sequence[int]:
+    """The rounds that are complete and not the last one."""
+    found = range(1, rounds)
+    return [n for n in found if is_complete(debate, n) and goes_on_to(debate, n + 1, rounds)]
+
+
 def chars(said: Sequence[Contribution]) -> int:
     """Characters in all."""
     return sum(len(made.text) for made in said)

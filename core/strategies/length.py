@@ -8,27 +8,54 @@ one failed, the full history. Source: dialectic's context summarization.
 
 from collections.abc import Sequence
 
-from core.models import Act, ContextMethod, Debate, Summarization, Summary, Turn, turn_of
+from core.models import (
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Debate,
+    Summary,
+    SummaryKind,
+    Turn,
+    turn_of,
+)
 from core.request import Part, PartKind
 from core.strategies import full
-from core.strategies.history import as_text, chars, is_complete, perspective
+from core.strategies.history import (
+    as_text,
+    chars,
+    goes_on_to,
+    is_complete,
+    is_foreseen,
+    perspective,
+)
+from core.strategies.material import Material, in_characters
+from core.strategies.rules import method_of, rules_of
 
 METHOD = ContextMethod.LENGTH
 #: Whether summaries are made beside the debate, so that no turn should ever wait for one.
 IN_BACKGROUND = False
 
 
-def ready(debate: Debate) -> Sequence[Turn]:
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Summaries to be made at the start of the rounds that have begun."""
-    rounds = range(2, debate.setup.rounds + 1)
-    agents = [agent.id for agent in debate.setup.agents]
-    turns = [summary_turn(number, agent) for number in rounds for agent in agents]
-    return tuple(turn for turn in turns if _is_due(debate, turn))
+    agents = [one.id for one in debate.setup.agents if method_of(debate, one.id) is METHOD]
+    turns = [summary_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
+    return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
 
 def lacks(debate: Debate, turn: Turn) -> bool:
     """Whether the turn waits for its agent's own summary."""
-    return turn.act is not Act.SUMMARY and _is_due(debate, summary_turn(turn.round, turn.agent))
+    own = summary_turn(turn.round, turn.agent)
+    return turn.act is not Act.SUMMARY and _is_due(debate, own, turn.round)
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """The agent's whole perspective; if it cannot be summed up, it is shown in full."""
+    if turn.agent == SUMMARIZER:
+        return None
+    said = perspective(debate, turn.agent, turn.round)
+    text = as_text(debate, said, mine=turn.agent)
+    return in_characters(SummaryKind.PERSPECTIVE, text, rules_of(debate, turn.agent))
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -60,23 +87,18 @@ def summary_turn(number: int, agent: str) -> Turn:
     return turn_of(Act.SUMMARY, number, agent)
 
 
-def rules_of(debate: Debate, agent: str) -> Summarization:
-    """The agent's own settings, else the debate's."""
-    own = next((one.summarization for one in debate.setup.agents if one.id == agent), None)
-    return own or debate.setup.summarization
-
-
-def _is_due(debate: Debate, turn: Turn) -> bool:
+def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     """The round before is over for this agent, its history is long, and there is no summary yet."""
-    rules = rules_of(debate, turn.agent)
-    if turn.round < 2 or not rules.enabled or debate.is_done(turn):  # noqa: PLR2004 - round 1 has no history
+    if turn.round < 2 or debate.is_done(turn):  # noqa: PLR2004 - round 1 has no history
         return False
-    said = perspective(debate, turn.agent, turn.round)
-    return chars(said) >= rules.threshold and _has_begun(debate, turn)
+    length = chars(perspective(debate, turn.agent, turn.round))
+    is_long = length >= rules_of(debate, turn.agent).threshold
+    return is_long and _has_begun(debate, turn, rounds)
 
 
-def _has_begun(debate: Debate, turn: Turn) -> bool:
-    """Whether the agent is through with the round before."""
-    return is_complete(debate, turn.round - 1) or debate.is_done(
-        turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
-    )
+def _has_begun(debate: Debate, turn: Turn, rounds: int) -> bool:
+    """Whether the agent is through with the round before, and this one will be held."""
+    refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
+    if debate.is_done(refined):
+        return is_foreseen(debate, turn.round, rounds)
+    return is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)

@@ -7,10 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.formats.registry import format_of
-from core.models import JUDGE, Act, ContextMethod, Contribution, Debate, Summary, Turn
+from core.models import (
+    FACILITATOR,
+    JUDGE,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    Summary,
+    SummaryKind,
+    Turn,
+)
 from core.request import Part
 from core.strategies import full, hierarchical, length, rounds
-from core.strategies.history import chars
+from core.strategies.history import by_name, chars
+from core.strategies.material import Material, in_characters
+from core.strategies.rules import method_of, rules_of
 
 
 class Strategy(Protocol):
@@ -26,12 +38,16 @@ class Strategy(Protocol):
         """Whether summaries are made beside the debate, so that no turn should wait for one."""
         ...
 
-    def ready(self, debate: Debate) -> Sequence[Turn]:
-        """Summaries that can be made now and are not there yet."""
+    def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
+        """Summaries that can be made now and are not there yet; `rounds` may be held so far."""
         ...
 
     def lacks(self, debate: Debate, turn: Turn) -> bool:
         """Whether the turn has to wait for a summary."""
+        ...
+
+    def material(self, debate: Debate, turn: Turn) -> Material | None:
+        """What is summed up on this turn; None if it is not one of this strategy's."""
         ...
 
     def history(self, debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -42,23 +58,54 @@ class Strategy(Protocol):
 STRATEGIES: Mapping[ContextMethod, Strategy] = {
     full.METHOD: full,
     length.METHOD: length,
+    hierarchical.METHOD: hierarchical,  # before `rounds`: of their common turns it knows more
     rounds.METHOD: rounds,
-    hierarchical.METHOD: hierarchical,
 }
 
 
-def strategy_of(debate: Debate) -> Strategy:
-    """The debate's strategy; switched off, everything is shown in full."""
-    rules = debate.setup.summarization
-    return STRATEGIES[rules.method] if rules.enabled else full
+def strategy_of(debate: Debate, agent: str) -> Strategy:
+    """The agent's strategy; switched off, it sees everything in full."""
+    return STRATEGIES[method_of(debate, agent)]
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Summaries that can be made now, whoever needs them; `rounds` may be held as things stand."""
+    turns = [turn for strategy in _in_use(debate) for turn in strategy.ready(debate, rounds)]
+    return tuple(dict.fromkeys(turns))
+
+
+def lacks(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn has to wait for a summary."""
+    return strategy_of(debate, turn.agent).lacks(debate, turn)
+
+
+def is_blocked(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn waits for a summary that is made in the background."""
+    strategy = strategy_of(debate, turn.agent)
+    return strategy.IN_BACKGROUND and strategy.lacks(debate, turn)
+
+
+def material_for(debate: Debate, turn: Turn) -> Material:
+    """What this turn sums up."""
+    if turn.agent == JUDGE:
+        text = by_name(debate, last_positions(debate))
+        return in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
+    found = (strategy.material(debate, turn) for strategy in _in_use(debate))
+    return next(material for material in found if material)
+
+
+def _in_use(debate: Debate) -> Sequence[Strategy]:
+    """The strategies of all agents and of the debate itself: the facilitator and people read on."""
+    readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
+    methods = {method_of(debate, reader) for reader in readers}
+    return [strategy for method, strategy in STRATEGIES.items() if method in methods]
 
 
 def judge_summary_turn(debate: Debate) -> Turn | None:
     """The turn on which the judge sums up the last positions; None if they are short enough."""
-    rules = debate.setup.summarization
-    if not rules.enabled or rules.method is ContextMethod.FULL:
+    if method_of(debate, JUDGE) is ContextMethod.FULL:
         return None
-    if chars(last_positions(debate)) < rules.threshold:
+    if chars(last_positions(debate)) < rules_of(debate, JUDGE).threshold:
         return None
     return Turn(act=Act.SUMMARY, round=debate.setup.rounds, agent=JUDGE)
 

@@ -24,6 +24,7 @@ from core.models import (
     Act,
     Answer,
     Clarifying,
+    ContextMethod,
     Contribution,
     Debate,
     Limits,
@@ -31,6 +32,7 @@ from core.models import (
     Setup,
     Status,
     Stop,
+    Summarization,
     Turn,
 )
 from core.ports import ModelReply
@@ -72,6 +74,22 @@ async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> 
     assert debate.status is Status.CONCLUDED
     assert debate.failures["r1/critique/security/architect"].reason == "The round's time was up."
     assert debate.verdict
+
+
+async def test_a_background_summary_is_not_bound_by_its_rounds_time() -> None:
+    class Slow(ScriptedProvider):
+        async def complete(
+            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+        ) -> ModelReply:
+            if request.act is Act.SUMMARY:
+                await asyncio.sleep(0.7)
+            return await super().complete(request, on_first_token)
+
+    rules = Summarization(method=ContextMethod.ROUNDS)
+    setup = limited(rounds=3, round_seconds=0.6).model_copy(update={"summarization": rules})
+    debate = await Bench(Slow()).run(setup)
+
+    assert debate.summaries["r1/summary/summarizer"].method == "rounds"
 
 
 async def test_the_judge_is_not_bound_by_the_last_rounds_time() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from core.models import Agent, ContextMethod, ModelChoice, Person, Place
+from core.models import Agent, ContextMethod, ModelChoice, Person, Place, Summarization
 from core.opening import Wish, open_debate
 from core.settings import Settings
 
@@ -170,3 +170,22 @@ def test_background_summaries_are_made_by_a_cheap_model_of_the_judges_provider()
 
     assert (cheap.provider, cheap.model, cheap.fallbacks) == ("anthropic", "haiku", (sonnet,))
     assert open_debate(WISH, far, delimiter="ab").agent("summarizer").model == "sonnet"
+
+
+@pytest.mark.parametrize(
+    ("form", "own", "method"),
+    [
+        ("panel", Summarization(threshold=9), ContextMethod.ROUNDS),
+        ("panel", Summarization(method=ContextMethod.LENGTH), ContextMethod.LENGTH),
+        ("critique", Summarization(threshold=9), ContextMethod.LENGTH),
+    ],
+)
+def test_an_agents_own_rules_name_the_usual_method_of_the_format_if_they_name_none(
+    form: str, own: Summarization, method: ContextMethod
+) -> None:
+    ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m", summarization=own)
+    setup = open_debate(replace(WISH, format=form), Settings(agents=(ann,)), delimiter="ab")
+    rules = setup.agents[0].summarization
+
+    assert rules
+    assert (rules.method, rules.threshold) == (method, own.threshold)

@@ -1,57 +1,31 @@
 """Summaries and context strategies in whole debates with a scripted model."""
 
+import json
+
 import pytest
 
+from core.context import parts_for
 from core.errors import ProviderError, RequestRejected
+from core.events import ContributionMade, DebateStarted, TurnFailed, fold
 from core.metrics import summary_metrics
 from core.models import (
+    SUMMARIZER,
     Act,
     ContextMethod,
+    Contribution,
     Debate,
+    Failure,
     PromptText,
     Status,
     Summarization,
     SummaryKind,
-    Termination,
+    Turn,
 )
-from core.request import ModelRequest, PartKind
-from core.testing import ScriptedProvider, a_setup, plausible_reply
+from core.request import ModelRequest, Part, PartKind
+from core.strategies import rounds
+from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from tests.core.bench import DEBATE, Bench
-
-LONG = "We must keep 2000 jobs per second. " * 20
-
-
-def script(request: ModelRequest) -> str:
-    """Long positions, short summaries."""
-    if request.act is Act.SUMMARY:
-        return "In short: 2000 jobs."
-    if request.act in {Act.PROPOSAL, Act.REFINEMENT, Act.STATEMENT, Act.CRITIQUE}:
-        return f"**{request.role}** {LONG}"
-    return plausible_reply(request)
-
-
-async def held(
-    method: ContextMethod,
-    *,
-    rounds: int = 4,
-    form: str = "critique",
-    provider: ScriptedProvider | None = None,
-    **rules: object,
-) -> tuple[Bench, Debate]:
-    summarization = Summarization(method=method, threshold=1000).model_copy(update=rules)
-    setup = a_setup(rounds=rounds).model_copy(
-        update={
-            "format": form,
-            "summarization": summarization,
-            "termination": Termination(threshold=2),
-        }
-    )
-    bench = Bench(provider or ScriptedProvider(script))
-    return bench, await bench.run(setup)
-
-
-def parts_of(request: ModelRequest, kind: PartKind) -> list[str]:
-    return [part.label for part in request.parts if part.kind is kind]
+from tests.core.summing import held, parts_of, script, summed_up
 
 
 async def test_full_shows_an_agent_its_whole_own_history() -> None:
@@ -91,19 +65,6 @@ async def test_below_the_threshold_nothing_is_summed_up() -> None:
 
     assert not debate.summaries
     assert "Your earlier rounds" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER)
-
-
-async def test_an_agents_own_rules_win_over_the_debates() -> None:
-    never = Summarization(enabled=False)
-    setup = a_setup(rounds=2)
-    agents = (setup.agents[0].model_copy(update={"summarization": never}), *setup.agents[1:])
-    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
-    debate = await Bench(ScriptedProvider(script)).run(
-        setup.model_copy(update={"agents": agents, "summarization": rules})
-    )
-
-    assert "r2/summary/architect" not in debate.summaries
-    assert "r2/summary/security" in debate.summaries
 
 
 async def test_a_failed_perspective_summary_means_the_full_history() -> None:
@@ -155,6 +116,38 @@ async def test_a_prompt_stays_flat_with_rounds() -> None:
     assert max(sizes[9:]) < 1.1 * min(sizes[9:12])
 
 
+async def test_ten_rounds_are_shown_one_by_one() -> None:
+    _, debate = await held(ContextMethod.ROUNDS, rounds=10)
+
+    assert "r5/summary/summarizer/meta" not in debate.summaries
+
+
+async def test_the_eleventh_round_sees_the_first_five_as_one() -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, rounds=11)
+    by_round = [
+        parts_of(request, PartKind.SUMMARY) for request in bench.provider.asked(Act.CRITIQUE)
+    ]
+    tenth, eleventh = by_round[9 * 6 : 10 * 6], by_round[10 * 6 :]
+
+    assert all(labels[0] == "Round 1 in short" for labels in tenth)
+    assert all(labels[0] == "Rounds 1 to 5 in short" for labels in eleventh)
+
+
+async def test_a_failed_meta_summary_keeps_the_single_ones() -> None:
+    def failing(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.SUMMARY and "[Round 5]" in summed_up(request):
+            return RequestRejected("No.")
+        return "We must keep every job." if request.act is Act.SUMMARY else script(request)
+
+    bench, debate = await held(ContextMethod.ROUNDS, rounds=11, provider=ScriptedProvider(failing))
+
+    meta = debate.summaries["r5/summary/summarizer/meta"]
+    assert meta.method == "single summaries"
+    assert meta.warnings == ("The summary failed: No.",)
+    shown = bench.provider.asked(Act.REFINEMENT)[-1].parts[1]
+    assert shown.text == "\n\n".join(f"[Round {n}]\nWe must keep every job." for n in range(1, 6))
+
+
 async def test_after_ten_rounds_the_first_five_become_one_summary() -> None:
     bench, debate = await held(ContextMethod.ROUNDS, rounds=13)
     meta = debate.summaries["r5/summary/summarizer/meta"]
@@ -175,6 +168,41 @@ async def test_summaries_are_long_early_and_short_late(number: int, tokens: int)
     tasks = [request.parts[-1].text for request in bench.provider.asked(Act.SUMMARY)]
 
     assert f"At most {tokens} tokens" in tasks[number - 1]
+
+
+async def test_a_rounds_summary_is_no_longer_than_its_tokens_allow() -> None:
+    def wordy(request: ModelRequest) -> str:
+        return "It takes 2000 jobs. " * 80 if request.act is Act.SUMMARY else script(request)
+
+    _, debate = await held(ContextMethod.ROUNDS, rounds=4, provider=ScriptedProvider(wordy))
+    texts = [debate.summaries[f"r{n}/summary/summarizer"].text for n in (1, 2, 3)]
+
+    assert all(len(text) <= most for text, most in zip(texts, (600, 400, 300), strict=True))
+    assert all(text.endswith("jobs. […]") for text in texts), "cut after a sentence"
+
+
+async def test_a_round_is_late_where_the_format_holds_no_more() -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=15)
+    tasks = [request.parts[-1].text for request in bench.provider.asked(Act.SUMMARY)]
+
+    assert "At most 75 tokens" in tasks[5]
+
+
+@pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.LENGTH])
+async def test_the_last_round_is_not_summed_up_where_the_facilitator_ends_it_early(
+    method: ContextMethod,
+) -> None:
+    def voting(request: ModelRequest) -> str:
+        if request.act is Act.FACILITATION:
+            return json.dumps(json.loads(plausible_reply(request)) | {"decision": "vote"})
+        return script(request)
+
+    bench, debate = await held(
+        method, form="panel", provider=ScriptedProvider(voting), threshold=100
+    )
+
+    assert {made.turn.round for made in debate.contributions.values()} == {1}
+    assert {request.role for request in bench.provider.asked(Act.SUMMARY)} == {"judge"}
 
 
 @pytest.mark.parametrize(
@@ -198,6 +226,44 @@ async def test_a_rounds_summary_falls_back_step_by_step(broken_calls: int, metho
     assert debate.status is Status.CONCLUDED
 
 
+async def test_a_round_whose_summarizer_is_not_set_up_is_shown_by_its_last_contributions() -> None:
+    setup = a_setup(rounds=3)
+    summarizer = setup.judge.model_copy(update={"id": SUMMARIZER, "provider": "gone"})
+    rules = Summarization(method=ContextMethod.ROUNDS)
+    bench = Bench(ScriptedProvider(script))
+    changes = {"summarizer": summarizer, "summarization": rules}
+    debate = await bench.run(setup.model_copy(update=changes))
+
+    assert debate.summaries["r1/summary/summarizer"].method == "last contributions"
+    assert "Round 1 in short" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.SUMMARY)
+
+
+def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
+    """Two rounds of a panel, after the first of which the log holds a failed summary."""
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=3).model_copy(update={"format": "panel", "summarization": rules})
+    turns = [Turn(act=Act.STATEMENT, round=1, agent=agent.id) for agent in setup.agents]
+    said = [Contribution(turn=turn, text=text) for turn, text in zip(turns, texts, strict=False)]
+    events = [DebateStarted(setup=setup), *(ContributionMade(contribution=made) for made in said)]
+    failure = Failure(turn=rounds.summary_turn(1), reason="The round's time was up.")
+    return fold(recorded([*events, TurnFailed(failure=failure)]))
+
+
+@pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL])
+def test_a_round_whose_summary_failed_is_never_left_out(method: ContextMethod) -> None:
+    said = ("Kafka.", "SQS.", "Both.")
+    nothing, shown = (_round_1_for(with_failed_summary(method, *texts)) for texts in ((), said))
+
+    assert nothing.text == "[Round summary unavailable]"
+    assert (shown.label, shown.kind) == ("Round 1 in short", PartKind.SUMMARY)
+    assert [text in shown.text for text in said] == [True] * 3
+
+
+def _round_1_for(debate: Debate) -> Part:
+    turn = Turn(act=Act.STATEMENT, round=3, agent="architect")
+    return next(part for part in parts_for(debate, turn) if "Round 1" in part.label)
+
+
 async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_debate() -> None:
     bench, debate = await held(ContextMethod.HIERARCHICAL, form="panel", rounds=7, threshold=500)
     kinds = [summary.kind for summary in debate.summaries.values()]
@@ -207,6 +273,27 @@ async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_de
     assert "The debate up to round 5 in short" in parts_of(
         bench.provider.asked(Act.STATEMENT)[-1], PartKind.SUMMARY
     )
+
+
+async def test_a_contribution_that_cannot_be_condensed_is_shown_in_full() -> None:
+    def failing(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.SUMMARY and "[Round" not in summed_up(request):
+            return RequestRejected("No.")
+        return script(request)
+
+    bench, debate = await held(
+        ContextMethod.HIERARCHICAL,
+        form="panel",
+        rounds=2,
+        provider=ScriptedProvider(failing),
+        threshold=500,
+    )
+    said = debate.contributions["r1/statement/architect"].text
+    summary = debate.summaries["r1/summary/summarizer/r1/statement/architect"]
+
+    assert (summary.text, summary.method) == (said, "full text")
+    last = next(p for p in bench.provider.asked(Act.STATEMENT)[-1].parts if p.label == "Round 1")
+    assert last.text.count(said) == 1
 
 
 async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> None:
@@ -220,7 +307,7 @@ async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> N
     assert not parts_of(synthesis, PartKind.POSITION)
 
 
-async def test_a_figure_that_a_summary_loses_is_put_back() -> None:
+async def test_a_requirement_that_a_summary_loses_is_put_back_with_its_figure() -> None:
     def forgetful(request: ModelRequest) -> str:
         return "In short: many jobs." if request.act is Act.SUMMARY else script(request)
 
@@ -231,7 +318,7 @@ async def test_a_figure_that_a_summary_loses_is_put_back() -> None:
     )
 
     text = debate.summaries["r2/summary/architect"].text
-    assert text == "Keep in mind: 2000 jobs. In short: many jobs."
+    assert text == "Keep in mind: It must take 2000 jobs. In short: many jobs."
 
 
 async def test_a_summary_is_cut_visibly_at_its_bound() -> None:

@@ -109,8 +109,14 @@ def material_of(request: ModelRequest) -> Material:
         summaries=_texts(parts, PartKind.SUMMARY),
         others=_texts(parts, PartKind.OTHER),
         facts=_joined(parts, PartKind.FACTS),
-        room=int(request.max_output_tokens * 3.5),
+        room=_room(request),
     )
+
+
+def _room(request: ModelRequest) -> int:
+    """Characters a reply may have: what is cut after fewer must not be longer."""
+    most = int(request.max_output_tokens * 3.5)
+    return most if request.most_chars is None else min(most, request.most_chars)
 
 
 def _joined(parts: Sequence[Part], kind: PartKind) -> str:

@@ -36,7 +36,7 @@ def summary(material: Material) -> str:
     texts = [t for t in _texts(material) if t.text.strip()]
     if sections := _in_full_enough(material, texts):
         return "\n\n".join((*sections, FOOTER))
-    room = _room(material, texts) - len(FOOTER) - 2
+    room = _room(material, texts) - len(FOOTER) - 4  # two blank lines
     head = _requirements(material, texts)
     head = head if len(head) <= room else head[:room].rsplit(";", 1)[0]
     body = _chosen(material, texts, room - len(head))

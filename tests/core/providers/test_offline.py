@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -255,6 +256,9 @@ def test_a_summary_is_short_and_keeps_figures_and_requirements() -> None:
     assert "2,000 jobs per second" in text
     assert "two people run it" in text
     assert text.count(FOOTER) == 1
+
+    shorter = replace(request, max_output_tokens=512, most_chars=300)
+    assert len(asyncio.run(OfflineProvider().complete(shorter)).text) <= 300
 
 
 def test_the_facilitator_goes_on_while_a_requirement_is_open_and_votes_when_all_is_said() -> None:

@@ -320,6 +320,24 @@ def test_an_agent_has_its_own_way_of_summarising() -> None:
     assert ann.summarization.prompt == PromptText(text="Text of s.md", source="s.md")
 
 
+@pytest.mark.parametrize(
+    ("debates", "agents", "chosen"),
+    [
+        ("{}", "{threshold: 9}", False),
+        ("{}", "{method: length}", True),
+        ("{method: length}", "{threshold: 9}", True),
+    ],
+)
+def test_it_is_known_whether_an_agents_method_was_chosen(
+    debates: str, agents: str, *, chosen: bool
+) -> None:
+    text = f"debate: {{summarization: {debates}}}\nagents:\n- {{id: ann, summarization: {agents}}}"
+    rules = loaded(text).settings.agents[0].summarization
+
+    assert rules
+    assert ("method" in rules.model_fields_set) is chosen
+
+
 def test_anchors_and_merges_may_be_used() -> None:
     done = loaded("agents:\n- &a {id: ann, provider: openai}\n- {<<: *a, id: bob}")
 

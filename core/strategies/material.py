@@ -1,0 +1,71 @@
+"""What a summary is made from, how long it may be, and what stands in where it fails (pure)."""
+
+from dataclasses import dataclass
+
+from core.models import ContextMethod, PromptText, Summarization, SummaryKind
+
+#: Characters a token has, roughly, in English prose.
+_CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandIn:
+    """Takes the place of a summary that nobody could make."""
+
+    text: str
+    #: What the record calls it.
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What is to be summed up, and into how much."""
+
+    kind: SummaryKind
+    method: ContextMethod
+    text: str
+    #: Characters the summary may have.
+    most_chars: int
+    #: The same in words for the model.
+    length: str
+    #: A prompt of one's own.
+    prompt: PromptText | None
+    #: None: the turn fails, and its strategy shows what was to be summed up.
+    stand_in: StandIn | None = None
+
+    @property
+    def shortened(self) -> str:
+        """For the second try. Of a round, what was said last counts most; no half of the others."""
+        whole = self.kind is not SummaryKind.ROUND
+        return self.text if whole else self.text[-len(self.text) // 2 :]
+
+
+def in_characters(
+    kind: SummaryKind, text: str, rules: Summarization, stand_in: StandIn | None = None
+) -> Material:
+    """Material for a summary as long as those rules allow."""
+    return Material(
+        kind=kind,
+        method=rules.method,
+        text=text,
+        most_chars=rules.max_length,
+        length=f"{rules.max_length} characters",
+        prompt=rules.prompt,
+        stand_in=stand_in,
+    )
+
+
+def in_tokens(
+    kind: SummaryKind, text: str, rules: Summarization, *, tokens: int, stand_in: StandIn
+) -> Material:
+    """Material for a summary of so many tokens."""
+    most = tokens * _CHARS_PER_TOKEN
+    return Material(
+        kind=kind,
+        method=rules.method,
+        text=text,
+        most_chars=most,
+        length=f"{tokens} tokens ({most} characters)",
+        prompt=rules.prompt,
+        stand_in=stand_in,
+    )

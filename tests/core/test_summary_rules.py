@@ -1,0 +1,75 @@
+"""Rules for summaries: the debate's, and those that an agent or the judge has of its own."""
+
+import pytest
+
+from core.models import Act, ContextMethod, Debate, PromptText, Summarization
+from core.testing import ScriptedProvider, a_setup
+from tests.core.bench import Bench
+from tests.core.summing import script
+
+
+async def test_an_agents_own_rules_win_over_the_debates() -> None:
+    never = Summarization(enabled=False)
+    setup = a_setup(rounds=2)
+    agents = (setup.agents[0].model_copy(update={"summarization": never}), *setup.agents[1:])
+    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
+    debate = await Bench(ScriptedProvider(script)).run(
+        setup.model_copy(update={"agents": agents, "summarization": rules})
+    )
+
+    assert "r2/summary/architect" not in debate.summaries
+    assert "r2/summary/security" in debate.summaries
+
+
+async def with_own_rules(own: Summarization, rules: Summarization, rounds: int = 2) -> Debate:
+    """A debate in which the architect has rules of its own."""
+    setup = a_setup(rounds=rounds)
+    agents = (setup.agents[0].model_copy(update={"summarization": own}), *setup.agents[1:])
+    changes = {"agents": agents, "summarization": rules}
+    return await Bench(ScriptedProvider(script)).run(setup.model_copy(update=changes))
+
+
+async def test_an_agents_own_method_wins_over_the_debates() -> None:
+    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
+
+    full = await with_own_rules(Summarization(method=ContextMethod.FULL), rules)
+    assert "r2/summary/architect" not in full.summaries
+    assert "r2/summary/security" in full.summaries
+
+    rounds = await with_own_rules(Summarization(method=ContextMethod.ROUNDS), rules)
+    assert "r2/summary/architect" not in rounds.summaries
+    assert rounds.summaries["r1/summary/summarizer"].method == "rounds"
+
+
+async def test_an_agent_is_summed_up_alone_where_the_debate_sums_up_nothing() -> None:
+    own = Summarization(threshold=1000)
+    debate = await with_own_rules(own, Summarization(enabled=False))
+
+    assert list(debate.summaries) == ["r2/summary/architect"]
+
+
+async def judged(own: Summarization) -> tuple[Bench, Debate]:
+    setup = a_setup(rounds=1)
+    judge = setup.judge.model_copy(update={"summarization": own})
+    bench = Bench(ScriptedProvider(script))
+    return bench, await bench.run(setup.model_copy(update={"judge": judge}))
+
+
+async def test_the_judge_goes_by_its_own_rules() -> None:
+    prompt = PromptText(text="For the judge, {{ length }}.", source="judge.md")
+    own = Summarization(threshold=100, max_length=900, prompt=prompt)
+    bench, debate = await judged(own)
+
+    assert list(debate.summaries) == ["r1/summary/judge"]
+    task = bench.provider.asked(Act.SUMMARY)[0].parts[-1].text
+    assert task.startswith("For the judge, 900 characters.")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"enabled": False}, {"method": ContextMethod.FULL}, {"threshold": 10**6}]
+)
+async def test_the_judge_may_want_no_summary(changes: dict[str, object]) -> None:
+    own = Summarization(threshold=100).model_copy(update=changes)
+    _, debate = await judged(own)
+
+    assert not debate.summaries
