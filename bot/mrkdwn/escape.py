@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 GAP = "\u200b"
 #: A link that was made here: `<https://…>` or `<https://…|label>`.
 LINK = re.compile(r"<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>")
+_FENCE = "```"
 #: Longer addresses stay text.
 LONGEST_URL = 500
 
@@ -67,8 +68,18 @@ def bare(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return what a person typed as safe mrkdwn; addresses become links."""
-    return linked(clean(text)).strip()
+    """Return what a person typed as safe mrkdwn; addresses become links, blocks of code stay."""
+    *pieces, last = clean(text).split(_FENCE)
+    if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
+        last = _FENCE.join((pieces.pop(), last))
+    shown = [_code(piece) if index % 2 else linked(piece) for index, piece in enumerate(pieces)]
+    return "\n".join(filter(None, (piece.strip() for piece in (*shown, linked(last)))))
+
+
+def _code(text: str) -> str:
+    """A block of code, its fences on lines of their own; nothing where nothing is in it."""
+    content = literal(text.strip("\n"))
+    return f"{_FENCE}\n{content}\n{_FENCE}" if content.strip() else ""
 
 
 def linked(text: str) -> str:

@@ -258,6 +258,39 @@ def test_what_people_type_is_shown_as_typed():
     )
 
 
+CODE = "```\ndef f(a):\n    return a &lt; 3\n```"
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("```\ndef f(a):\n    return a < 3\n```", CODE),
+        (
+            "Is this right?\n```\ndef f(a):\n    return a < 3\n```\nOr not?",
+            f"Is this right?\n{CODE}\nOr not?",
+        ),
+        ("Use ```x``` here", "Use\n```\nx\n```\nhere"),
+        ("``````", ""),
+        ("one ``` alone", f"one `{GAP}`` alone"),
+        ("```a``` and ``` alone", f"```\na\n```\nand `{GAP}`` alone"),
+        (
+            "```\n<!channel> @here https://x.example\n```",
+            f"```\n&lt;!channel&gt; @{GAP}here https://x.example\n```",
+        ),
+    ],
+)
+def test_blocks_of_code_that_people_type_stay_blocks_of_code(typed: str, shown: str):
+    assert plain(typed) == shown
+
+
+@given(st.text("`ab\n <", max_size=40))
+def test_blocks_of_code_that_people_type_are_closed(typed: str):
+    shown = plain(typed)
+    assert shown.count("```") % 2 == 0
+    assert "````" not in shown
+    assert all(line == "```" for line in shown.splitlines() if "```" in line)
+
+
 def test_a_gist_is_one_line_without_headings_and_formatting():
     text = "## Proposal\n\nUse **one** queue,\nnot `two`.\n\n- cheap"
     assert gist(text, 100) == "Use one queue, not two. cheap"
