@@ -86,7 +86,8 @@ async def take_decision(reception: Reception, form: FormSubmitted) -> None:
     kind = _kind_of(form)
     newer = form.chosen(FieldId.NEWER.value)
     if kind is DecisionKind.SUPERSEDE:
-        await debate_for(reception, newer, user=form.user_id, team=form.team_id)
+        other = await debate_for(reception, newer, user=form.user_id, team=form.team_id)
+        reception.deciding.check_decision(other)
     decision = Decision(
         kind=kind,
         by=person(form.user_id, form.user_name),

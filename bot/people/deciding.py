@@ -9,7 +9,7 @@ from bot.views.people_vote import is_vote_closed
 from core.errors import BadInput
 from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
 from core.formats.registry import format_of
-from core.models import Debate, Decision, Feedback, PeopleBallot, Person
+from core.models import Debate, Decision, Feedback, PeopleBallot, Person, Status
 from core.ports import DebateEntry, DebateFilter
 from core.redaction import redact
 from core.voting import check
@@ -58,19 +58,20 @@ class Deciding:
         await self.commands.record(debate.id, DecisionRecorded(decision=kept))
 
     async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
-        """Return debates of the same channel that were started later, newest first."""
+        """Return debates of the same channel with a verdict, started later, newest first."""
         place = debate.setup.place
         wanted = DebateFilter(
             workspace=place.workspace, channels=(place.channel,), limit=_MOST_NEWER
         )
         found = await self.commands.store.find(wanted)
         newer = [one for one in found if one.started_at > debate.started_at]
-        if not newer:
+        decided = [one for one in newer if one.status == Status.CONCLUDED]
+        if not decided:
             raise BadInput(
-                "There is no newer debate in this channel. Start one with `/debate`, then "
-                "supersede this one."
+                "There is no newer debate with a verdict in this channel. Start one with "
+                "`/debate`, and supersede this one when it is decided."
             )
-        return newer
+        return decided
 
     async def judge(self, debate: Debate, given: Feedback) -> None:
         """Record whether the verdict was of use; saying it again takes no reason away."""

@@ -11,7 +11,16 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.ids import ActionId, rank_field
-from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.testing import (
+    BotSpec,
+    Message,
+    Team,
+    debate_of,
+    key_of,
+    quick_workspace,
+    running_bot,
+    team_at_work,
+)
 from bot.workspace.workspace import run_workspace
 from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast, ReminderDue
 from core.models import Act, Debate, Decision, DecisionKind, Person
@@ -338,12 +347,33 @@ async def test_a_day_is_over_when_it_is_over_for_who_names_it(team: Team):
 async def test_superseding_needs_a_newer_debate_and_names_it(team: Team):
     board, _ = await ended(team)
     await team.click(board, ActionId.SUPERSEDE.value)
-    missing = "There is no newer debate in this channel"
+    missing = "There is no newer debate with a verdict in this channel"
     await team.workspace.wait_for(lambda: missing in team.told()[-1])
     _, newer = await ended(team, "And what about SQS?")
     state = {"newer": {"newer": {"selected_option": {"value": newer.id}}}}
     await decide(team, board, ActionId.SUPERSEDE, state)
     await board_saying(team, board, f"*Superseded* by debate `{newer.id}`")
+
+
+async def test_only_a_debate_with_a_verdict_can_supersede_another():
+    provider = ScriptedProvider()
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
+        board, _ = await ended(team)
+        provider.latency = 30
+        without = debate_of(team.thread(await team.debate("And what about SQS?"))[0])
+        await team.click(board, ActionId.SUPERSEDE.value)
+        await team.workspace.wait_for(lambda: "no newer debate with a verdict" in team.told()[-1])
+        await team.moot.commands.give_up(without, "It broke.")
+        provider.latency = 0
+        _, newer = await ended(team, "And what about RabbitMQ?")
+        await team.click(board, ActionId.SUPERSEDE.value)
+        form = await form_of(team, "dana")
+        assert newer.id in json.dumps(form)
+        assert without not in json.dumps(form)
+        state = {"newer": {"newer": {"selected_option": {"value": without}}}}
+        await team.workspace.submit("dana", form["id"], state)
+        refused = json.dumps(team.workspace.views("dana")[-1])
+        assert f"Debate `{without}` has no verdict" in refused
 
 
 def revisit(debate: Debate, origin: str) -> DecisionRecorded:
