@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.models import Debate
+from core.models import Debate, Verdict
 
 #: Words that make a sentence a requirement; German ones too, for the teams that ask in German.
 _DEMANDS = re.compile(
@@ -70,6 +70,21 @@ def holds(text: str, fact: Fact) -> bool:
     words = {word.lower() for word in _WORD.findall(fact.text)}
     there = {word.lower() for word in _WORD.findall(text)}
     return not words or len(words & there) / len(words) >= _ENOUGH
+
+
+def words_of(verdict: Verdict) -> str:
+    """Everything a verdict says that could take a fact up."""
+    parts = (
+        verdict.decision,
+        verdict.solution,
+        verdict.implementation,
+        *verdict.tradeoffs,
+        *verdict.recommendations,
+        *verdict.unmet_requirements,
+        *verdict.open_questions,
+        *verdict.overturned_by,
+    )
+    return "\n".join(parts)
 
 
 def _sources(debate: Debate) -> Sequence[tuple[str, str]]:

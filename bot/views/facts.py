@@ -7,7 +7,7 @@ from bot.views.message import listed
 from bot.views.words import counted, name_of
 from core import facts
 from core.formats.registry import format_of
-from core.models import Debate, Verdict
+from core.models import Debate
 
 _LOST_LIMIT = 400
 _FACT_LIMIT = 80
@@ -20,7 +20,7 @@ def kept_facts(debate: Debate) -> str:
     if not known:
         return ""
     if debate.verdict:
-        return _line("the verdict", known, _words(debate.verdict))
+        return _line("the verdict", known, facts.words_of(debate.verdict))
     texts = format_of(debate).positions(debate)
     if not texts:
         return ""
@@ -39,18 +39,3 @@ def _line(place: str, known: Sequence[facts.Fact], text: str) -> str:
         return kept
     names = listed((f"“{gist(fact.text, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")
     return f"{kept} Not taken up: {names}"
-
-
-def _words(reached: Verdict) -> str:
-    """Everything the verdict says that could take a fact up."""
-    parts = (
-        reached.decision,
-        reached.solution,
-        reached.implementation,
-        *reached.tradeoffs,
-        *reached.recommendations,
-        *reached.unmet_requirements,
-        *reached.open_questions,
-        *reached.overturned_by,
-    )
-    return "\n".join(parts)

@@ -7,6 +7,7 @@ from core.models import Contribution, Debate, Guidance, Summary
 from core.stand_ins import answering, stand_in_words
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
+from core.transcript.ledger import facts_section
 from core.transcript.people import team_section
 from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
@@ -37,6 +38,7 @@ def report(debate: Debate) -> str:
         _rounds(debate),
         vote_section(debate),
         verdict_section(debate),
+        facts_section(debate),
         team_section(debate),
         _notes(debate),
         _failures(debate),
