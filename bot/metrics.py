@@ -42,6 +42,10 @@ class Metrics:
         self.cost = self._counter("cost_dollars", "US dollars spent, where prices are known.")
         self.summaries = self._counter("summaries", "Summaries made.")
         self.summary_seconds = self._counter("summary_seconds", "Seconds summaries took.")
+        self.summary_tokens = self._counter("summary_tokens", "Tokens written for summaries.")
+        self.summary_chars = self._counter(
+            "summary_characters", "Characters summed up, and of the summaries.", "when"
+        )
         self.in_time = self._counter("summaries_in_time", "Summaries ready before needed.")
         self.blocked = self._counter("summary_blocked_turns", "Turns that waited for a summary.")
         self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
@@ -123,6 +127,9 @@ class CountingSink:
         made = summary_metrics(await self.store.events(debate_id))
         self.metrics.summaries.inc(made.generated)
         self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
+        self.metrics.summary_tokens.inc(made.tokens)
+        self.metrics.summary_chars.labels("before").inc(made.chars_before)
+        self.metrics.summary_chars.labels("after").inc(made.chars_after)
         self.metrics.in_time.inc(made.ready_before_needed)
         self.metrics.blocked.inc(made.blocked)
         self.metrics.blocked_for.inc(made.blocked_seconds)

@@ -17,8 +17,12 @@ class SummaryMetrics:
     """How the summaries of a debate did."""
 
     generated: int
-    #: Tokens the models wrote per summary, on average.
+    #: Tokens the models wrote, in all and per summary on average.
+    tokens: int
     average_tokens: float
+    #: Characters of what was summed up, and of the summaries.
+    chars_before: int
+    chars_after: int
     #: 1 − characters after / characters before, over all summaries; 0 without any.
     compression: float
     #: Seconds per summary, on average.
@@ -54,6 +58,9 @@ def _figures(made: Sequence[Summary], blocked: dict[str, float]) -> SummaryMetri
     background = sum(1 for summary in made if summary.turn.agent == SUMMARIZER)
     return SummaryMetrics(
         generated=len(made),
+        tokens=sum(call.usage.output_tokens for call in calls),
+        chars_before=before,
+        chars_after=after,
         average_tokens=_mean([call.usage.output_tokens for call in calls]),
         compression=1 - after / before if before else 0.0,
         average_seconds=_mean([call.latency_ms / 1000 for call in calls]),
