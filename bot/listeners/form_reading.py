@@ -17,7 +17,12 @@ FEWEST_AGENTS = 2
 def aim_of(form: Filled) -> Aim:
     """Return where a form leads."""
     kept = form.kept
-    return Aim(channel=kept.get("channel", ""), source=kept.get("source", ""))
+    left_out = kept.get("left_out", "")
+    return Aim(
+        channel=kept.get("channel", ""),
+        source=kept.get("source", ""),
+        left_out=int(left_out) if re.fullmatch(r"[0-9]{1,6}", left_out) else 0,
+    )
 
 
 def channel_of(form: Filled) -> str:

@@ -16,7 +16,7 @@ from bot.listeners.reception import Reception, person, place
 from bot.payloads import FormSubmitted, MessageShortcut
 from bot.store.posts import Channel
 from bot.views.forms import Form, said
-from bot.views.start_form import Aim, Draft, Offer, start_form
+from bot.views.start_form import Aim, Draft, Offer, fitted, start_form
 from core.errors import BadInput
 from core.models import Person
 from core.opening import Wish
@@ -75,8 +75,9 @@ async def open_start_form(reception: Reception, client: AsyncWebClient, opening:
         if reason:
             raise BadInput(reason)
     usual = await reception.starting.usual(Channel(opening.team, opening.channel))
-    draft = Draft(question=opening.question, choices=usual)
-    aim = Aim(channel=opening.channel, source=opening.source)
+    question, context, left_out = fitted(opening.question)
+    draft = Draft(question=question, context=context, choices=usual)
+    aim = Aim(channel=opening.channel, source=opening.source, left_out=left_out)
     view = start_form(draft, _offer(reception), aim, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
     where = place(opening.team, opening.channel)

@@ -1,6 +1,6 @@
 """The forms to start a debate and to set what holds in a channel (pure)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -42,6 +42,8 @@ _FORMAT_WORDS: Mapping[str, str] = {
 _ESTIMATE_BLOCK = "estimate"
 _MOST_ROUNDS = 15
 _NAME_LIMIT = 40
+#: Stands before what a question had no room for.
+_GOES_ON = "The question goes on: "
 
 
 class Draft(Value):
@@ -68,11 +70,35 @@ class Aim:
     channel: str = ""
     #: Link to the message that is to be debated.
     source: str = ""
+    #: Characters of that message that the form has no room for.
+    left_out: int = 0
 
     @property
     def keeps(self) -> Mapping[str, str]:
         """What the form brings back."""
-        return {"channel": self.channel, "source": self.source}
+        left_out = {"left_out": str(self.left_out)} if self.left_out else {}
+        return {"channel": self.channel, "source": self.source, **left_out}
+
+
+def fitted(text: str) -> tuple[str, str, int]:
+    """Return a message as question and context, and how many characters fit into neither.
+
+    A field takes 3,000 characters: what is longer goes on under the context.
+    """
+    question, rest = _cut(text.strip(), TYPED_LIMIT)
+    if not rest:
+        return question, "", 0
+    context_text, left_out = _cut(rest, TYPED_LIMIT - len(_GOES_ON))
+    return question, _GOES_ON + context_text, len(left_out)
+
+
+def _cut(text: str, most: int) -> tuple[str, str]:
+    """As much as fits, up to the end of a word where there is one, and the rest."""
+    if len(text) <= most:
+        return text, ""
+    end = max(text.rfind(" ", 0, most + 1), text.rfind("\n", 0, most + 1))
+    end = end if end > most // 2 else most
+    return text[:end].rstrip(), text[end:].lstrip()
 
 
 def start_form(draft: Draft, offer: Offer, aim: Aim, estimate: str) -> Form:
@@ -180,12 +206,26 @@ def _asked(draft: Draft, aim: Aim) -> Sequence[Block]:
         hint="What everybody should know: numbers, limits, what was tried.",
         optional=True,
     )
-    source = context(f"From <{aim.source}|this message>.") if aim.source else []
+    source = context(*_from(draft, aim))
     return [
         text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
         *source,
         text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
     ]
+
+
+def _from(draft: Draft, aim: Aim) -> Iterator[str]:
+    """Which message the question was taken from, and what became of a long one."""
+    if aim.source:
+        yield f"From <{aim.source}|this message>."
+    if aim.left_out:
+        yield (
+            ":warning: The message is too long for this form: "
+            f"its last {aim.left_out:,} characters are left out. "
+            "Say in the question or the context what matters of them."
+        )
+    if draft.context.startswith(_GOES_ON):
+        yield "It is longer than this field: it goes on under *Context*."
 
 
 def _format(chosen: str, *, usual: str = "", tells: bool = False) -> Block:

@@ -169,6 +169,30 @@ async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose
     assert (debate.setup.rounds, said) == (1, list(told))
 
 
+def typed_in(view: Mapping[str, Any], field: str) -> str:
+    return view["state"]["values"][field][field]["value"] or ""
+
+
+@pytest.mark.parametrize(("count", "left_out"), [(1000, False), (2000, True)])
+async def test_a_long_message_goes_on_in_the_context_and_what_is_left_out_is_said(
+    team: Team,
+    count: int,
+    left_out: bool,  # noqa: FBT001 - a table of cases
+):
+    words = [f"w{number}" for number in range(count)]
+    said = await team.say(" ".join(words), user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    view = await estimated(team)
+    question, rest = typed_in(view, "question"), typed_in(view, "context")
+    assert rest.startswith("The question goes on: ")
+    kept = [*question.split(), *rest.removeprefix("The question goes on: ").split()]
+    assert kept == words[: len(kept)]
+    assert "it goes on under *Context*" in json.dumps(view)
+    missing = len(" ".join(words[len(kept) :]))
+    assert bool(missing) is left_out
+    assert (f"its last {missing:,} characters are left out" in json.dumps(view)) is left_out
+
+
 async def test_where_the_bot_is_not_no_form_opens_and_the_shortcut_says_why(team: Team):
     said = await team.workspace.say("dana", "random", "Tabs or spaces?")
     await team.workspace.shortcut("dana", "debate_this", "random", said["ts"])
