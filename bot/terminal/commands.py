@@ -54,7 +54,9 @@ def register(app: typer.Typer) -> None:
 
 
 def debate(  # noqa: PLR0913 - one per option
-    question: Annotated[str | None, typer.Argument(help="What to debate.")] = None,
+    question: Annotated[
+        list[str] | None, typer.Argument(help="What to debate; several words are one question.")
+    ] = None,
     *,
     problem_file: ProblemFile = None,
     context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
@@ -76,7 +78,7 @@ def debate(  # noqa: PLR0913 - one per option
     from bot.terminal.debating import Asked, hold
 
     asked = Asked(
-        question=question,
+        question=" ".join(question) if question else None,
         problem_file=problem_file,
         context=context,
         agents=None if agents is None else [one for one in agents.split(",") if one.strip()],

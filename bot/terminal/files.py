@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 
 from core.errors import BadInput, MootError
 
@@ -26,8 +26,13 @@ def check_writable(path: Path | None) -> None:
     there = next(folder for folder in path.absolute().parents if folder.exists())
     if not there.is_dir():
         raise BadInput(f"{path} cannot be written: {there} is no folder.")
-    if not os.access(there, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    if path.exists() and not os.access(path, os.W_OK):
         raise BadInput(f"{path} cannot be written: permission denied.")
+    try:  # permissions do not tell all: file systems can be read-only, or hold no files of ours
+        TemporaryFile(dir=there).close()
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise BadInput(f"{path} cannot be written: {reason}.") from None
 
 
 def write_file(path: Path, text: str) -> None:

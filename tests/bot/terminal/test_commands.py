@@ -88,6 +88,12 @@ def test_files_are_written_as_their_names_say(moot: Moot) -> None:
     assert decision.splitlines()[0] == record["debate"]["verdict"]["decision"]
 
 
+def test_words_without_quotes_are_one_question(moot: Moot) -> None:
+    done = moot("debate", "Kafka", "or", "SQS?", "--rounds", "1")
+    assert done.exit_code == 0
+    assert "Kafka or SQS?" in moot("list").stdout
+
+
 def test_options_reach_the_debate(moot: Moot) -> None:
     (moot.folder / "problem.md").write_text(f"\n{QUESTION}\n", encoding="utf-8")
     done = moot(
@@ -166,6 +172,7 @@ def test_a_missing_configuration_file_is_a_notice(moot: Moot) -> None:
         (["debate", "x", "--format", "fight"], BadInput, 'There is no format "fight".'),
         (["debate", "x", "--output", "."], BadInput, ". is a folder; name a file."),
         (["debate", "x", "--output", "blank.md/x"], BadInput, "is no folder."),
+        (["debate", "x", "--output", "/proc/x.json"], BadInput, "/proc/x.json cannot be written:"),
         (
             ["debate", "x", "--config", "bad.yaml"],
             ConfigurationBroken,
