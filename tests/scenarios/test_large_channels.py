@@ -135,8 +135,7 @@ async def test_a_click_is_answered_when_slack_does_not_say(team: Team) -> None:
     await team.wait_for_end(board)
     silence(team)
     await team.click(board, ActionId.ACCEPT.value)
-    await team.workspace.wait_for(team.told)
-    assert team.told()[-1] == SILENT
+    await team.workspace.wait_for(lambda: team.told()[-1] == SILENT)
 
 
 async def test_a_form_keeps_what_was_typed_when_slack_does_not_say(team: Team) -> None:
