@@ -95,10 +95,10 @@ def check_question(question: str, most: int) -> str:
     """The question without surrounding white space.
 
     Raises:
-        BadInput: It is blank or longer than `most` characters.
+        BadInput: It holds no letter and no figure, or is longer than `most` characters.
     """
     text = question.strip()
-    if not text:
+    if not any(map(str.isalnum, text)):
         raise BadInput("There is no question. Write one after the command.")
     if len(text) > most:
         raise BadInput(
