@@ -7,6 +7,7 @@ from bot.commands import Commands
 from bot.limits import check_size
 from bot.people.reading import Reading, Said, read_reply
 from core import schedule
+from core.errors import BadInput
 from core.events import ClarificationAnswered, fold
 from core.models import Answer, Clarification, Debate, Person, Status
 from core.redaction import redact
@@ -36,7 +37,8 @@ class Answering:
             False if it came after the end, and nobody will read it.
 
         Raises:
-            BadInput: It is too long, or the debate takes no more notes.
+            BadInput: It is too long, names a question that there is not, or the debate takes no
+                more notes. Nothing was recorded.
         """
         debate = await self._debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
@@ -45,6 +47,8 @@ class Answering:
             return True
         check_size(reply.text, self.commands.bounds)
         reading = _understood(debate, reply.text)
+        if reading.unknown:
+            raise BadInput(_no_such_question(debate, reading.unknown[0]))
         taken = await self._answer(debate, reply, reading)
         rest = "\n".join(filter(None, (reading.rest, *taken)))
         return await self._note(reply, rest) if rest else True
@@ -133,6 +137,15 @@ def _understood(debate: Debate, text: str) -> Reading:
         numbered = read_reply(text, asked, sorted(asked))
         return Reading(rest=text) if numbered.is_plain else numbered
     return read_reply(text, asked, unanswered)
+
+
+def _no_such_question(debate: Debate, number: int) -> str:
+    numbers = open_numbers(debate)
+    still = ", ".join(map(str, numbers))
+    return (
+        f"There is no question {number}. Still open: {still}. Nothing was recorded; write for "
+        f"example “{numbers[0]}: your answer”."
+    )
 
 
 def _is_plain_repeat(debate: Debate, reply: Reply) -> bool:

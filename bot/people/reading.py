@@ -16,6 +16,11 @@ _NUMBERED = re.compile(
     rf"(?::(?!{_TIME})\s*|[.)]\s+|\s+[-–]\s+)(?P<text>.*)",
     re.IGNORECASE,
 )
+#: `42: text`, `Q42) text`: meant for a question, whether there is one or not.
+_MEANT = re.compile(
+    r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}[:)][*_]{0,2}\s+\S.*",
+    re.IGNORECASE,
+)
 _SKIP = re.compile(r"(?:skip|pass|n/?a)[.!]?", re.IGNORECASE)
 _SKIP_ALL = re.compile(r"skip\s+(?:all|everything|the rest)[.!]?", re.IGNORECASE)
 
@@ -37,6 +42,8 @@ class Reading:
     rest: str = ""
     #: The answer was for "the oldest open question", whichever that is.
     is_plain: bool = False
+    #: Numbers it names that no question has.
+    unknown: Sequence[int] = ()
 
 
 def read_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) -> Reading:
@@ -52,10 +59,19 @@ def read_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) -> 
         return Reading(rest=said)
     if _SKIP_ALL.fullmatch(said):
         return Reading([Said(number, "") for number in unanswered])
+    if unknown := _unknown(said, asked):
+        return Reading(unknown=unknown)
     numbered, rest = _numbered(said, asked)
     if numbered:
         return Reading([Said(number, _words(answer)) for number, answer in numbered], rest)
     return Reading([Said(unanswered[0], _words(said))], is_plain=True)
+
+
+def _unknown(text: str, asked: Collection[int]) -> Sequence[int]:
+    """Numbers at the beginning of lines that no question has."""
+    found = (_MEANT.fullmatch(line) for line in text.splitlines())
+    numbers = dict.fromkeys(int(match["number"]) for match in found if match)
+    return [number for number in numbers if number not in asked]
 
 
 def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:

@@ -19,7 +19,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ASKED = {
     "architect": [("How many jobs a second?", "A thousand"), ("Who runs it?", "Two people")],
     "security": [("Which data is in a job?", "No personal data")],
-    "simplicity": [("How many jobs each second?", "Ten")],
+    "simplicity": [("How many jobs per second?", "Ten")],
 }
 
 
@@ -109,6 +109,19 @@ async def test_a_numbered_reply_answers_that_question_and_a_plain_one_the_oldest
     }
     assert reactions(team, board, second) == ["white_check_mark"]
     assert reactions(team, board, plain) == ["white_check_mark"]
+
+
+async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    await team.say("42: what", board)
+    await team.workspace.wait_for(lambda: any("no question 42" in one for one in team.told()))
+    assert "Still open: 1, 2, 3." in team.told()[-1]
+    debate = await debate_at(team, board)
+    assert not debate.answers
+    assert not debate.notes
+    await team.say("1: what", board)
+    await card_saying(team, board, ": what")
 
 
 async def test_one_reply_with_several_lines_answers_several_and_the_debate_begins(team: Team):

@@ -35,3 +35,22 @@ def test_a_time_of_day_is_no_number_of_a_question(text: str) -> None:
 
     assert found.is_plain
     assert [(said.number, said.text) for said in found.answers] == [(1, text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["42: what", "Q42: what", "*42:* what", "0) what", "1: yes\n42: what"]
+)
+def test_a_number_that_no_question_has_answers_none(text: str) -> None:
+    found = read_reply(text, {1, 2}, [1, 2])
+
+    assert not found.answers
+    assert not found.rest
+    assert [number for number in found.unknown if number in {42, 0}] == list(found.unknown) != []
+
+
+@pytest.mark.parametrize("text", ["10 people", "12:30 at the latest", "10. March", "3 - 5 of us"])
+def test_a_figure_that_begins_a_plain_reply_is_no_number_of_a_question(text: str) -> None:
+    found = read_reply(text, {1, 2}, [1, 2])
+
+    assert found.is_plain
+    assert [(said.number, said.text) for said in found.answers] == [(1, text)]
