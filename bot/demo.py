@@ -13,15 +13,18 @@ from tempfile import mkdtemp
 from typing import Any
 
 import typer
+from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
 from bot.choices import ModelSet
+from bot.doctor.examine import examine_here
+from bot.listeners.doctoring import Examine
 from bot.manifest import manifest
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import plain
 from bot.serving import start_up, stop_signal
-from bot.settings import SlackAccess
+from bot.settings import BotSettings, SlackAccess
 from bot.unhurried import Unhurried
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.rates import QUICK
@@ -68,6 +71,8 @@ class Demo:
     once: bool = False
     #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
     folder: Path | None = None
+    #: Keys and addresses of models, for `/debate doctor`; None: it is not answered.
+    environment: BotSettings | None = None
 
     @asynccontextmanager
     async def stage(self) -> AsyncGenerator["Stage"]:
@@ -94,14 +99,32 @@ class Demo:
             app_token=workspace.app_token,
             api_url=workspace.api_url,
         )
+        database = str(folder / "moot.db")
         return Parts(
             slack=access,
-            database=str(folder / "moot.db"),
+            database=database,
             calls=self.calls,
             settings=self.settings,
             models=self.models,
             pace=FAST if self.fast else Pace(),
+            examine=self._examine(access, database),
         )
+
+    def _examine(self, access: SlackAccess, database: str) -> Examine | None:
+        """Look at what runs here: this Slack and this database, not the environment's."""
+        if self.environment is None:
+            return None
+        changes: dict[str, Any] = {
+            "slack_bot_token": SecretStr(access.bot_token),
+            "slack_app_token": SecretStr(access.app_token),
+            "slack_signing_secret": SecretStr(""),
+            "slack_client_id": "",
+            "slack_client_secret": SecretStr(""),
+            "slack_api_url": access.api_url,
+            "moot_database": database,
+        }
+        here = self.environment.model_copy(update=changes)
+        return lambda channel: examine_here(here, self.settings, channel)
 
 
 @asynccontextmanager
@@ -299,6 +322,7 @@ async def show(wanted: Wanted) -> int:
         fast=wanted.fast,
         once=wanted.once,
         folder=wanted.folder,
+        environment=settings,
     )
     async with demo.stage() as stage:
         typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
