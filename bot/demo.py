@@ -21,12 +21,14 @@ from bot.choices import ModelSet
 from bot.doctor.examine import examine_here
 from bot.listeners.doctoring import Examine
 from bot.manifest import manifest
+from bot.mrkdwn.terminal import message_text
 from bot.outbox.pace import FAST, Pace
 from bot.payloads import plain
 from bot.serving import start_up, stop_signal
 from bot.settings import BotSettings, SlackAccess
 from bot.unhurried import Unhurried
 from bot.workspace.config import WorkspaceConfig
+from bot.workspace.emoji import EMOJI
 from bot.workspace.rates import QUICK
 from bot.workspace.rates import Pace as WorkspacePace
 from bot.workspace.workspace import Workspace, run_workspace
@@ -178,12 +180,17 @@ class Stage:
         return bool(await self._debates())
 
     async def follow(self, debate_id: str, say: Say) -> Debate:
-        """Print the thread as it grows; return the debate when all of it is there."""
+        """Print the thread as it grows, the board last; return the debate when all is there."""
+        say(_beginning(await self._debate(debate_id)))
         while True:
             over = await self._is_over(debate_id)
-            await self._print_new(debate_id, say)
+            board, *replies = await self._thread(debate_id) or (None,)
+            for message in replies:
+                self._print_once(message, say)
+            if board and over:
+                say(self.as_text(board))
             if over:
-                return fold(await self.moot.store.events(debate_id))
+                return await self._debate(debate_id)
             await asyncio.sleep(_GLANCE_SECONDS)
 
     async def _debates(self) -> Sequence[str]:
@@ -191,16 +198,30 @@ class Stage:
 
     async def _is_over(self, debate_id: str) -> bool:
         """Whether it ended and everything about it is in the workspace."""
-        debate = fold(await self.moot.store.events(debate_id))
+        debate = await self._debate(debate_id)
         if debate.status is Status.RUNNING or debate_id in await self.moot.store.unfinished():
             return False
         return not await self.moot.posts.channels_with_work()
 
-    async def _print_new(self, debate_id: str, say: Say) -> None:
-        for message in await self._thread(debate_id):
-            if message["ts"] not in self._shown:
-                self._shown.add(message["ts"])
-                say(as_text(message))
+    def _print_once(self, message: dict[str, Any], say: Say) -> None:
+        if message["ts"] not in self._shown:
+            self._shown.add(message["ts"])
+            say(self.as_text(message))
+
+    def as_text(self, message: dict[str, Any]) -> str:
+        """Return a message as lines for a terminal: who, then what, wrapped and indented."""
+        name = message.get("username") or _OWN_NAME
+        people = {user.id: user.name for user in self.workspace.world.users.values()}
+        shown = message_text(
+            message,
+            _WIDTH,
+            emoji=lambda code: EMOJI.get(code, ""),
+            person=lambda user_id: people.get(user_id, ""),
+        )
+        return f"{name}:\n{shown}\n"
+
+    async def _debate(self, debate_id: str) -> Debate:
+        return fold(await self.moot.store.events(debate_id))
 
     async def _thread(self, debate_id: str) -> Sequence[dict[str, Any]]:
         board = await self.moot.posts.row_by_key(f"{debate_id}/board")
@@ -209,14 +230,12 @@ class Stage:
         return self.workspace.thread(CHANNEL, board.ts)
 
 
-def as_text(message: dict[str, Any]) -> str:
-    """Return a message as lines for a terminal: who, then what, wrapped and indented."""
-    name = message.get("username") or _OWN_NAME
-    lines = [
-        textwrap.fill(line, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-        for line in plain(str(message.get("text", ""))).splitlines()
-    ]
-    return "\n".join([f"{name}:", *lines, ""])
+def _beginning(debate: Debate) -> str:
+    """What is asked and who debates it."""
+    setup = debate.setup
+    question = textwrap.indent(textwrap.fill(setup.question, _WIDTH - 2), "  ")
+    agents = ", ".join(agent.name for agent in setup.agents)
+    return f"{_OWN_NAME}:\n{question}\n  {agents} debate it.\n"
 
 
 def demo_settings(chosen: Settings, rounds: int | None, agents: Sequence[str]) -> Settings:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import exit_code
-from bot.demo import as_text, costs_money, demo_settings, models_in_words, offline
+from bot.demo import costs_money, demo_settings, models_in_words, offline
 from core.errors import BadInput, ConfigurationBroken, KeyRefused, MootError, StoreDown
 from core.settings import ModelChoice, Settings, agent_for
 
@@ -75,6 +75,15 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     assert "offline engine" in done.stdout
     for part in ("Architect:\n", "Security:\n", "Simplicity:\n", "Judge:\n", "Decision on"):
         assert part in done.stdout
+    assert "  Position    Points  First places  Confidence\n" in done.stdout
+    assert re.search(r"  Architect  [█░]{16} \d", done.stdout)
+    assert done.stdout.index("Architect, Security, Simplicity debate it.") < done.stdout.index(
+        "Proposal · round 1"
+    )
+    assert done.stdout.index("The whole reasoning") < done.stdout.index("Debate decided")
+    assert "Debate running" not in done.stdout
+    for mark in (r"(?m)^ *\*\S", r":[a-z_]+:", r"<[^>]*\|", "```", "&amp;"):
+        assert not re.search(mark, done.stdout), mark
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -226,11 +235,3 @@ def test_roles_and_rounds_of_the_command_line_are_taken():
     settings = demo_settings(Settings(), 2, ["KISS", "security"])
     assert settings.rounds == 2
     assert [agent.role for agent in settings.agents] == ["simplicity", "security"]
-
-
-def test_a_message_is_printed_with_its_author_wrapped_and_unescaped():
-    text = as_text({"username": "Ann", "text": "a &lt;b&gt; &amp; " + "word " * 40})
-    lines = text.splitlines()
-    assert lines[0] == "Ann:"
-    assert lines[1].startswith("  a <b> & word")
-    assert all(len(line) <= 96 for line in lines)
