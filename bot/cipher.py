@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Sequence
+from contextlib import suppress
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
@@ -38,18 +39,24 @@ class Cipher:
         """
         if not keys:
             raise ConfigurationBroken(f"MOOT_TOKEN_KEYS is missing or empty. {_HOW}")
-        self._fernet = MultiFernet([_fernet(key) for key in keys])
+        fernets = [_fernet(key) for key in keys]
+        self._newest, self._fernet = fernets[0], MultiFernet(fernets)
 
     def encrypt(self, token: str) -> str:
         """Return the token as it may be stored."""
         return self._fernet.encrypt(token.encode()).decode()
 
     def renew(self, stored: str) -> str:
-        """Return a stored token encrypted with the first key; as it is if no key opens it."""
-        try:
-            return self._fernet.rotate(stored.encode()).decode()
-        except InvalidToken:
+        """Return a stored token encrypted with the first key.
+
+        It stays as it is if the first key opens it, or none does.
+        """
+        with suppress(InvalidToken):
+            self._newest.decrypt(stored.encode())
             return stored
+        with suppress(InvalidToken):
+            return self._fernet.rotate(stored.encode()).decode()
+        return stored
 
     def decrypt(self, stored: str) -> str:
         """Return the token.

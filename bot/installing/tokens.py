@@ -3,8 +3,8 @@
 Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
@@ -12,11 +12,14 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.installation_store.models.installation import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
-from sqlalchemy import MetaData, Table, Text
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy import URL, MetaData, RowMapping, Select, Table, Text, make_url
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.cipher import Cipher
 from bot.store.organisations import Organisations
+from core.store.engines import postgres_engine
+from core.store.failures import explain
 
 _SECRETS = ("bot_token", "bot_refresh_token")
 #: Seconds between the install page and Slack's redirect after which the state no longer holds.
@@ -36,7 +39,7 @@ class _WideTokens(AsyncSQLAlchemyInstallationStore):
 
 
 class BotTokens(AsyncInstallationStore):
-    """Installations by workspace or organisation. Every method may raise what the driver raises."""
+    """Installations by workspace or organisation. Every method may raise `StoreError`."""
 
     def __init__(
         self,
@@ -56,18 +59,26 @@ class BotTokens(AsyncInstallationStore):
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:
-        """Keep a bot, its tokens encrypted with the newest key."""
-        await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
+        """Keep a bot, its tokens encrypted with the newest key. Doing it twice does no harm."""
+        with _explained(self._inner.engine):
+            await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
 
     async def renew(self) -> None:
         """Encrypt every token with the newest key, so that the older ones can be retired."""
         table = self._inner.bots
-        async with self._inner.engine.begin() as connection:
-            for row in (await connection.execute(table.select())).mappings().all():
-                renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
-                await connection.execute(
-                    table.update().where(table.c.id == row["id"]).values(renewed)
-                )
+        with _explained(self._inner.engine):
+            async with self._inner.engine.begin() as connection:
+                for row in (await connection.execute(_in_order(table))).mappings().all():
+                    await self._renew(connection, row)
+
+    async def _renew(self, connection: AsyncConnection, row: RowMapping) -> None:
+        """Encrypt the tokens of a row anew, unless another replica has rotated them since."""
+        renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
+        if all(row[name] == token for name, token in renewed.items()):
+            return
+        table = self._inner.bots
+        unchanged = (table.c.id == row["id"]) & (table.c.bot_token == row["bot_token"])
+        await connection.execute(table.update().where(unchanged).values(renewed))
 
     async def async_find_bot(
         self,
@@ -81,16 +92,18 @@ class BotTokens(AsyncInstallationStore):
         Raises:
             TokenUnreadable: Its key is not here any more.
         """
-        found = await self._inner.async_find_bot(
-            enterprise_id=enterprise_id,
-            team_id=team_id,
-            is_enterprise_install=is_enterprise_install,
-        )
+        with _explained(self._inner.engine):
+            found = await self._inner.async_find_bot(
+                enterprise_id=enterprise_id,
+                team_id=team_id,
+                is_enterprise_install=is_enterprise_install,
+            )
         return _with_secrets(found, self._cipher.decrypt) if found else None
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget every token of a workspace, or of an organisation (`team_id` None)."""
-        await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
+        with _explained(self._inner.engine):
+            await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
 
     async def async_delete_installation(
         self, *, enterprise_id: str | None, team_id: str | None, user_id: str | None = None
@@ -109,17 +122,48 @@ async def token_tables(
         client_id: The app's.
         cipher: What tokens are encrypted with.
         organisations: Told which organisation a workspace belongs to.
+
+    Raises:
+        StoreError: The database does not answer.
     """
-    engine = create_async_engine(url, hide_parameters=True)
+    engine = _engine(make_url(url))
     try:
         bots = _WideTokens(client_id, engine)
         states = AsyncSQLAlchemyOAuthStateStore(STATE_SECONDS, engine)
-        await _create(engine, bots.bots, *states.metadata.sorted_tables)
+        with _explained(engine):
+            await _create(engine, bots.bots, *states.metadata.sorted_tables)
         tokens = BotTokens(bots, cipher, organisations)
         await tokens.renew()
         yield tokens, states
     finally:
         await engine.dispose()
+
+
+def _engine(url: URL) -> AsyncEngine:
+    """Connections of the SDK's own: it takes an engine, not our `Database`."""
+    if url.get_backend_name() == "postgresql":
+        return postgres_engine(url)
+    return create_async_engine(url, hide_parameters=True)
+
+
+@contextmanager
+def _explained(engine: AsyncEngine) -> Generator[None]:
+    """Turn what the driver raises into the store's errors, as the other tables' are."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        raise explain(error, _place(engine.url)) from error
+
+
+def _place(url: URL) -> str:
+    """The database in words for people, without a password."""
+    host = f"{url.host or 'localhost'}/" if url.get_backend_name() == "postgresql" else ""
+    return f"{host}{url.database or ''}"
+
+
+def _in_order(table: Table) -> Select[Any]:
+    """Every row, always in the same order: replicas that start together must not lock crosswise."""
+    return table.select().order_by(table.c.id)
 
 
 async def _create(engine: AsyncEngine, *tables: Table) -> None:
