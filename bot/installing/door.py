@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,6 +76,7 @@ async def many_workspaces(
     async with (
         slack_session() as session,
         token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
+        AsyncExitStack() as closing,
     ):
         nobody = slack_client("", access.api_url, session)
         rotator = AsyncTokenRotator(
@@ -87,6 +88,7 @@ async def many_workspaces(
             rotator,
             lambda token: slack_client(token, access.api_url, session),
         )
+        closing.push_async_callback(seats.close)
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Door(

@@ -19,6 +19,7 @@ from bot.installing.tokens import BotTokens
 from bot.log import logger
 from bot.seats import NotInstalled, Seat
 from bot.store.organisations import Organisations
+from core.errors import StoreError
 
 _log = logger(__name__)
 
@@ -27,6 +28,10 @@ REMEMBERED = 30.0
 #: A token with fewer minutes left is rotated. They live for twelve hours
 #: (https://docs.slack.dev/authentication/using-token-rotation).
 ROTATE_MINUTES = 120
+#: Seconds between attempts to save a rotated token.
+_SAVE_PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
+#: Seconds that a seat being taken may need when the bot stops.
+_STOP_PATIENCE = 3.0
 
 
 class _Where(NamedTuple):
@@ -51,6 +56,7 @@ class InstalledSeats:
     _turns: dict[_Where, asyncio.Lock] = field(
         default_factory=lambda: defaultdict[_Where, asyncio.Lock](asyncio.Lock), init=False
     )
+    _under_way: set[asyncio.Task[Seat]] = field(default_factory=set[asyncio.Task[Seat]], init=False)
 
     async def of(self, team_id: str) -> Seat:
         """Return the bot's seat in a workspace, heard of within `REMEMBERED` seconds.
@@ -92,9 +98,24 @@ class InstalledSeats:
         self._known = {}
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
+    async def close(self) -> None:
+        """Let seats that are being taken be taken, for a few seconds."""
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=_STOP_PATIENCE)
+
     async def _seat(self, where: _Where) -> Seat:
+        """Take a seat, to the end even if who asks for it is in a hurry.
+
+        A token that was rotated and not saved would be lost: Slack gives it away once.
+        """
         if seat := self._remembered(where):
             return seat
+        task = asyncio.create_task(self._in_turn(where), name=f"seat/{where.team}")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    async def _in_turn(self, where: _Where) -> Seat:
         async with self._turns[where]:
             if seat := self._remembered(where):
                 return seat
@@ -131,9 +152,19 @@ class InstalledSeats:
             return await self._after_refusal(where, found, error)
         if rotated is None:
             return found
-        await self.tokens.async_save_bot(rotated)
+        await self._save(rotated)
         _log.info("token rotated", team=where.team)
         return rotated
+
+    async def _save(self, rotated: Bot) -> None:
+        """Keep a rotated token, patiently: the one in the database cannot be rotated any more."""
+        for seconds in _SAVE_PAUSES:
+            try:
+                return await self.tokens.async_save_bot(rotated)
+            except StoreError as error:
+                _log.warning("rotated token not saved yet", reason=str(error))
+            await asyncio.sleep(seconds)
+        return await self.tokens.async_save_bot(rotated)
 
     async def _installed(self, where: _Where) -> Bot | None:
         own = await self.tokens.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
