@@ -42,6 +42,7 @@ from core.errors import (
 )
 from core.models import Agent, Call, Usage
 from core.ports import Clock, ModelProvider
+from core.replies import writable
 from core.request import ModelReply, ModelRequest
 
 T = TypeVar("T")
@@ -236,34 +237,40 @@ class ModelCalls:
         return (asked or 0.0) + self._jitter() * bound
 
     async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: Tab) -> ModelReply:
-        """One attempt: fitted, held under the caps, behind its leader, in a slot, and booked."""
+        """One attempt: fitted, its worst case held under the caps, behind its leader, in a slot.
+
+        Money comes first: who waits for it must not keep a slot or a lead from others.
+        """
         self._provider(ref.provider)
         request = self._measure.fitted(ref.provider, request)
         await self._pauses.over(ref, tab.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
-        async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:
-            return await self._booked(ref, request, tab, began)
-
-    async def _booked(
-        self, ref: ModelRef, request: ModelRequest, tab: Tab, began: Callable[[], None]
-    ) -> ModelReply:
-        """One attempt whose worst case is held before, and whose cost is booked after."""
         worst = self._measure.worst(ref.provider, request, self._prices)
         held = await self._ledger.hold(tab.terms.caps, worst)
-        start = _Start(began)
-        usage = Usage(attempts=1)
+        start = _Start()
+        try:
+            async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:
+                start.tell = began
+                return await self._booked(ref, request, tab, start)
+        finally:
+            self._ledger.settle(held, start.usage.cost)
+
+    async def _booked(
+        self, ref: ModelRef, request: ModelRequest, tab: Tab, start: "_Start"
+    ) -> ModelReply:
+        """One attempt whose usage is booked afterwards, however it ends."""
+        start.usage = Usage(attempts=1)
         try:
             reply = await self._provider(ref.provider).complete(request, start)
         except BaseException as error:
-            usage = self._lost(ref, request, error, begun=start.seen)
+            start.usage = self._lost(ref, request, error, begun=start.seen)
             raise
         else:
-            usage = self._spent(ref, request, reply)
-            return reply
+            start.usage = self._spent(ref, request, reply)
+            return replace(reply, text=writable(reply.text))
         finally:
-            tab.add(usage)
-            self._ledger.settle(held, usage.cost)
+            tab.add(start.usage)
 
     def _spent(self, ref: ModelRef, request: ModelRequest, reply: ModelReply) -> Usage:
         """What a reply cost; the model's estimate learns from it."""
@@ -337,16 +344,17 @@ class ModelCalls:
 
 
 class _Start:
-    """Passes on that a reply began, and remembers it."""
+    """An attempt: passes on that its reply began, and remembers it and what it has cost."""
 
-    def __init__(self, began: Callable[[], None]) -> None:
-        self._began = began
+    def __init__(self) -> None:
+        self.tell: Callable[[], None] = lambda: None
         self.seen = False
+        self.usage = Usage()
 
     def __call__(self) -> None:
         """The reply begins."""
         self.seen = True
-        self._began()
+        self.tell()
 
 
 def _telling(failed: Sequence[MootError]) -> MootError:

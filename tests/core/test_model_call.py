@@ -29,7 +29,7 @@ from core.providers.openai import OpenAIProvider
 from core.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
 from core.providers.testing.server import Vendor, always, in_turn
 from core.request import ModelRequest, Part, PartKind
-from core.testing import ManualClock
+from core.testing import ManualClock, ScriptedProvider
 
 REPLY = "Use PostgreSQL."
 LONG = "We must keep every job, and the team has three people. " * 200
@@ -369,6 +369,23 @@ async def test_cheap_calls_at_the_same_time_wait_for_each_other_instead_of_faili
 
     assert len(answers) == len(vendor.asked) == 4
     assert vendor.busiest == 1
+
+
+async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock) -> None:
+    provider = ScriptedProvider(latency=3600)
+    calls = ModelCalls({"anthropic": provider}, clock, patience=Patience(parallel=2))
+    short = Terms(caps=[a_cap("0.15")])
+    tasks = [asyncio.create_task(calls.ask(a_request(), ANN, short)) for _ in range(6)]
+    await provider.until_asked(Act.PROPOSAL, 1)
+
+    tasks.append(asyncio.create_task(calls.ask(a_request("Something else?"), ANN)))
+    async with asyncio.timeout(10):
+        await provider.until_asked(Act.PROPOSAL, 2)
+
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert "Something else?" in str(provider.requests[-1].parts)
 
 
 async def test_calls_under_caps_share_one_ledger(calls: ModelCalls, vendor: Vendor) -> None:

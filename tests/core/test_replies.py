@@ -9,12 +9,27 @@ from core.replies import (
     first_sentence,
     verdict_from,
     verdict_from_text,
+    writable,
 )
 from core.testing import a_verdict_reply
 
 
 def a_reply(**changes: object) -> VerdictReply:
     return VerdictReply.model_validate(a_verdict_reply(**changes))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("an emoji in halves: \ud83d\ude00.", "an emoji in halves: 😀."),
+        ("one half \ud83d of it", "one half � of it"),
+        ("the other half \ude00", "the other half �"),
+        ("no\0thing", "nothing"),
+        ("Grün, 😀 and 漢字", "Grün, 😀 and 漢字"),
+    ],
+)
+def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> None:
+    assert writable(said) == kept
 
 
 @pytest.mark.parametrize(("said", "kept"), [(130, 100), (-5, 0), (72, 72)])
