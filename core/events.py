@@ -560,11 +560,18 @@ def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
         case VoteCalled(by=person):
             return replace(debate, vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):
-            return replace(debate, paused_by=person, paused_at=debate.paused_at or recorded.at)
+            return _paused(debate, person, recorded.at)
         case DebateResumed():
             return _resumed(debate, recorded.at)
         case _:
             return _apply_end(debate, recorded)
+
+
+def _paused(debate: Debate, by: Person, at: datetime) -> Debate:
+    """The debate paused; its end, once it was called for, is not held up by a click beside it."""
+    if debate.stop or debate.vote_called_by or debate.out_of_time:
+        return debate
+    return replace(debate, paused_by=by, paused_at=debate.paused_at or at)
 
 
 def _apply_end(debate: Debate, recorded: Recorded) -> Debate:

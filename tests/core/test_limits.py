@@ -17,6 +17,7 @@ from core.events import (
     Event,
     Recorded,
     StopRequested,
+    TimeRanOut,
     VoteCalled,
     fold,
 )
@@ -153,6 +154,16 @@ def test_a_stop_or_a_vote_ends_a_pause(event: Event) -> None:
 
     assert debate.paused_by is None
     assert schedule.ready(debate)
+
+
+@pytest.mark.parametrize(
+    "end", [StopRequested(stop=Stop(by=DANA)), VoteCalled(by=DANA), TimeRanOut()]
+)
+def test_a_pause_that_comes_beside_the_end_does_not_hold_it_up(end: Event) -> None:
+    debate = a_log((10, said(1, "architect")), (20, end), (21, DebatePaused(by=DANA, origin="1")))
+
+    assert debate.paused_by is None
+    assert schedule.ready(debate) or schedule.conclusion(debate)
 
 
 async def test_people_get_their_time_to_answer_back_after_a_pause() -> None:
