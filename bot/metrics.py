@@ -1,13 +1,20 @@
 """Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from bot.presenter.reading_order import turn_of
 from core.errors import StoreError
-from core.events import DebateConcluded, DebateFailed, DebateStarted, Recorded, TurnFailed
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    Recorded,
+    TurnFailed,
+    spent_by,
+)
 from core.metrics import summary_metrics
 from core.models import Debate, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink
@@ -78,20 +85,17 @@ class CountingSink:
     store: DebateStore
     clock: Clock
     metrics: Metrics
-    #: What each running debate had spent when it was last looked at.
-    _spent: dict[str, Usage] = field(default_factory=dict[str, Usage], init=False)
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Publish, then count."""
         await self.sink.publish(debate, recorded)
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))
-        self._count_spending(debate)
+        self._count_spending(spent_by(recorded.event))
         await self._count(debate, recorded)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Pass it on. What an earlier process spent is not counted again."""
-        self._spent.setdefault(debate.id, debate.usage)
+        """Pass it on."""
         await self.sink.turns_began(debate, turns)
 
     async def _count(self, debate: Debate, recorded: Recorded) -> None:
@@ -106,22 +110,15 @@ class CountingSink:
                 self.metrics.started.inc()
             case DebateConcluded() | DebateFailed():
                 self.metrics.ended.labels(debate.status.value).inc()
-                self._spent.pop(debate.id, None)
                 await self._count_summaries(debate.id)
             case _:
                 pass
 
-    def _count_spending(self, debate: Debate) -> None:
-        now, before = debate.usage, self._spent.get(debate.id, Usage())
-        self._spent[debate.id] = now
-        pairs = {
-            "input": now.input_tokens - before.input_tokens,
-            "output": now.output_tokens - before.output_tokens,
-            "cached": now.cached_tokens - before.cached_tokens,
-        }
-        for kind, tokens in pairs.items():
-            self.metrics.tokens.labels(kind).inc(max(0, tokens))
-        self.metrics.cost.inc(max(0.0, float((now.cost or 0) - (before.cost or 0))))
+    def _count_spending(self, spent: Usage) -> None:
+        self.metrics.tokens.labels("input").inc(spent.input_tokens)
+        self.metrics.tokens.labels("output").inc(spent.output_tokens)
+        self.metrics.tokens.labels("cached").inc(spent.cached_tokens)
+        self.metrics.cost.inc(float(spent.cost or 0))
 
     async def _count_summaries(self, debate_id: str) -> None:
         made = summary_metrics(await self.store.events(debate_id))
