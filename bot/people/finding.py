@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from bot.commands import Commands
 from bot.ids import board_key
+from bot.log import logger
 from bot.store.posts import Posts
 from bot.store.search import DebateWords
-from core.errors import DebateUnknown
+from core.errors import DebateUnknown, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate
 from core.ports import DebateFilter
+
+_log = logger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,11 @@ class Finding:
         try:
             debate = fold(await self.commands.store.events(debate_id))
         except DebateUnknown:
+            return None
+        except StoreDown:
+            raise
+        except StoreError as error:  # damaged, or of a newer Moot: the others are shown
+            _log.warning("cannot show", debate=debate_id, reason=str(error))
             return None
         return Found(debate=debate, address=await self._address(debate), excerpt=excerpt)
 

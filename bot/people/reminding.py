@@ -7,7 +7,7 @@ from bot.access import Accesses
 from bot.commands import Commands
 from bot.log import logger
 from bot.store.reminders import Reminder, Reminders
-from core.errors import DebateUnknown, StoreError
+from core.errors import DebateUnknown, StoreDown, StoreError
 from core.events import ReminderDue, fold
 from core.models import Debate, Decision
 
@@ -71,7 +71,12 @@ class Reminding:
             StoreDown: The database failed; nothing is forgotten.
         """
         for reminder in await self.reminders.due(self.commands.clock.now()):
-            await self._remind(reminder)
+            try:
+                await self._remind(reminder)
+            except StoreDown:
+                raise
+            except StoreError as error:  # of this debate alone: others are not held up by it
+                _log.warning("cannot remind", debate=reminder.debate_id, reason=str(error))
 
     async def _remind(self, reminder: Reminder) -> None:
         """Record it, then forget the date: twice has one effect. Only what still stands counts."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -385,6 +387,13 @@ def revisit(debate: Debate, origin: str) -> DecisionRecorded:
     return DecisionRecorded(decision=decision)
 
 
+def damage(database: Path, debate_id: str) -> None:
+    """Make a debate's first event one that this version does not know."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        change = "UPDATE events SET body = '{}' WHERE debate_id = ? AND seq = 1"
+        connection.execute(change, (debate_id,))
+
+
 async def reminders_in(team: Team, board: str) -> Sequence[Message]:
     return [one for one in team.replies(board) if "Time to revisit" in one["text"]]
 
@@ -406,6 +415,24 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             found = await reminders_in(again, board)
             assert len(found) == 1
             assert "Why: Traffic grows." in found[0]["text"]
+
+
+async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_path: Path):
+    path = tmp_path / "m.db"
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        running_bot(workspace, database=path, spec=SPEC) as team,
+    ):
+        (_, broken), (board, debate) = await ended(team), await ended(team)
+        await team.moot.reminding.close()
+        for one in (broken, debate):
+            await team.moot.commands.record(one.id, revisit(one, f"V-{one.id}"))
+        await board_saying(team, board, "To be revisited on 2020-01-01")
+        damage(path, broken.id)
+        await team.moot.reminding.look()
+        await team.workspace.wait_for(
+            lambda: any("Time to revisit" in one["text"] for one in team.replies(board))
+        )
 
 
 async def test_a_decision_that_no_longer_stands_reminds_nobody(team: Team):

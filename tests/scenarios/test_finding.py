@@ -3,19 +3,21 @@
 import json
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.ids import ActionId, CallbackId, FieldId
-from bot.testing import BotSpec, Team, team_at_work
+from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from bot.workspace.courier import Parcel, Receipt
 from bot.workspace.wire import child
+from bot.workspace.workspace import run_workspace
 from core.events import fold
 from core.models import Debate
 from core.ports import DebateFilter
 from tests.scenarios.test_board import board_saying
-from tests.scenarios.test_deciding import chosen_why, decide, ended
+from tests.scenarios.test_deciding import chosen_why, damage, decide, ended
 
 SECRET = "Shall we sell the company to Globex?"
 PUBLIC = "Kafka or PostgreSQL for our jobs?"
@@ -51,6 +53,20 @@ async def home_of(team: Team, user: str, words: str) -> str:
         return view if view and words in json.dumps(view) else None
 
     return json.dumps(await team.workspace.wait_for(drawn))
+
+
+async def test_a_debate_that_cannot_be_read_hides_no_other(tmp_path: Path):
+    path = tmp_path / "m.db"
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        running_bot(workspace, database=path, spec=BotSpec(rounds=1)) as team,
+    ):
+        _, broken = await ended(team)
+        _, debate = await ended(team, PUBLIC)
+        damage(path, broken.id)
+        for words in ("list", "search kafka"):
+            await team.type(words)
+            assert debate.id in team.told()[-1]
 
 
 # --- what they show -------------------------------------------------------------------------------
