@@ -54,7 +54,8 @@ class DebateWords:
 
 def _put(connection: Connection, debate_id: str, channel: Channel, words: str) -> None:
     connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
-    values = {"debate_id": debate_id, **channel._asdict(), "words": words}
+    # PostgreSQL's text takes no NUL.
+    values = {"debate_id": debate_id, **channel._asdict(), "words": words.replace("\0", " ")}
     connection.execute(insert(DEBATE_WORDS).values(**values))
 
 

@@ -42,6 +42,12 @@ async def test_other_channels_and_workspaces_are_left_out(words: DebateWords) ->
     assert await ids(words, "kafka") == []
 
 
+async def test_words_with_a_nul_are_found_too(words: DebateWords) -> None:
+    await words.put("d1", HERE, "Kafka\0or SQS?")
+    assert await ids(words, "kafka", "C1") == ["d1"]
+    assert await ids(words, "sqs", "C1") == ["d1"]
+
+
 async def test_newer_words_stand_in_the_place_of_older_ones(words: DebateWords) -> None:
     await words.put("d1", HERE, "Kafka?")
     await words.put("d1", HERE, "Use PostgreSQL.")
