@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from core.models import Debate, Verdict
 
@@ -26,6 +27,8 @@ _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 #: Share of a requirement's words that a text must hold to hold the requirement.
 _ENOUGH = 0.5
+#: One text is asked about many facts, one after the other: it is read once.
+_TEXTS_KEPT = 64
 
 
 class FactKind(StrEnum):
@@ -67,9 +70,8 @@ def holds(text: str, fact: Fact) -> bool:
     if fact.kind is FactKind.FIGURE:
         number = _NUMBER.search(fact.text)
         return bool(number) and _plain(number.group()) in _numbers(text)
-    words = {word.lower() for word in _WORD.findall(fact.text)}
-    there = {word.lower() for word in _WORD.findall(text)}
-    return not words or len(words & there) / len(words) >= _ENOUGH
+    words = _words(fact.text)
+    return not words or len(words & _words(text)) / len(words) >= _ENOUGH
 
 
 def words_of(verdict: Verdict) -> str:
@@ -124,8 +126,14 @@ def _figures(text: str) -> Sequence[str]:
     return found
 
 
-def _numbers(text: str) -> set[str]:
-    return {_plain(match.group()) for match in _NUMBER.finditer(text)}
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_plain(match.group()) for match in _NUMBER.finditer(text))
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def _plain(number: str) -> str:
