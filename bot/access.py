@@ -25,8 +25,10 @@ MEMBER_PATIENCE = 1.4
 REMEMBERED = 15.0
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
+#: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
+UNREACHED = (ClientError, OSError)
 #: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
-_UNANSWERED = (SlackApiError, ClientError, OSError, MootError)
+_UNANSWERED = (SlackApiError, *UNREACHED, MootError)
 
 
 class SlackSilent(BadInput):
@@ -64,7 +66,7 @@ class Access:
                 answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
-        except (ClientError, OSError, MootError) as error:
+        except (*UNREACHED, MootError) as error:
             _log.warning("cannot ask about a channel", reason=type(error).__name__)
             return Standing.UNKNOWN
         facts = ChannelFacts.model_validate(answer.data)

@@ -7,6 +7,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.access import UNREACHED
 from bot.cipher import Cipher
 from bot.doctor.findings import Finding, bad, good, skipped
 from bot.manifest import manifest
@@ -161,7 +162,7 @@ async def _ask(client: AsyncWebClient, method: str, **options: Any) -> Said:
         answer = await client.api_call(method, **_with_token(options))
     except SlackApiError as error:
         return Said(refused=refusal_of(error.response).error or "no reason given")
-    except (OSError, TimeoutError) as error:
+    except UNREACHED as error:
         return Said(lost=type(error).__name__)
     return Said(body=answer.data, scopes=_granted(answer.headers))
 

@@ -6,6 +6,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.access import UNREACHED
 from bot.outbox.outcomes import outcome_of
 from bot.payloads import Identity, SocketAddress, refusal_of
 from core.errors import ConfigurationBroken, MootError
@@ -31,7 +32,7 @@ async def who_are_we(client: AsyncWebClient) -> Identity:
     """Return who a token makes us, whoever's token it is.
 
     Raises:
-        SlackApiError: Slack refuses it; an OSError if Slack cannot be reached.
+        SlackApiError: Slack refuses it; one of `UNREACHED` if it cannot be reached.
     """
     return Identity.model_validate((await client.auth_test()).data)
 
@@ -51,7 +52,7 @@ async def _asked(client: AsyncWebClient, call: Awaitable[Any], refused: str) -> 
     """Return the body of an answer."""
     try:
         return (await call).data
-    except (SlackApiError, OSError) as error:
+    except (SlackApiError, *UNREACHED) as error:
         code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
         if code and code != "ratelimited":
             raise ConfigurationBroken(f"{refused} ({code})") from None

@@ -5,12 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import ClientError
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access import SlackSilent
+from bot.access import UNREACHED, SlackSilent
 from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners import answers
 from bot.log import logger
@@ -86,7 +85,7 @@ async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> str:
     """
     try:
         answer = await client.views_open(trigger_id=trigger_id, view=dict(form))
-    except (SlackApiError, OSError) as error:
+    except (SlackApiError, *UNREACHED) as error:
         code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
         _log.warning("form not opened", reason=code or type(error).__name__)
         raise BadInput(answers.FORM_TOO_LATE) from None
@@ -154,7 +153,7 @@ async def _whisper(found: Clicked, told: Message, respond: AsyncRespond) -> None
         showing = found.open(said("Not done", told.text))
     try:
         await showing
-    except (BadInput, SlackClientError, ClientError, OSError) as error:
+    except (BadInput, SlackClientError, *UNREACHED) as error:
         _log.warning("refusal not shown", reason=type(error).__name__)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from slack_bolt.async_app import AsyncRespond
 
+from bot.access import UNREACHED
 from bot.doctor.findings import Finding, as_text, is_well
 from bot.log import logger
 from bot.mrkdwn.escape import plain
@@ -26,7 +27,7 @@ async def report_findings(examine: Examine | None, channel: str, respond: AsyncR
     message = shown(await examine(channel))
     try:
         await respond(**message.payload, response_type="ephemeral", replace_original=False)
-    except OSError as error:
+    except UNREACHED as error:
         _log.warning("findings not delivered", reason=type(error).__name__)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.access import UNREACHED
 from bot.log import logger
 from bot.people.starting import Starting
 from bot.views.start_form import Aim, Draft, Offer, estimate_words, start_form
@@ -73,7 +74,7 @@ class Estimates:
         view = start_form(opened.draft, offer, opened.aim, words)
         try:
             await client.views_update(view_id=opened.view_id, view=dict(view))
-        except (SlackClientError, OSError) as error:
+        except (SlackClientError, *UNREACHED) as error:
             _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
     async def _words(self, opened: OpenForm) -> str:

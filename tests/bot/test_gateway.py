@@ -68,6 +68,13 @@ async def test_who_we_are_is_asked_once_the_token_is_good(workspace: Workspace):
     assert identity.user_id == workspace.app.bot_user
 
 
+async def test_a_connection_that_breaks_is_no_matter_of_configuration(workspace: Workspace):
+    workspace.faults.drop_before("auth.test")
+    with pytest.raises(MootError, match="cannot be reached") as caught:
+        await identify(slack_client(workspace.bot_token, workspace.api_url))
+    assert not isinstance(caught.value, ConfigurationBroken)
+
+
 async def test_an_unreachable_slack_is_no_matter_of_configuration():
     client = slack_client("xoxb-1", "http://127.0.0.1:9/api/")
     with pytest.raises(MootError, match="cannot be reached") as caught:

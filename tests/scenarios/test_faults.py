@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.listeners.answers import FORM_TOO_LATE
 from bot.outbox.pace import FAST
 from bot.store.posts import NewPost
 from bot.testing import BotSpec, Team, key_of, team_at_work
@@ -92,6 +93,13 @@ async def test_a_channel_that_cannot_be_checked_in_time_does_not_lose_the_comman
         team.workspace.faults.delay("conversations.info", 2.0)
         board = await team.debate(QUESTION)
         assert await team.status(board) is not Status.FAILED
+
+
+async def test_who_asked_for_a_form_is_told_when_the_connection_to_slack_breaks():
+    async with team_at_work() as team:
+        team.workspace.faults.drop_before("views.open")
+        await team.type("")
+        assert team.told() == [FORM_TOO_LATE]
 
 
 async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_starter():

@@ -90,6 +90,14 @@ async def test_a_slack_that_does_not_answer_is_told(workspace: Workspace) -> Non
     assert exit_code(found) == 1
 
 
+async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
+    workspace.faults.drop_before("auth.test")
+    found = await check_access(socket_access(workspace), "")
+
+    assert marks(found) == {"SLACK_BOT_TOKEN": Mark.BAD}
+    assert "does not answer" in as_text(found)
+
+
 async def test_without_tokens_slack_is_left_out() -> None:
     (found,) = await check_slack(read_settings(None), "")
 
