@@ -3,8 +3,8 @@
 Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
 """
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
@@ -12,14 +12,12 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.installation_store.models.installation import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
-from sqlalchemy import URL, MetaData, RowMapping, Select, Table, Text, make_url
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy import MetaData, RowMapping, Select, Table, Text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.cipher import Cipher
 from bot.store.organisations import Organisations
-from core.store.engines import postgres_engine
-from core.store.failures import explain
+from bot.store.sdk_tables import explained, sdk_engine
 
 _SECRETS = ("bot_token", "bot_refresh_token")
 #: Seconds between the install page and Slack's redirect after which the state no longer holds.
@@ -60,13 +58,13 @@ class BotTokens(AsyncInstallationStore):
 
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep a bot, its tokens encrypted with the newest key. Doing it twice does no harm."""
-        with _explained(self._inner.engine):
+        with explained(self._inner.engine):
             await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
 
     async def renew(self) -> None:
         """Encrypt every token with the newest key, so that the older ones can be retired."""
         table = self._inner.bots
-        with _explained(self._inner.engine):
+        with explained(self._inner.engine):
             async with self._inner.engine.begin() as connection:
                 for row in (await connection.execute(_in_order(table))).mappings().all():
                     await self._renew(connection, row)
@@ -92,7 +90,7 @@ class BotTokens(AsyncInstallationStore):
         Raises:
             TokenUnreadable: Its key is not here any more.
         """
-        with _explained(self._inner.engine):
+        with explained(self._inner.engine):
             found = await self._inner.async_find_bot(
                 enterprise_id=enterprise_id,
                 team_id=team_id,
@@ -102,7 +100,7 @@ class BotTokens(AsyncInstallationStore):
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget every token of a workspace, or of an organisation (`team_id` None)."""
-        with _explained(self._inner.engine):
+        with explained(self._inner.engine):
             await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
 
     async def async_delete_installation(
@@ -126,39 +124,17 @@ async def token_tables(
     Raises:
         StoreError: The database does not answer.
     """
-    engine = _engine(make_url(url))
+    engine = sdk_engine(url)
     try:
         bots = _WideTokens(client_id, engine)
         states = AsyncSQLAlchemyOAuthStateStore(STATE_SECONDS, engine)
-        with _explained(engine):
+        with explained(engine):
             await _create(engine, bots.bots, *states.metadata.sorted_tables)
         tokens = BotTokens(bots, cipher, organisations)
         await tokens.renew()
         yield tokens, states
     finally:
         await engine.dispose()
-
-
-def _engine(url: URL) -> AsyncEngine:
-    """Connections of the SDK's own: it takes an engine, not our `Database`."""
-    if url.get_backend_name() == "postgresql":
-        return postgres_engine(url)
-    return create_async_engine(url, hide_parameters=True)
-
-
-@contextmanager
-def _explained(engine: AsyncEngine) -> Generator[None]:
-    """Turn what the driver raises into the store's errors, as the other tables' are."""
-    try:
-        yield
-    except (SQLAlchemyError, OSError) as error:
-        raise explain(error, _place(engine.url)) from error
-
-
-def _place(url: URL) -> str:
-    """The database in words for people, without a password."""
-    host = f"{url.host or 'localhost'}/" if url.get_backend_name() == "postgresql" else ""
-    return f"{host}{url.database or ''}"
 
 
 def _in_order(table: Table) -> Select[Any]:

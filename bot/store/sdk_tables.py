@@ -1,0 +1,46 @@
+"""Tables that Slack's SDK reads and writes by itself: its engine, and failures in our words."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from core.store.engines import postgres_engine
+from core.store.failures import explain
+
+
+def sdk_engine(url: str) -> AsyncEngine:
+    """Return connections for the SDK, which takes no `Database`.
+
+    Args:
+        url: The database as SQLAlchemy writes it.
+    """
+    place = make_url(url)
+    if _is_on_server(place):
+        return postgres_engine(place)
+    return create_async_engine(place, hide_parameters=True)
+
+
+@contextmanager
+def explained(engine: AsyncEngine) -> Generator[None]:
+    """Turn what the driver raises into what our own tables raise.
+
+    Raises:
+        StoreError: The database failed; `StoreDown` if it may answer later.
+    """
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        raise explain(error, _in_words(engine.url)) from error
+
+
+def _in_words(url: URL) -> str:
+    """The database for people, without a password."""
+    host = f"{url.host or 'localhost'}/" if _is_on_server(url) else ""
+    return f"{host}{url.database or ''}"
+
+
+def _is_on_server(url: URL) -> bool:
+    return url.get_backend_name() == "postgresql"
