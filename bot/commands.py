@@ -79,7 +79,11 @@ class Commands:
 
     async def record(self, debate_id: str, event: Event) -> bool:
         """Add what a person did to the log and let it take effect; False if it was there."""
-        appended = await self.store.append(debate_id, event, at=self.clock.now())
+        try:
+            appended = await self.store.append(debate_id, event, at=self.clock.now())
+        except asyncio.CancelledError:  # who asked waits no more, but it may be in the log by now
+            self.runner.wake(debate_id)
+            raise
         self.runner.wake(debate_id)
         return appended.fresh
 
@@ -134,9 +138,4 @@ class Commands:
     async def _running(self, place: Place) -> Sequence[DebateEntry]:
         most = self.bounds.debates_per_workspace
         wanted = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
-        return await self.store.find(wanted)
-
-    async def debates_in(self, place: Place, *, limit: int) -> Sequence[DebateEntry]:
-        """Return the newest debates of a channel."""
-        wanted = DebateFilter(workspace=place.workspace, channels=(place.channel,), limit=limit)
         return await self.store.find(wanted)
