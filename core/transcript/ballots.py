@@ -6,6 +6,7 @@ from core.mind_changes import mind_changes
 from core.models import Ballot, Debate
 from core.transcript.people import people_ballots
 from core.transcript.words import ACT_WORDS, bullets, name_of, table
+from core.voting import counted
 
 
 def vote_section(debate: Debate) -> str:
@@ -38,8 +39,7 @@ def _scores(debate: Debate) -> str:
 
 def _final(debate: Debate) -> Sequence[Ballot]:
     """The ballots of the vote that counts."""
-    last = max((ballot.turn.round for ballot in debate.ballots.values()), default=0)
-    return [b for b in debate.ballots.values() if b.turn.round == last and last]
+    return counted(debate, debate.tally) if debate.tally else ()
 
 
 def _ballots(debate: Debate) -> str:
