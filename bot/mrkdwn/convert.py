@@ -10,7 +10,7 @@ Source: https://docs.slack.dev/messaging/formatting-message-text
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import dropwhile, takewhile, zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -38,6 +38,9 @@ _PROSE = _LISTS | {"paragraph", "blockquote"}
 #: Characters of Markdown that are read for one character of a gist.
 _GIST_SOURCE = 12
 
+#: A sentence with the space after it, or what is left at the end; "e.g." ends none.
+_SENTENCE = re.compile(r".+?(?:(?:[!?…]|(?<!\.[a-z])\.)(?:\s+|$)|[\u3002\uff01\uff1f]|$)")
+
 _Node = SyntaxTreeNode
 
 
@@ -63,6 +66,46 @@ def gist(text: str, limit: int) -> str:
 def bare_gist(text: str, limit: int) -> str:
     """Return the same for places where Slack shows signs as they are: options, cells, names."""
     return _shortened(bare(_line(text, limit), limit * _GIST_SOURCE), limit)
+
+
+def thesis(text: str, limit: int) -> str:
+    """Return what a position says first, in whole sentences, as one safe line.
+
+    Headings, lists and the rest are left out where a paragraph is there.
+
+    Args:
+        text: Markdown.
+        limit: Characters at most, entities counted as they are spelled.
+    """
+    return _shortened(literal(_whole_sentences(_opening(text, limit), limit)), limit)
+
+
+def bare_thesis(text: str, limit: int) -> str:
+    """Return its first sentence, for places where Slack shows signs as they are."""
+    line = bare(_opening(text, limit), limit * _GIST_SOURCE)
+    return _shortened(_SENTENCE.findall(line)[0].strip() if line else "", limit)
+
+
+def _opening(text: str, limit: int) -> str:
+    """The first paragraphs, up to what is not one; the whole line where none is there."""
+    tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
+    after = dropwhile(lambda node: not _is_said(node), tree.children)
+    said = " ".join(_flat(node) for node in takewhile(_is_said, after))
+    return " ".join(said.split()) or _line(text, limit)
+
+
+def _is_said(node: _Node) -> bool:
+    return node.type == "paragraph" and not _leads(node)
+
+
+def _whole_sentences(line: str, limit: int) -> str:
+    """As many sentences as fit; the line where not even one does."""
+    kept = ""
+    for sentence in _SENTENCE.findall(line):
+        if len(literal(kept + sentence)) > limit:
+            break
+        kept += sentence
+    return kept.strip() or line
 
 
 def _line(text: str, limit: int) -> str:

@@ -181,11 +181,11 @@ def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
             return _afterwards(debate, recorded)
 
 
-def _interference(recorded: Recorded) -> Sequence[Message]:
+def _interference(debate: Debate, recorded: Recorded) -> Sequence[Message]:
     """What people did to the course of the debate, or its clock."""
     match recorded.event:
         case StopRequested(stop=stop):
-            return [notices.stopped(stop)]
+            return [notices.stopped(stop, debate)]
         case VoteCalled(by=by):
             return [notices.vote_called(by)]
         case DebatePaused(by=by):
@@ -207,7 +207,7 @@ def _afterwards(debate: Debate, recorded: Recorded) -> Sequence[Message]:
             found = [one for one in debate.decisions if one.origin == origin]
             return [reminder(debate, one) for one in found]
         case _:
-            return _interference(recorded)
+            return _interference(debate, recorded)
 
 
 def _said(debate: Debate, made: Contribution) -> Sequence[NewPost]:

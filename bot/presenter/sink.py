@@ -197,7 +197,8 @@ class Presenter:
                 await self.posts.post([attachments(debate, upto)])
                 await self._unpin(debate)
             case DebateFailed():
-                await self._unpin(debate)
+                self._pinned.discard(debate.id)
+                await self.posts.post([unpinning(debate)])  # nothing there to come back to
             case DecisionRecorded(decision=decision) if self.reminders:
                 await self.reminders.put(debate, decision)
             case _:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
 
 from bot.ids import ActionId, BlockId
-from bot.mrkdwn.convert import gist
+from bot.mrkdwn.convert import gist, thesis
 from bot.mrkdwn.escape import literal, plain
 from bot.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
@@ -216,7 +216,7 @@ def _at_work(debate: Debate, agent: str, turns: Sequence[Turn]) -> str:
 def _positions(debate: Debate) -> str:
     found = format_of(debate).positions(debate).values()
     lines = (
-        f"• *{name_of(debate, made.turn.agent)}*: {gist(made.text, _POSITION_LIMIT)}"
+        f"• *{name_of(debate, made.turn.agent)}*: {thesis(made.text, _POSITION_LIMIT)}"
         for made in found
     )
     said = listed(lines, _POSITIONS_LIMIT)

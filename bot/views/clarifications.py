@@ -72,6 +72,8 @@ def _title(asked: Clarifications, waiting: Sequence[Clarification]) -> str:
 
 
 def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification]) -> str:
+    if debate.stop or debate.status is Status.FAILED:
+        return "The debate was ended: the agents read no answers any more."
     if not waiting:
         return (
             "The agents go on with what is here. While the debate runs, what you add in the "

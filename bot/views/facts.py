@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from bot.mrkdwn.convert import gist
 from bot.views.message import listed
-from bot.views.words import counted, name_of
+from bot.views.words import name_of
 from core import facts
 from core.formats.registry import format_of
 from core.models import Debate
 
+#: They come from the question as well as from answers and notes.
+_HEAD = "*Figures and requirements named*"
 _LOST_LIMIT = 400
 _FACT_LIMIT = 80
 _NAMES_LIMIT = 400
@@ -29,12 +31,12 @@ def kept_facts(debate: Debate) -> str:
         for agent, made in texts.items()
     )
     said = listed(kept, _NAMES_LIMIT, ", ")
-    return f"*Facts people gave*: {counted(len(known), 'fact')}; kept in the positions: {said}"
+    return f"{_HEAD}: {len(known)}; still in the positions: {said}"
 
 
 def _line(place: str, known: Sequence[facts.Fact], text: str) -> str:
     lost = facts.lost(known, text)
-    kept = f"*Facts people gave*: {len(known) - len(lost)} of {len(known)} hold in {place}."
+    kept = f"{_HEAD}: {len(known) - len(lost)} of {len(known)} hold in {place}."
     if not lost:
         return kept
     names = listed((f"“{gist(fact.text, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")

@@ -9,6 +9,7 @@ from bot.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
 from bot.views.message import notice_of as notice
 from bot.views.words import counted, deed, dollars, name_of, person
+from core.formats.registry import format_of
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 
 _REASON_LIMIT = 600
@@ -104,12 +105,14 @@ def added(note: Note) -> Message:
     return notice(f"{head}\n{said[0] if said else ''}")
 
 
-def stopped(stop: Stop) -> Message:
-    """Return the line that says who stopped the debate."""
-    return notice(
-        f":octagonal_sign: {person(stop.by)} stopped the debate. "
+def stopped(stop: Stop, debate: Debate) -> Message:
+    """Return the line that says who stopped the debate, and what comes of it."""
+    what = (
         "The judge writes a partial decision from what is there."
+        if format_of(debate).positions(debate)
+        else "No agent has taken a position yet, so there is nothing to decide on."
     )
+    return notice(f":octagonal_sign: {person(stop.by)} stopped the debate. {what}")
 
 
 def vote_called(by: Person) -> Message:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
 from bot.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
-from bot.mrkdwn.convert import bare_gist, gist
+from bot.mrkdwn.convert import bare_thesis, gist, thesis
 from bot.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
@@ -19,7 +19,7 @@ _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400
 _QUESTION_LIMIT = 300
 _POSITION_LIMIT = 400
-_OPTION_NAME_LIMIT = 40
+_OPTION_NAME_LIMIT = 30
 _HOW = (
     "\nPut every position in its place, the best one first. People's ballots are counted beside "
     "the agents' own."
@@ -57,7 +57,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     texts = format_of(debate).positions(debate)
     options = {agent: _option(debate, agent, made.text) for agent, made in texts.items()}
     shown = "\n".join(
-        f"• *{name_of(debate, agent)}*: {gist(made.text, _POSITION_LIMIT)}"
+        f"• *{name_of(debate, agent)}*: {thesis(made.text, _POSITION_LIMIT)}"
         for agent, made in texts.items()
     )
     mine = debate.people_ballots.get(by)
@@ -158,7 +158,7 @@ def _names(debate: Debate, agents: Sequence[str]) -> str:
 
 def _option(debate: Debate, agent: str, text: str) -> str:
     name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
-    return f"{name}: {bare_gist(text, OPTION_LIMIT - len(name) - 2)}"
+    return f"{name}: {bare_thesis(text, OPTION_LIMIT - len(name) - 2)}"
 
 
 def _place(place: int) -> str:

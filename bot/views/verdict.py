@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.mrkdwn.convert import gist, mrkdwn
+from bot.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
@@ -115,7 +115,7 @@ def _foot(debate: Debate, reached: Verdict) -> Iterator[str]:
 
 def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iterator[str]:
     yield _titled("Decision", mrkdwn(reached.decision))
-    yield _titled("Why", mrkdwn(reached.solution))
+    yield _titled("Why", mrkdwn(_reasons(reached)))
     texts = (("How to do it", reached.implementation),)
     lists = (
         ("Trade-offs", reached.tradeoffs),
@@ -134,6 +134,13 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
     outcomes = [*reached.notes, *_unmentioned(debate, reached)]
     if outcomes:
         yield _titled("What became of your notes", _notes(debate, outcomes))
+
+
+def _reasons(reached: Verdict) -> str:
+    """The solution without a first paragraph that only says the decision again."""
+    first, _, rest = reached.solution.strip().partition("\n\n")
+    said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
+    return rest if rest.strip() and said[0] == said[1] else reached.solution
 
 
 def _titled(name: str, text: str) -> str:

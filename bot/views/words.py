@@ -37,6 +37,8 @@ _DEEDS: Mapping[Act, str] = {
     Act.SYNTHESIS: "decision",
     Act.EVALUATION: "evaluation",
 }
+#: Acts whose turns carry a number where others carry whom they are about.
+_NUMBERED = frozenset({Act.QUESTIONS, Act.CLARIFICATION})
 _PHASES: Mapping[Act, str] = {
     Act.QUESTIONS: "clarifying questions",
     Act.CLARIFICATION: "questions to people",
@@ -62,7 +64,8 @@ _CONFIDENCE = ((85, "very high"), (65, "high"), (45, "moderate"), (25, "low"), (
 
 def deed(debate: Debate, turn: Turn) -> str:
     """What the turn is, without its agent: "critique of Ben's proposal"."""
-    of = f" of {name_of(debate, turn.target)}'s proposal" if turn.target else ""
+    is_about = turn.target and turn.act not in _NUMBERED
+    of = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
     return _DEEDS[turn.act] + of
 
 

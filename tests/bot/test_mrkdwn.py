@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.mrkdwn.convert import bare_gist, gist, mrkdwn
+from bot.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
 from bot.mrkdwn.escape import GAP, LINK, clean, link, plain
 from bot.mrkdwn.split import SMALLEST_LIMIT, split
 
@@ -296,6 +296,29 @@ def test_a_gist_is_one_line_without_headings_and_formatting():
     assert gist(text, 100) == "Use one queue, not two. cheap"
     assert gist("word " * 50, 60).endswith("word…")
     assert gist("# Only a title", 60) == "Only a title"
+
+
+def test_a_thesis_is_whole_sentences_of_the_first_paragraphs():
+    text = (
+        "# Proposal\n\n**Use e.g. PostgreSQL.** One system less & fewer people.\n\n"
+        "**What must hold**\n- no job is lost\n\nIt is fast."
+    )
+    assert thesis(text, 200) == "Use e.g. PostgreSQL. One system less &amp; fewer people."
+    assert thesis(text, 40) == "Use e.g. PostgreSQL."
+    assert bare_thesis(text, 75) == "Use e.g. PostgreSQL."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("- one\n- two", "one two"),
+        ("**Risk**: none", "Risk: none"),
+        ("", ""),
+        ("word " * 30, "word " * 8 + "word…"),
+    ],
+)
+def test_a_thesis_without_a_sentence_is_the_beginning(text: str, shown: str):
+    assert thesis(text, 50) == bare_thesis(text, 50) == shown
 
 
 def test_a_gist_for_options_is_not_escaped_and_pings_nobody():

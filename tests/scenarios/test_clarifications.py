@@ -262,3 +262,10 @@ async def test_a_debate_that_is_stopped_while_it_waits_closes_its_card(team: Tea
     await card_saying(team, board, "closed")
     edited = next(one for one in team.thread(board) if one["ts"] == card["ts"])
     assert not any(block["type"] == "actions" for block in edited["blocks"])
+    assert "read no answers any more" in edited["text"]
+    assert "go on" not in edited["text"]
+    said = "\n".join(one["text"] for one in team.replies(board))
+    assert "nothing to decide on" in said
+    assert "ended without a decision" in said
+    assert "partial decision" not in said
+    assert not team.workspace.pins(team.channel)

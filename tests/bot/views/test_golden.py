@@ -31,6 +31,7 @@ from core.events import (
     fold,
 )
 from core.models import (
+    ENGINE,
     FACILITATOR,
     SUMMARIZER,
     Abstention,
@@ -176,7 +177,7 @@ def test_notices():
         notices.problem("There is no debate `dxyz`.", "/debate list"),
         notices.usage({"/debate <question>": "start a debate", "/debate help": "show this"}),
         notices.turn_failed(debate, failure),
-        notices.stopped(Stop(by=Person(id="U1"))),
+        notices.stopped(Stop(by=Person(id="U1")), debate),
         notices.vote_called(Person(id="U1")),
         notices.paused(Person(id="U1")),
         notices.resumed(Person(id="U1")),
@@ -198,6 +199,34 @@ def test_what_a_verdict_lacks_stands_above_its_answer():
             message.text.index("as the job queue"),
         )
         assert message.text.index("*Partial result*") < warned < answer
+
+
+@pytest.mark.parametrize(
+    ("solution", "why"),
+    [
+        ("**Choose X.**\n\nIt is whole.", "*Why*\nIt is whole."),
+        ("Choose X\n\nIt is whole.", "*Why*\nIt is whole."),
+        ("**Choose X.**", "*Why*\n*Choose X.*"),
+        ("Choose X, for once.\n\nIt is whole.", "*Why*\nChoose X, for once.\n\nIt is whole."),
+    ],
+)
+def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: str):
+    reached = a_verdict(decision="Choose X.", solution=solution)
+    assert why in verdict(a_debate(), reached)[0].text
+    assert "*Decision*\nChoose X." in verdict(a_debate(), reached)[0].text
+
+
+def test_a_stop_before_the_first_position_promises_no_decision():
+    stop = Stop(by=Person(id="U1"))
+    assert "partial decision" not in notices.stopped(stop, a_debate()).text
+    assert "nothing to decide on" in notices.stopped(stop, a_debate()).text
+    assert "partial decision" in notices.stopped(stop, a_debate(*MIDDLE)).text
+
+
+def test_questions_put_to_people_are_nobodys_proposal():
+    for act in (Act.QUESTIONS, Act.CLARIFICATION):
+        put = Turn(act=act, round=0, agent=ENGINE, target="1")
+        assert deed(a_debate(), put) in {"questions", "list of questions"}
 
 
 def test_a_whole_verdict_carries_no_warning():
