@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from bot.access import Standing
 from bot.listeners.typed import Unclear
+from bot.mrkdwn.convert import gist
 from bot.mrkdwn.escape import plain
+from bot.views.lists import status_words
 from bot.views.message import Message
 from bot.views.notices import notice, usage
-from core.models import Debate, Status
+from bot.views.words import confidence
+from core.models import Debate
 from core.redaction import redact
 
 COMMANDS = {
@@ -52,11 +55,7 @@ MENTIONED = "Mention me with a question and I start a debate, or type `/debate h
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
 _GIST = 120
-_STATUS_WORDS = {
-    Status.RUNNING: "running",
-    Status.CONCLUDED: "decided",
-    Status.FAILED: "failed",
-}
+_MOST_DECIDED = 1500
 
 
 def command_only(word: str) -> str:
@@ -148,14 +147,13 @@ def shown(debate: Debate) -> str:
     setup = debate.setup
     lines = [
         f"*{_gist(setup.question)}*",
-        f"`{debate.id}` is {_STATUS_WORDS[debate.status]}; asked by <@{setup.asked_by.id}>.",
+        f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
         "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
         _counts(debate),
     ]
     if debate.verdict:
-        lines.append(
-            f"*Decision* ({debate.verdict.confidence} %): {plain(debate.verdict.decision)}"
-        )
+        lines.append(f"*The agents' verdict*: {gist(debate.verdict.decision, _MOST_DECIDED)}")
+        lines.append(f"Confidence: {confidence(debate.verdict.confidence)}")
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)

@@ -135,12 +135,13 @@ def _lines(row: Row) -> Iterator[str]:
     yield f"*<{row.address}|{question}>*" if row.address else f"*{question}*"
     where = f"<#{debate.setup.place.channel}>"
     asked = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
-    yield f"{_status(debate)} · {where} · {asked} · `{debate.id}`"
+    yield f"{status_words(debate)} · {where} · {asked} · `{debate.id}`"
     if debate.verdict:
         yield f"> {gist(debate.verdict.decision, _DECISION_LIMIT)}"
     if row.excerpt:
         yield f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_"
 
 
-def _status(debate: Debate) -> str:
+def status_words(debate: Debate) -> str:
+    """Return where a debate stands: running, with a verdict, what the team made of it."""
     return _DECIDED[debate.decision.kind] if debate.decision else _STATUS[debate.status]
