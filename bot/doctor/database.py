@@ -79,11 +79,12 @@ def _versions(what: str, found: Mapping[str, str], newest: Mapping[str, str]) ->
     newer = [v for table, v in found.items() if v > newest.get(table, v)]
     if newer:
         return bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
-    behind = [table for table, version in newest.items() if found.get(table) != version]
-    if behind:
+    if any(version != newest[table] for table, version in found.items() if table in newest):
         return skipped(
             name, "are older than this program; they are brought up to date at its next start"
         )
+    if newest.keys() - found.keys():
+        return skipped(name, "are not all there yet; the bot makes its own when it starts")
     return good(name, "are up to date")
 
 

@@ -62,6 +62,14 @@ async def test_tables_of_an_older_program_are_no_problem(environment: BotSetting
     assert "brought up to date at its next start" in as_text(await database_findings(environment))
 
 
+async def test_a_database_of_the_terminal_is_not_called_old(environment: BotSettings) -> None:
+    await made(environment)  # the bot's own tables come with its first start
+
+    said = as_text(await database_findings(environment))
+    assert "the bot makes its own when it starts" in said
+    assert "older" not in said
+
+
 async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
     path = await made(environment)
     change(path, "UPDATE moot_core_version SET version_num = '9999'")
