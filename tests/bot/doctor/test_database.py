@@ -67,7 +67,7 @@ async def test_a_database_of_the_terminal_is_not_called_old(environment: BotSett
 
     said = as_text(await database_findings(environment))
     assert "the bot makes its own when it starts" in said
-    assert "older" not in said
+    assert "older than" not in said
 
 
 async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
