@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import count
 
 from core.errors import BadInput
@@ -153,10 +154,16 @@ def _find(name: str, enabled: Sequence[Agent], settings: Settings, warnings: lis
     role = role_id(name)
     if role:
         return agent_for(role, settings.agent_model)
-    warnings.append(f'There is no role "{name.strip()}"; a generalist takes its place.')
+    warnings.append(_no_role(name.strip()))
     generalist = agent_for(FALLBACK_ROLE, settings.agent_model)
     others = {agent.id for agent in enabled}
     return generalist.model_copy(update={"id": _agent_id(wanted, others), "name": name.strip()})
+
+
+def _no_role(name: str) -> str:
+    meant = get_close_matches(name.lower(), ROLES, n=1, cutoff=0.7)
+    hint = f' Did you mean "{meant[0]}"?' if meant else ""
+    return f'There is no role "{name}"; a generalist takes its place.{hint}'
 
 
 def _agent_id(name: str, others: AbstractSet[str]) -> str:

@@ -36,6 +36,15 @@ def test_an_unknown_role_becomes_a_generalist_with_a_warning() -> None:
     assert "wizard" in warnings[0]
 
 
+def test_a_role_that_is_only_misspelt_is_named_in_the_warning() -> None:
+    _, warnings = roles_of(["securty", "unicorn"])
+
+    assert warnings == (
+        'There is no role "securty"; a generalist takes its place. Did you mean "security"?',
+        'There is no role "unicorn"; a generalist takes its place.',
+    )
+
+
 def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
     roles, warnings = roles_of(agents=["  "])
 
