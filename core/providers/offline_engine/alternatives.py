@@ -26,12 +26,14 @@ from core.providers.offline_engine.asking import (
 )
 from core.providers.offline_engine.checklist import things_in
 from core.providers.offline_engine.german import german_pieces
+from core.providers.offline_engine.listing import listed_in
 from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.wording import capital, normal
 
 OR = re.compile(r",?\s+(?:or|oder|vs\.?|versus)\s+|[、,]?\s*それとも\s*", re.IGNORECASE)
 _HEAD = re.compile(
-    r"^(?:which|what)\s+(?P<head>[\w\- ]+?)(?:\s+(?:should|do|shall|is|would|fits).*?)?"
+    r"^(?:which|what)\s+(?!(?:should|shall|do|does|is|are|would|one|of)\b)(?P<head>[\w\- ]+?)"
+    r"(?:\s+(?:should|do|shall|is|would|fits).*?)?"
     r"[:,]\s+(?P<rest>.+)$",
     re.IGNORECASE,
 )
@@ -117,6 +119,8 @@ class _Frame:
 
 def alternatives(asked: str) -> list[Option]:
     """The options of "A or B", "between A and B"; none if the sentence offers none."""
+    if listed := listed_in(asked):
+        return options_of(listed.names, tail=listed.tail)
     head, tail, asked = _headed(asked)
     if between := _BETWEEN.search(asked):
         pieces = [piece for piece in between.groups() if piece]

@@ -18,7 +18,11 @@ _ACTING = re.compile(
 )
 #: Asks what can be, not what should be.
 _POSSIBLE = re.compile(r"^(?:can|could|would|may)\b", re.IGNORECASE)
-_GERMAN = re.compile(r"^(?:sollen|sollten|wollen|müssen|können)\s+wir\s+", re.IGNORECASE)
+_GERMAN = re.compile(
+    r"^(?:sollen|sollten|wollen|müssen|können|nehmen|nutzen|verwenden)\s+wir\s+"
+    r"(?:(?:lieber|besser|eher)\s+)?",
+    re.IGNORECASE,
+)
 _GREETING = re.compile(r"^(?:(?:so|now|ok|hi|hello|please|and|debate)[,:]?\s+)+", re.IGNORECASE)
 #: What stands before the names that people choose between.
 _WHICH = re.compile(
@@ -34,7 +38,9 @@ _ASK = re.compile(r"[?\uff1f]\s*$|べきか|どちら|どっち|それとも")
 _VERSUS = re.compile(r"\bvs\.(?=\s)", re.IGNORECASE)
 _GERMAN_END = re.compile(
     r"\s+(?:wechseln|umsteigen|migrieren|umziehen|gehen|nehmen|verwenden|nutzen|benutzen|einsetzen|"
-    r"wählen|kaufen|speichern|betreiben|schreiben|anbieten|behalten|hosten|bauen|einführen|setzen|mieten|einstellen)$",
+    r"wählen|kaufen|speichern|betreiben|schreiben|anbieten|behalten|hosten|bauen|einführen|setzen|mieten|einstellen|"
+    r"umstellen|ablösen|ersetzen|überführen|verlagern|portieren|umbauen|verschieben|umschreiben|"
+    r"wandern|fahren|bleiben|machen|beauftragen|aufnehmen|übernehmen|migrieren)$",
     re.IGNORECASE,
 )
 #: A longer sentence is read up to here only.

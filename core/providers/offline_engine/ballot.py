@@ -4,29 +4,34 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.providers.offline_engine.checklist import catalogue
+from core.providers.offline_engine.checks import relevant, spread
 from core.providers.offline_engine.critique import KEEP
 from core.providers.offline_engine.material import Material, Text, moved_in
 from core.providers.offline_engine.moving import wanted_in
 from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.positions import Position, checks_met, items_under
-from core.providers.offline_engine.proposal import spread
-from core.providers.offline_engine.requirements import Level
-from core.providers.offline_engine.weighing import Weighed, find
+from core.providers.offline_engine.requirements import Level, Requirement
+from core.providers.offline_engine.weighing import Weighed, fate_of, find, is_known
 from core.providers.offline_engine.wording import plain, quote, rank_of
 
 #: Points for a requirement that a text deals with.
 _COVERED = {Level.MUST: 3.0, Level.SHOULD: 1.5, Level.FIGURE: 2.0}
-#: Points for a point of the voter's checklist, and how many of them count.
-_CHECK = 1.0
-_MOST_CHECKS = 4
+#: Share of them where the option strains it, or nothing known says that the option meets it.
+_NOT_SHOWN = 0.5
+#: Points for a point of the voter's checklist, and how many of them count: as many as a text by
+#: another role can have taken up, so that nobody's own list speaks for its own text only.
+_CHECK = 0.6
+_MOST_CHECKS = 2
+#: Points for a point of any other role's checklist, and how many of them count.
+_OTHER_CHECK = 0.3
+_MOST_OTHERS = 8
 #: Points that an option's score is worth, so that texts count beside it.
 _OPTION = 0.6
-#: Points by which another position must be better than one's own to be put before it.
-_OWN = 3.5
 #: Points for the option that the voter has moved to.
 _MOVED = 4.0
-#: What a voter that has moved puts those who moved with it behind those who led the way, in points.
-_CONVERT = 3.0
+#: Points for the option that the voter speaks for where its checklists know none of them.
+_ADVOCATED = 1.0
 #: Points for taking no option at all.
 _NO_OPTION = -6.0
 #: A lead in points that makes a voter as sure as the engine ever is.
@@ -49,7 +54,7 @@ def rank(
 ) -> tuple[Judged, ...]:
     """All candidates, best first; equal ones in an order that their labels do not decide."""
     moved = moved_in(own.text, material.reading) if own else None
-    judged = [_judged(material, candidate, own, moved) for candidate in candidates]
+    judged = [_judged(material, candidate, moved) for candidate in candidates]
     return tuple(
         sorted(judged, key=lambda j: (-j.points, rank_of(plain(j.position.text)), j.label))
     )
@@ -99,7 +104,7 @@ def moved_by(material: Material, first: Judged, own: Text | None) -> str:
 def _speaks_for(material: Material, critique: Text, first: Judged) -> int:
     """How much a critique says that the first choice does better: its option, its steps."""
     wanted, _ = wanted_in(critique.text, material.reading.options)
-    named = [c for c in material.role.relevant(material.reading.topics) if c.ask in critique.text]
+    named = [c for c in relevant(material.role, material.reading) if c.ask in critique.text]
     missing = [r for r in first.position.met if f"“{r.text[:40]}" in critique.text]
     return (
         3 * (wanted is not None and wanted == first.position.option)
@@ -115,25 +120,36 @@ def label_of(text: str) -> str:
     return found[0] if found else text
 
 
-def _judged(material: Material, candidate: Text, own: Text | None, moved: Option | None) -> Judged:
+def _judged(material: Material, candidate: Text, moved: Option | None) -> Judged:
     position = material.position(candidate.text)
     taken = find(material.ranked, position.option) if position.option else None
-    met = checks_met(material.role.relevant(material.reading.topics), position.text)[:_MOST_CHECKS]
-    points = sum(_COVERED[requirement.level] for requirement in position.met)
-    points += _CHECK * len(met)
+    met = checks_met(relevant(material.role, material.reading), position.text)
+    others = _others_met(material, position)
+    points = sum(_worth(taken, requirement) for requirement in position.met)
+    points += _CHECK * min(len(met), _MOST_CHECKS) + _OTHER_CHECK * min(others, _MOST_OTHERS)
     points += _OPTION * taken.score if taken else _NO_OPTION
-    if moved:
-        points += _MOVED if position.option == moved else 0.0
-        points -= _CONVERT if moved_in(candidate.text, material.reading) == moved else 0.0
-    elif candidate is own:
-        points += _OWN
-    reason = _reason(material, position, taken, len(met))
+    points += _MOVED if moved and position.option == moved else 0.0
+    if not moved and taken == material.ranked[0] and not is_known(material.ranked):
+        points += _ADVOCATED
+    reason = _reason(position, taken, len(met))
     return Judged(label_of(candidate.label), round(points, 3), position, reason)
 
 
-def _reason(material: Material, position: Position, taken: Weighed | None, met: int) -> str:
-    total = len(material.reading.requirements)
-    parts = [_coverage(len(position.met), total)]
+def _worth(taken: Weighed | None, requirement: Requirement) -> float:
+    """Points for a requirement that a text speaks of: all only where its option meets it."""
+    fits = bool(taken and fate_of(taken.option, requirement).outcome == "fits")
+    return _COVERED[requirement.level] * (1.0 if fits else _NOT_SHOWN)
+
+
+def _others_met(material: Material, position: Position) -> int:
+    """How many points of the other roles' checklists a text deals with."""
+    roles = [role for role in catalogue().roles.values() if role is not material.role]
+    asked = {check.ask: check for role in roles for check in relevant(role, material.reading)}
+    return len(checks_met(asked.values(), position.text))
+
+
+def _reason(position: Position, taken: Weighed | None, met: int) -> str:
+    parts = [_coverage(position, taken)]
     if position.missing:
         parts.append(f"leaves out {quote(position.missing[0].text, 45)}")
     parts.append(_on_option(taken))
@@ -142,14 +158,17 @@ def _reason(material: Material, position: Position, taken: Weighed | None, met: 
     return "; ".join(part for part in parts if part)
 
 
-def _coverage(met: int, total: int) -> str:
+def _coverage(position: Position, taken: Weighed | None) -> str:
+    """How much of what was required a text deals with; what nothing known speaks about is open."""
+    total = len(position.met) + len(position.missing)
+    fates = {fate.requirement: fate for fate in taken.fates} if taken else {}
+    left = [r for r in position.met if r in fates and fates[r].outcome == "unknown"]
     if not total:
         return ""
-    return (
-        "deals with all that was required"
-        if met == total
-        else f"deals with {met} of {total} requirements"
-    )
+    met = len(position.met) - len(left)
+    dealt = "all that was required" if met == total else f"{met} of {total} requirements"
+    said = f"deals with {dealt}"
+    return f"{said} and leaves {quote(left[0].text, 45)} open" if left else said
 
 
 def _on_option(taken: Weighed | None) -> str:

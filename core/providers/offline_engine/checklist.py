@@ -20,6 +20,10 @@ GENERALIST = "generalist"
 _ENOUGH = 2
 
 
+#: The files beside the roles' own and their other names, without their ending.
+_FILES = ("criteria", "topics", "things", "open_points", "requirement_kinds", "finding_out")
+#: Things that are ways to go about anything: they say nothing of what a question is about.
+WAYS = frozenset(("affirm", "change", "deny", "full", "gradual", "keep", "trial", "wait"))
 #: First words of titles that are no names.
 _COMMON = frozenset(
     (
@@ -87,6 +91,8 @@ class Topic(_Entry):
     words: tuple[str, ...]
     #: Things to weigh when the question names no options.
     approaches: tuple[str, ...] = ()
+    #: It is about people, money or words: what each role asks of any software does not fit it.
+    beside_software: bool = False
 
 
 class Check(_Entry):
@@ -165,11 +171,6 @@ class Role(_Entry):
     first: tuple[str, ...]
     checks: Mapping[str, tuple[Check, ...]]
 
-    def relevant(self, topics: Iterable[str]) -> tuple[Check, ...]:
-        """The checks for these topics, then the ones that always apply."""
-        found = [check for topic in topics for check in self.checks.get(topic, ())]
-        return (*found, *self.checks[ANY])
-
 
 class Catalogue(_Entry):
     """Everything in the data files."""
@@ -181,6 +182,8 @@ class Catalogue(_Entry):
     requirement_kinds: Mapping[str, RequirementKind]
     roles: Mapping[str, Role]
     role_names: Mapping[str, str]
+    #: What to do about a question that nothing here covers, with places for its own words.
+    finding_out: tuple[Check, ...]
 
     def role(self, name: str) -> Role:
         """The role with this name or one of its other names; the generalist if there is none."""
@@ -192,17 +195,14 @@ class Catalogue(_Entry):
 def catalogue() -> Catalogue:
     """The data files, read once per process."""
     folder = resources.files("core.providers.offline_engine") / "data"
-    parts = {
-        name: _read((folder / f"{name}.yaml").read_text("utf-8"))
-        for name in ("criteria", "topics", "things", "open_points", "requirement_kinds")
-    }
+    parts = {name: _read((folder / f"{name}.yaml").read_text("utf-8")) for name in _FILES}
     files = sorted((folder / "roles").iterdir(), key=lambda file: file.name)
     roles = {file.name.removesuffix(".yaml"): _read(file.read_text("utf-8")) for file in files}
     names = _read((folder / "role_names.yaml").read_text("utf-8"))
     return Catalogue.model_validate({**parts, "roles": roles, "role_names": names})
 
 
-def _read(text: str) -> Mapping[str, object]:
+def _read(text: str) -> object:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
 

@@ -9,12 +9,16 @@ _MOST = 3
 #: Topic of questions about what a word means; the usual open points say nothing to them.
 DEFINITION = "definition"
 _ABOUT_WORDS = ("meaning", "case")
+#: What may be asked about a question that the checklists do not cover.
+_ABOUT_ANYTHING = ("owner", "alternatives")
 
 
 def open_points(material: Material) -> tuple[OpenPoint, ...]:
     """What matters to this role and nobody said, most important first."""
     known = catalogue().open_points
     keys = dict.fromkeys((*material.role.asks, *_ABOUT_WORDS))
+    if not material.reading.covered:
+        keys = dict.fromkeys(_ABOUT_ANYTHING)
     return tuple(known[key] for key in keys if _is_open(known[key], material.reading))
 
 

@@ -1,6 +1,7 @@
 """The council's acts: gather, plan, formulate, debate, adjust (a refinement), rebuttal."""
 
 from core.providers.offline_engine.checklist import catalogue
+from core.providers.offline_engine.checks import spread
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.critique import preference
 from core.providers.offline_engine.material import Material, Text
@@ -8,8 +9,8 @@ from core.providers.offline_engine.positions import checks_missing
 from core.providers.offline_engine.proposal import (
     chosen_in,
     needs,
+    opening,
     proposal,
-    spread,
     why,
 )
 from core.providers.offline_engine.refinement import hear
@@ -20,7 +21,6 @@ from core.providers.offline_engine.wording import (
     full_stop,
     joined,
     numbered,
-    pick,
     post,
     quote,
     section,
@@ -33,13 +33,13 @@ _QUESTION = 120
 
 def gather(material: Material) -> str:
     """What is known and what is not, seen by one role alone."""
-    reading, role = material.reading, material.role
+    reading = material.reading
     options = joined([option.name for option in reading.options], "or")
     known = [f"{quote(r.text, 110)} ({r.level})." for r in reading.requirements]
     known += [f"{capital(r.source)}: {quote(r.text, 110)}." for r in reading.remarks]
     facts = [reason.text for weighed in material.ranked for reason in weighed.reasons[:1]]
     return post(
-        f"**The choice is between {options}.** {pick(role.lens, role.title, reading.asked)}",
+        f"**The choice is between {options}.** {opening(material)}",
         section("What people told us", bullets(known) or "- Nothing but the question itself."),
         section("What my checklist adds", bullets(facts)),
         section(

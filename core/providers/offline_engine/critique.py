@@ -1,6 +1,7 @@
 """Writes a critique: what a position says, what it leaves out, what this role would change."""
 
 from core.providers.offline_engine.checklist import Check
+from core.providers.offline_engine.checks import relevant, spread
 from core.providers.offline_engine.material import Material
 from core.providers.offline_engine.positions import (
     Position,
@@ -8,7 +9,6 @@ from core.providers.offline_engine.positions import (
     checks_missing,
     piece_about,
 )
-from core.providers.offline_engine.proposal import spread
 from core.providers.offline_engine.requirements import Requirement
 from core.providers.offline_engine.weighing import CLEAR, Weighed, fate_of, find, is_known
 from core.providers.offline_engine.wording import (
@@ -68,7 +68,7 @@ def _verdict(material: Material, position: Position, lacking: tuple[Check, ...])
 
 def _holds(material: Material, position: Position) -> str:
     """The piece of the text this role agrees with most, quoted."""
-    met = checks_met(material.role.relevant(material.reading.topics), position.text)
+    met = checks_met(relevant(material.role, material.reading), position.text)
     pieces = [piece_about(position.text, check.words) for check in met]
     if piece := next((piece for piece in pieces if piece and not _is_quote(piece)), ""):
         return f"{quote(piece, 120)} stands on my list too."

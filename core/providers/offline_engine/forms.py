@@ -6,12 +6,12 @@ from typing import Any, cast
 from core.models import Act
 from core.providers.offline_engine.ballot import ballot
 from core.providers.offline_engine.checklist import Role, catalogue
+from core.providers.offline_engine.checks import spread
 from core.providers.offline_engine.clarifying import questions
 from core.providers.offline_engine.evaluation import evaluation
 from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.panel import facilitation
 from core.providers.offline_engine.positions import checks_met
-from core.providers.offline_engine.proposal import spread
 from core.providers.offline_engine.verdict import synthesis
 from core.providers.offline_engine.wording import full_stop
 from core.request import AnswerForm

@@ -8,6 +8,10 @@ _INFINITIVE = r"(?!morgen|zusammen|oben|unten|innen|außen)[a-zäöüß]{2,}(?:e
 _LONE = re.compile(_INFINITIVE)
 #: The verb at the end of a sentence, with the little word before it.
 _VERB = re.compile(rf"\s+(?:(?:neu|selbst|wieder)\s+)?{_INFINITIVE}$")
+#: What compares the names before the verb: "A oder B besser für uns einsetzen".
+_COMPARING = re.compile(r"\s+(?:lieber|besser|eher|am besten)(?:\s.*)?$")
+#: What the names are for, said once behind the last of them.
+_PURPOSE = re.compile(r"\s+(?:für|als)\s.*$")
 _STAYS = re.compile(r"\s(?:bleiben|weitermachen)$")
 _TO = re.compile(r"^(?:zu|zum|zur|auf|nach)\s+")
 _PLACE = re.compile(
@@ -27,7 +31,8 @@ def german_pieces(pieces: Sequence[str]) -> list[str]:
         return [pieces[0], *(f"{thing} {other}" for other in pieces[1:])]
     if any(_STAYS.search(piece) for piece in pieces):
         return [piece if _STAYS.search(piece) else _changed_to(piece) for piece in pieces]
-    return _without_place([_VERB.sub("", piece) for piece in pieces])
+    bare = [_COMPARING.sub("", _VERB.sub("", piece)) for piece in pieces]
+    return _without_place([*bare[:-1], _PURPOSE.sub("", bare[-1]) or bare[-1]])
 
 
 def _changed_to(piece: str) -> str:

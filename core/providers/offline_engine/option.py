@@ -15,3 +15,5 @@ class Option:
     things: tuple[str, ...] = ()
     #: The answer "no" of a pair of yes and no.
     negated: bool = False
+    #: Key of the criterion it puts first: an answer to a question that names nothing to choose.
+    criterion: str = ""

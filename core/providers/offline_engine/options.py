@@ -33,9 +33,9 @@ from core.providers.offline_engine.asking import (
     clean,
     without_german_verb,
 )
-from core.providers.offline_engine.checklist import catalogue, inside, things_in, topics_of
+from core.providers.offline_engine.checklist import WAYS, catalogue, inside, things_in, topics_of
 from core.providers.offline_engine.option import Option
-from core.providers.offline_engine.wording import capital, normal
+from core.providers.offline_engine.wording import capital, normal, quote
 
 _SHOULD_BE = re.compile(
     r"^should (?P<subject>(?:our|the|this|my|a)\s.+?) (?P<verb>be|use|have|become|accept|show|"
@@ -68,6 +68,28 @@ _CHOOSES = re.compile(r"\b(?:which|choose|pick|options?|decide)\b", re.IGNORECAS
 #: Fewer names than this are no choice.
 _CHOICE = 2
 _MOST = 6
+#: What the question says is there already.
+_STATUS_QUO = re.compile(
+    r"\b(?:current(?:ly)?|existing|today|at the moment|present|keep|stay|still|already|"
+    r"we (?:have|use|run)|our (?:old|legacy)|bisher\w*|bestehende\w*|behalten|bleiben)\b",
+    re.IGNORECASE,
+)
+#: Asks for a way to do something.
+_HOW = re.compile(
+    r"^how (?:do|can|could|should|might|would|shall) (?:we|i|you|they|one) (?P<act>[a-z].{2,80})$",
+    re.IGNORECASE,
+)
+_ASKED = 80
+#: Criteria that an answer may put first; every role has one among them that it values most.
+_FIRST_OF_ALL = (
+    "value",
+    "simplicity",
+    "cost",
+    "reversibility",
+    "security",
+    "scale",
+    "correctness",
+)
 
 
 def options_in(question: str, context: str = "") -> tuple[Option, ...]:
@@ -77,7 +99,10 @@ def options_in(question: str, context: str = "") -> tuple[Option, ...]:
         if len(found := reader(asked)) > 1:
             return _distinct(found)
     return (
-        _listed(f"{question}\n{context}") or _single(asked) or _approaches(f"{question} {context}")
+        _listed(f"{question}\n{context}")
+        or _single(asked)
+        or _approaches(f"{question} {context}")
+        or _by_criteria(asked)
     )
 
 
@@ -228,11 +253,30 @@ def _listed(text: str) -> tuple[Option, ...]:
 
 
 def _approaches(text: str) -> tuple[Option, ...]:
-    """Ways to go that fit the topics, for questions that name none."""
+    """Ways to go that fit the topics, for questions that name none.
+
+    To stay with what there is can only be a way where the question says that there is something.
+    """
     known = catalogue()
     keys = [key for topic in topics_of(text) for key in known.topics[topic].approaches]
     chosen = list(dict.fromkeys(keys))[:3] or ["trial", "full", "keep"]
+    if WAYS.issuperset(chosen) and not _STATUS_QUO.search(text):
+        return ()
     return tuple(_approach(key) for key in chosen)
+
+
+def _by_criteria(asked: str) -> tuple[Option, ...]:
+    """What an answer may put first, for questions that offer nothing: one option per criterion."""
+    act = _HOW.match(asked)
+    aim = f"To {act['act']}" if act else f"To answer {quote(asked, _ASKED)}"
+    return tuple(
+        Option(
+            f"putting {key} first",
+            f"{aim}, put {key} first: {catalogue().criteria[key].noun}",
+            criterion=key,
+        )
+        for key in _FIRST_OF_ALL
+    )
 
 
 def _approach(key: str) -> Option:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from core.providers.offline_engine.checklist import Check, OpenPoint
+from core.providers.offline_engine.checks import spread
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.critique import preference
 from core.providers.offline_engine.material import Material, Text
@@ -12,7 +13,6 @@ from core.providers.offline_engine.proposal import (
     language_note,
     needs,
     proposal,
-    spread,
     why,
 )
 from core.providers.offline_engine.requirements import Level, Requirement
@@ -20,6 +20,7 @@ from core.providers.offline_engine.weighing import find
 from core.providers.offline_engine.wording import (
     bullets,
     full_stop,
+    joined,
     numbered,
     post,
     quote,
@@ -61,9 +62,7 @@ def facilitation(material: Material) -> dict[str, object]:
     missing = open_points(material)
     positions = [material.position(text.text) for text in texts]
     if texts and _agreed(positions) and not open_demands:
-        return _decided(
-            "vote", "All positions take the same option and deal with every requirement."
-        )
+        return _decided("vote", _agreement(material, positions))
     if (
         not material.reading.requirements
         and missing
@@ -77,6 +76,21 @@ def facilitation(material: Material) -> dict[str, object]:
             "vote", "The last contributions repeat earlier ones; more rounds add nothing."
         )
     return _decided("go_on", _focus(material, positions))
+
+
+def _agreement(material: Material, positions: list[Position]) -> str:
+    """What the positions agree on, and which requirements stay open although all speak of them."""
+    option = next(position.option for position in positions if position.option)
+    fates = find(material.ranked, option).fates
+    left = [quote(fate.requirement.text, 60) for fate in fates if fate.outcome == "unknown"]
+    if left:
+        return (
+            f"All positions take the same option; whether it meets {joined(left[:3])} is open, "
+            "and more rounds will not settle it."
+        )
+    if fates:
+        return "All positions take the same option and deal with every requirement."
+    return "All positions take the same option, and no requirement was stated."
 
 
 def _decided(decision: str, focus: str) -> dict[str, object]:

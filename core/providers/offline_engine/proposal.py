@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.providers.offline_engine.checklist import ANY, Check, Role, catalogue
+from core.providers.offline_engine.checklist import Role, catalogue
+from core.providers.offline_engine.checks import spread
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.material import Material
 from core.providers.offline_engine.option import Option
@@ -26,6 +27,11 @@ from core.providers.offline_engine.wording import (
 #: Requirements a first draft deals with: each role looks through its own lens first.
 _FIRST_DEMANDS = 2
 _STEPS = 3
+#: Said where no word of the question is on any checklist.
+_NOT_COVERED = (
+    "My checklists do not cover this question: none of its words is on them. What follows is no "
+    "more than how to find out."
+)
 _OUTWEIGHED = (
     "What speaks for {name} is that {merit}; here that does not outweigh the rest.",
     "The best I can say for {name}: {merit}. That is not enough here.",
@@ -61,11 +67,8 @@ def proposal(material: Material) -> str:
     """A first position, drafted alone."""
     plan = first_plan(material)
     role, reading = material.role, material.reading
-    opening = (
-        f"**{full_stop(plan.chosen.option.say)}** {pick(role.lens, role.title, reading.asked)}"
-    )
     return post(
-        opening,
+        f"**{full_stop(plan.chosen.option.say)}** {opening(material)}",
         section(role.headings.needs, needs(material, plan.chosen, plan.demands)),
         section(role.headings.why, why(material, plan.chosen)),
         section(role.headings.how, numbered(plan.steps)),
@@ -74,19 +77,10 @@ def proposal(material: Material) -> str:
     )
 
 
-def spread(role: Role, reading: Reading, option: Option | None = None) -> tuple[Check, ...]:
-    """A role's checks for a question, taking turns between its topics so that none crowds out.
-
-    Args:
-        role: Whose checklist.
-        reading: The question.
-        option: Leave out what is not worth asking about this option; None: about any option.
-    """
-    lists = [role.checks.get(topic, ()) for topic in (*reading.topics, ANY)]
-    things = option.things if option else {k for o in reading.options for k in o.things}
-    lists = [[check for check in checks if check.concerns(things)] for checks in lists]
-    longest = max(map(len, lists))
-    return tuple(checks[row] for row in range(longest) for checks in lists if row < len(checks))
+def opening(material: Material) -> str:
+    """What the role looks at first; where its checklists cover nothing of the question, that."""
+    role, reading = material.role, material.reading
+    return pick(role.lens, role.title, reading.asked) if reading.covered else _NOT_COVERED
 
 
 def _first_demands(role: Role, reading: Reading) -> tuple[Requirement, ...]:
@@ -125,7 +119,7 @@ def because(material: Material, chosen: Weighed, pros: int) -> str:
     said = [_remark_line(remark.source, remark.text, remark.sign) for remark in chosen.remarks]
     lines = [*in_turn(chosen.pros[:pros]), *said[:2]]
     if not is_known(material.ranked):
-        lines.insert(0, _without_knowledge(material.role))
+        lines.insert(0, _without_knowledge(material.role, chosen.option))
     elif not lines:
         lines.append("Little speaks for it on my list; the others have more against them.")
     return " ".join(lines)
@@ -150,7 +144,13 @@ def also(pronoun: str, says: str) -> str:
     return f"{pronoun} {first} also {rest}" if early else f"{pronoun} also {says}"
 
 
-def _without_knowledge(role: Role) -> str:
+def _without_knowledge(role: Role, option: Option) -> str:
+    if option.criterion:
+        noun = catalogue().criteria[option.criterion].noun
+        return (
+            "The question names nothing to choose between, so I can only say by what I would "
+            f"judge an answer first: {noun}."
+        )
     valued = sorted(role.values, key=lambda key: -role.values[key])[:2]
     nouns = joined([catalogue().criteria[key].noun for key in valued])
     return (
@@ -167,6 +167,8 @@ def _remark_line(source: str, text: str, sign: int) -> str:
 def _compared(material: Material, chosen: Weighed, rival: Weighed) -> str:
     """One sentence or two about the runner-up, as this role sees it."""
     name, clear = rival.option.name, chosen.score - rival.score >= CLEAR
+    if rival.option.criterion:
+        return ""
     if not is_known(material.ranked):
         return f"Against {name} I have no point either."
     if rival.pros and rival.pros[0].valued > 0:

@@ -1,11 +1,11 @@
 """Everything the engine makes of a question: options, requirements, topics and what people said."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from core.providers.offline_engine.asking import asking_sentence
-from core.providers.offline_engine.checklist import topics_of
+from core.providers.offline_engine.checklist import WAYS, topics_of
 from core.providers.offline_engine.cleaning import is_order, without_orders
 from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.options import options_in
@@ -96,6 +96,8 @@ class Reading:
     #: What people were asked already, normalised.
     asked_before: str
     language: str
+    #: Whether the checklists hold anything about what the question is about.
+    covered: bool = True
 
     def has_kind(self, *kinds: str) -> bool:
         """Whether a requirement of one of these kinds is known."""
@@ -117,20 +119,33 @@ def read_question(
     asked, given = without_orders(question) or question, without_orders(context)
     answers, added = answers_in(clarifications), notes_in(notes)
     facts = [asked, given, *answers, *(note.text for note in added if not note.is_order)]
-    options = options_in(asked, given)
+    topics = topics_of(f"{asked} {given}")
+    options, covered = _known(options_in(asked, given), topics)
     demands = _distinct(options, requirements_in("\n".join(facts)))
     return Reading(
         question=asked,
         asked=asking_sentence(asked),
         options=options,
         requirements=demands,
-        topics=topics_of(f"{asked} {given}"),
+        topics=topics,
         remarks=_remarks(options, _told(asked, given), answers, added),
         notes=added,
         evidence="\n".join(facts),
         asked_before=normal(clarifications),
         language=_language(asked),
+        covered=covered,
     )
+
+
+def _known(options: tuple[Option, ...], topics: tuple[str, ...]) -> tuple[tuple[Option, ...], bool]:
+    """The options with what they stand for, and whether the checklists cover the question.
+
+    To do something, or to leave it, says nothing of what it is about: where that is all that is
+    known of the options, and no topic either, nothing is claimed of them.
+    """
+    if topics or any(key not in WAYS for option in options for key in option.things):
+        return options, True
+    return tuple(replace(option, things=()) for option in options), False
 
 
 def answers_in(clarifications: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.providers.offline_engine.checklist import Check, catalogue
+from core.providers.offline_engine.checks import relevant
 from core.providers.offline_engine.material import Material
 from core.providers.offline_engine.moving import after_pull, keeps, moved_words, pulls, stand_words
 from core.providers.offline_engine.positions import Position, items_under
@@ -113,9 +114,7 @@ def _plan(material: Material, before: Position, chosen: Weighed, heard: Heard) -
 
 def _named_checks(reading: Reading, texts: Iterable[str]) -> list[Check]:
     """Checks of any role that the critiques name, in the critiques' order."""
-    wanted = [
-        check for role in catalogue().roles.values() for check in role.relevant(reading.topics)
-    ]
+    wanted = [check for role in catalogue().roles.values() for check in relevant(role, reading)]
     said = [normal(s) for text in texts for s in sentences(text) if not s.startswith(("“", '"'))]
     asked = [(normal(check.ask), check) for check in wanted]
     found = [check for sentence in said for ask, check in asked if ask in sentence]

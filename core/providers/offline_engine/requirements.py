@@ -50,6 +50,12 @@ _UNITS = {
 }
 _FIGURES = {kind: re.compile(_NUMBER + unit, re.IGNORECASE) for kind, unit in _UNITS.items()}
 _MONEY_FIRST = re.compile(r"(?:€|\$|£|\beur\b|\busd\b)\s?" + _NUMBER, re.IGNORECASE)
+_DOWNTIME = re.compile(
+    r"\b(?:\w+\s+)?(?:seconds?|minutes?|hours?|sekunden?|minuten?|stunden?)['’]?\s+(?:of\s+)?"
+    r"(?:down-?time|outage|standstill|interruption|ausfall\w*|stillstand)\b|"
+    r"\bno (?:down-?time|outage|interruption)\b",
+    re.IGNORECASE,
+)
 _MUST = re.compile(
     r"\b(?:must|shall|has to|have to|needs? to|required?|mandatory|"
     r"no (?:[\w-]+ ){1,4}may|may not|cannot|can't|muss|müssen|"
@@ -85,6 +91,13 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _MODAL = re.compile(r"\b(?:must|shall|should|has to|have to|needs? to)\b", re.IGNORECASE)
+_LINK = re.compile(r"^(?:(?:and|but|so|also)\s+)+", re.IGNORECASE)
+#: A subject that can go because its verb says enough alone: "must keep", not "are 6 people".
+_SUBJECT = re.compile(
+    r"^(?:it|they|that|this|we|es|wir|there)\s+(?=(?:must|shall|should|has|have to|needs?|required|"
+    r"may|can|cannot|can't|ought|want|muss|müssen|soll\w*|darf|dürfen)\b)",
+    re.IGNORECASE,
+)
 _PER_SECOND = {"m": 60.0, "h": 3600.0, "d": 86400.0, "st": 3600.0, "t": 86400.0}
 _EMPTY = frozenset(
     normal(
@@ -190,20 +203,14 @@ def _requirement(clause: str, level: Level) -> Requirement | None:
 
 def _figure_of(question: str) -> str:
     """The piece of a question that holds the figure, with the words around it."""
-    for pattern in (*_FIGURES.values(), _MONEY_FIRST, _DEADLINE, _LAW):
+    for pattern in (*_FIGURES.values(), _MONEY_FIRST, _DOWNTIME, _DEADLINE, _LAW):
         if found := pattern.search(question):
             return found[0].strip()
     return question
 
 
 def _short(clause: str) -> str:
-    text = re.sub(
-        r"^(?:and|but|so|also|it|they|that|this|we|es|wir|there)\s+",
-        "",
-        clause,
-        flags=re.IGNORECASE,
-    )
-    text = text.strip(" .,;:")
+    text = _SUBJECT.sub("", _LINK.sub("", clause)).strip(" .,;:")
     return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH].rsplit(" ", 1)[0]
 
 
@@ -223,6 +230,8 @@ def _figure_kind(clause: str) -> tuple[str, float | None]:
         found = pattern.search(clause)
         if found and not (kind == "availability" and _amount(found) < _AVAILABLE):
             return kind, _amount(found)
+    if _DOWNTIME.search(clause):
+        return "availability", None
     return ("time", None) if _DEADLINE.search(clause) else ("", None)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.providers.offline_engine.ballot import Judged, rank
 from core.providers.offline_engine.checklist import catalogue
+from core.providers.offline_engine.checks import is_thin, relevant
 from core.providers.offline_engine.clarifying import open_points
 from core.providers.offline_engine.material import Material, Text
 from core.providers.offline_engine.option import Option
@@ -13,7 +14,7 @@ from core.providers.offline_engine.proposal import in_turn
 from core.providers.offline_engine.question import Note, names
 from core.providers.offline_engine.requirements import Level, requirements_in
 from core.providers.offline_engine.summary import sections_of
-from core.providers.offline_engine.weighing import Weighed, find, is_known
+from core.providers.offline_engine.weighing import Fate, Weighed, fate_of, find, is_known
 from core.providers.offline_engine.wording import (
     FOOTER,
     bullets,
@@ -22,10 +23,20 @@ from core.providers.offline_engine.wording import (
     normal,
     numbered,
     quote,
+    section,
     sentences,
 )
 
 _POINTS = re.compile(r"(?P<points>\d+(?:\.\d+)?)\s*(?:points?|pts?|borda)?", re.IGNORECASE)
+_UNKNOWN = "The checklists hold nothing about these options; the vote rests on the texts alone."
+_THIN = "The checklists ask little about this; the steps are about finding out."
+_NOT_COVERED = (
+    "The checklists do not cover this question: none of its words is on them. The vote rests on "
+    "the texts alone, and the steps are about finding out."
+)
+#: Highest confidence where the checklists do not cover the question, where they know none of its
+#: options, where most of them ask nothing about it, and where a must is open or strained.
+_MOST_UNCOVERED, _MOST_UNKNOWN, _MOST_THIN, _MOST_OPEN = 25, 35, 40, 50
 #: A line of the tally with a position's points.
 _POINT_LINE = re.compile(r"^(?P<name>[^:\n]+): [\d.]+ points", re.MULTILINE)
 
@@ -39,6 +50,14 @@ class Outcome:
     taken: Weighed
     #: The winner's share of the lead that was possible, 0 to 1.
     margin: float
+    #: Labels of the positions with as many points as the winner.
+    level: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> int:
+        """How many positions take what the winner takes, itself included."""
+        option = self.winner.position.option
+        return 1 + sum(option is not None and o.position.option == option for o in self.others)
 
     @property
     def rival(self) -> Judged | None:
@@ -75,18 +94,36 @@ def outcome_of(material: Material) -> Outcome:
     ranked = rank(material, texts)
     scores = _scores(material.tally, [judged.label for judged in ranked])
     favoured = None if scores else _favoured(material)
+    places = {label: place for place, label in enumerate(scores)}
     in_order = sorted(
         ranked,
-        key=lambda j: (-scores.get(j.label, 0.0), favoured not in (None, j.position.option)),
+        key=lambda j: (
+            places.get(j.label, len(places)),
+            favoured not in (None, j.position.option),
+        ),
     )
     winner, others = in_order[0], tuple(in_order[1:])
-    option = winner.position.option or material.ranked[0].option
-    taken = find(material.ranked, option)
-    return Outcome(winner, others, taken, _margin(scores, ranked))
+    level = tuple(e.label for e in others if scores.get(e.label) == scores.get(winner.label))
+    return Outcome(
+        winner, others, _taken(material, winner), _margin(scores, ranked), level if scores else ()
+    )
+
+
+def _taken(material: Material, winner: Judged) -> Weighed:
+    """What the winner takes; its own words where it takes none of the question's options."""
+    if option := winner.position.option:
+        return find(material.ranked, option)
+    claim = winner.position.claim.strip(" .") or material.reading.asked
+    own = Option(f"what {winner.label.removeprefix('Position of ')} proposes", claim)
+    fates = tuple(fate_of(own, requirement) for requirement in material.reading.requirements)
+    return Weighed(own, 0.0, (), fates, ())
 
 
 def _scores(tally: str, labels: list[str]) -> dict[str, float]:
-    """Points per label as the tally's lines `name: points` state them; the first line counts."""
+    """Points per label as the tally's lines `name: points` state them, in the tally's order.
+
+    The order matters: among equal points it holds what decided the tie. The first line counts.
+    """
     found: dict[str, float] = {}
     for line in tally.splitlines():
         label = next((name for name in labels if _begins(line, name)), None)
@@ -134,27 +171,45 @@ def _solution(material: Material, outcome: Outcome) -> str:
     reasons = in_turn(taken.pros[:3])
     reasons += [f"{remark.source} said {quote(remark.text, 90)}." for remark in taken.remarks[:2]]
     if not is_known(material.ranked):
-        reasons = [
-            "The checklists hold nothing about these options; the vote rests on the texts alone."
-        ]
+        reasons = [_UNKNOWN if material.reading.covered else _NOT_COVERED]
+    if is_thin(material.reading):
+        reasons.append(_THIN)
     fates = [f for f in taken.fates if f.requirement in position.met or f.outcome == "fails"]
-    lines = [f"{quote(f.requirement.text, 100)}: {f.text}." for f in fates]
+    answered = [_fate_line(fate) for fate in fates if fate.outcome != "unknown"]
+    left = [_fate_line(fate) for fate in taken.fates if fate.outcome == "unknown"]
     blocks = [f"**{full_stop(taken.option.say)}**", _agreement(outcome), " ".join(reasons)]
-    blocks += [f"**What it answers**\n{bullets(lines)}"] if lines else []
+    blocks += [section("What it answers", bullets(answered)), section("Still open", bullets(left))]
     return "\n\n".join(block for block in [*blocks, FOOTER] if block)
 
 
+def _fate_line(fate: Fate) -> str:
+    return f"{quote(fate.requirement.text, 100)}: {fate.text}."
+
+
 def _agreement(outcome: Outcome) -> str:
-    taken = outcome.taken.option
+    """How many positions end where the winner does; where they are few, that the vote decided."""
+    name = outcome.taken.option.name
     judged = (outcome.winner, *outcome.others)
-    same = sum(entry.position.option == taken for entry in judged)
+    same = outcome.same
     if same == len(judged):
-        return f"All {len(judged)} positions ended with {taken.name}; they differ in what to watch."
-    other = [
-        e.position.option.name for e in judged if e.position.option and e.position.option != taken
-    ]
-    rest = joined(list(dict.fromkeys(other))) or "no clear option"
-    return f"{same} of {len(judged)} positions ended with {taken.name}; the rest took {rest}."
+        return f"All {len(judged)} positions ended with {name}; they differ in what to watch."
+    took = outcome.winner.position.option
+    other = dict.fromkeys(e.position.option for e in outcome.others if e.position.option != took)
+    rest = joined([option.name for option in other if option]) or "no clear option"
+    count = f"{same} of {len(judged)} positions ended with {name}; the rest took {rest}."
+    if 2 * same > len(judged) or not outcome.level:
+        return count
+    return f"{count} {_by_the_order(outcome)}"
+
+
+def _by_the_order(outcome: Outcome) -> str:
+    """Why the verdict starts where it does although others have as many points."""
+    names = [label.removeprefix("Position of ") for label in outcome.level]
+    first = outcome.winner.label.removeprefix("Position of ")
+    return (
+        f"By points {first} is level with {joined(names)}; this starts from {first}, which the "
+        "vote lists first."
+    )
 
 
 def _first_steps(outcome: Outcome) -> tuple[str, ...]:
@@ -197,7 +252,7 @@ def _recommendations(material: Material, outcome: Outcome) -> list[str]:
         f"Check {quote(fate.requirement.text, 90)} before relying on it." for fate in doubtful[:2]
     ]
     chosen = list(dict.fromkeys([*tests, *named]))[:4]
-    return chosen or [check.do for check in material.role.relevant(material.reading.topics)[:2]]
+    return chosen or [check.do for check in relevant(material.role, material.reading)[:2]]
 
 
 def unmet(outcome: Outcome) -> list[str]:
@@ -215,8 +270,10 @@ def unmet(outcome: Outcome) -> list[str]:
 
 def open_questions(material: Material, outcome: Outcome) -> list[str]:
     """What nobody knows yet: requirements of unknown fate, and points the question leaves open."""
-    unknown = [fate.requirement.text for fate in outcome.taken.fates if fate.outcome == "unknown"]
-    lines = [f"Does {outcome.taken.option.name} meet {quote(text, 80)}?" for text in unknown[:2]]
+    unknown = [fate.requirement for fate in outcome.taken.fates if fate.outcome == "unknown"]
+    in_order = sorted(unknown, key=lambda requirement: requirement.level is not Level.MUST)
+    asked = in_order[: max(2, sum(one.level is Level.MUST for one in unknown))]
+    lines = [f"Does {outcome.taken.option.name} meet {quote(one.text, 80)}?" for one in asked]
     return [*lines, *(point.question for point in open_points(material)[:2])]
 
 
@@ -292,13 +349,20 @@ def _what_became(material: Material, outcome: Outcome, note: Note) -> tuple[bool
 
 
 def confidence(material: Material, outcome: Outcome) -> int:
-    """15 to 85: from the vote's margin, the share of requirements met and what is known."""
+    """15 to 85: from the vote's margin, the share of requirements met and what is known.
+
+    A must that nothing on the checklists speaks about is no must that is met.
+    """
     fates = outcome.taken.fates
     met = sum(f.outcome == "fits" and f.requirement in outcome.winner.position.met for f in fates)
     coverage = met / len(fates) if fates else 0.5
-    judged = (outcome.winner, *outcome.others)
-    same = sum(entry.position.option == outcome.taken.option for entry in judged) / len(judged)
+    same = outcome.same / (1 + len(outcome.others))
     value = 20 + 20 * outcome.margin + 20 * coverage + 25 * same
     if not is_known(material.ranked):
-        value = min(value, 35)
+        value = min(value, _MOST_UNKNOWN if material.reading.covered else _MOST_UNCOVERED)
+    if is_thin(material.reading):
+        value = min(value, _MOST_THIN)
+    musts = [fate for fate in fates if fate.requirement.level is Level.MUST]
+    if any(fate.outcome in {"unknown", "strained"} for fate in musts):
+        value = min(value, _MOST_OPEN)
     return round(min(value, 40) if unmet(outcome) else value)

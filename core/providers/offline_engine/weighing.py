@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from core.providers.offline_engine.checklist import Role, Thing, catalogue, inside
+from core.providers.offline_engine.checklist import WAYS, Role, Thing, Trait, catalogue, inside
 from core.providers.offline_engine.option import Option
 from core.providers.offline_engine.question import Reading, Remark
 from core.providers.offline_engine.requirements import Level, Requirement
@@ -18,6 +18,10 @@ _WORTH = {"fits": 2.0, "strained": -2.0, "fails": -60.0, "unknown": 0.0}
 _REMARK = 3.0
 #: Loads below these speak for nothing: per second, and in users, records or parts.
 _TINY = {"rate": 50.0, "volume": 100.0}
+#: Kinds of requirement that a way to go about anything can speak to.
+_OF_ANY_WAY = frozenset(("money", "people", "time", "reversible", "simple", "tested"))
+#: Words up to this length carry nothing alone.
+_SHORT_WORD = 3
 #: A lead that counts as clear.
 CLEAR = 4.0
 
@@ -125,6 +129,7 @@ def _weighed(role: Role, option: Option, reading: Reading) -> Weighed:
     score = sum(reason.worth for reason in reasons)
     score += sum(_worth(fate) for fate in fates)
     score += sum(remark.sign * _REMARK for remark in remarks)
+    score += role.values.get(option.criterion, 0)
     return Weighed(option, round(score, 3), reasons, fates, remarks)
 
 
@@ -200,11 +205,13 @@ def _outcome(option: Option, requirement: Requirement, criterion: str) -> tuple[
         return _by_capacity(requirement.amount, capacity)
     if is_tiny(requirement):
         return "fits", "so little is no burden to anything on the list"
+    if requirement.kind == "other":
+        return "unknown", ""
     if requirement.kind == "money" and (price := _first(option, "price")) and requirement.amount:
         return _by_price(requirement.amount, price)
-    amount, reason = _trait(option, criterion)
+    amount, reason = _trait(option, criterion, requirement)
     if requirement.kind == "people" and (requirement.amount or 0) > _FEW_PEOPLE:
-        return ("unknown", "") if amount <= 0 else ("fits", reason)
+        return "unknown", ""
     return ("fits" if amount > 0 else "strained" if amount < 0 else "unknown"), reason
 
 
@@ -234,14 +241,30 @@ def _first(option: Option, figure: Literal["capacity", "price"]) -> int | None:
     return next((value for value in known if value), None)
 
 
-def _trait(option: Option, criterion: str) -> tuple[int, str]:
-    """The strongest trait of an option by a criterion, with its words."""
-    things = [catalogue().things[key] for key in option.things]
-    traits = [(thing, thing.traits[criterion]) for thing in things if criterion in thing.traits]
+def _trait(option: Option, criterion: str, requirement: Requirement) -> tuple[int, str]:
+    """The strongest trait of an option that speaks to a requirement, with its words."""
+    known = catalogue().things
+    traits = [
+        (known[key], trait)
+        for key in option.things
+        if (trait := known[key].traits.get(criterion)) and _speaks_to(key, trait, requirement)
+    ]
     if not traits:
         return 0, ""
     thing, trait = max(traits, key=lambda pair: abs(pair[1].amount))
     return trait.amount, f"{_pronoun(option, thing)} {trait.says}"
+
+
+def _speaks_to(key: str, trait: Trait, requirement: Requirement) -> bool:
+    """Whether a trait says something of a requirement, and not only of the same criterion.
+
+    What holds of any change, or of staying, says nothing of a certain load, law or fault; and a
+    wish of users is met by what takes up its words only.
+    """
+    if requirement.kind != "users" and (key not in WAYS or requirement.kind in _OF_ANY_WAY):
+        return True
+    said = normal(trait.says)
+    return any(mentions(said, word[:5]) for word in requirement.words if len(word) > _SHORT_WORD)
 
 
 def _pronoun(option: Option, thing: Thing) -> str:

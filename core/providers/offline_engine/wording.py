@@ -13,7 +13,13 @@ _SHORT = 3
 
 #: Quotation marks inside a quotation become single ones.
 _INNER_QUOTES = {0x201C: 0x2018, 0x201D: 0x2019}
-_MARKUP = re.compile(r"[*_`>#]+")
+_MARKUP = re.compile(r"[*_`#]+|^(?:\s*>)+")
+#: A tag of HTML that only sets type: "<b>bold</b>" is "bold".
+_TAG = re.compile(
+    r"</?(?:b|i|u|s|p|em|strong|code|pre|br|a|ul|ol|li|h[1-6]|blockquote|span|div|su[bp])"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+")
 _HEADING = re.compile(r"^\s*(?:#+\s.*|\*\*[^*]{0,60}[^*.!?。]\*\*\s*:?|[A-Z][^.!?]{0,40}:)\s*$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"”»*_]*\s+(?=[\"“«*_(]*[^\Wa-z])|(?<=[。\uff01\uff1f])")
@@ -25,7 +31,7 @@ _THOUSANDS = re.compile(r"(?<=\d)[,. '](?=\d{3}(?!\d))")
 
 def plain(text: str) -> str:
     """The text of one line without Markdown's marks."""
-    return " ".join(_MARKUP.sub("", _BULLET.sub("", text)).split())
+    return " ".join(_MARKUP.sub("", _BULLET.sub("", _TAG.sub("", text))).split())
 
 
 def is_heading(line: str) -> bool:

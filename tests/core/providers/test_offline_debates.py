@@ -66,6 +66,17 @@ QUESTIONS = (
 )
 
 
+#: Questions that no checklist covers.
+OTHERS = (
+    "Is abortion wrong?",
+    "Should we fire Bob?",
+    "Who should be tech lead, Ann or Bob?",
+    "Tabs?",
+    "#2",
+    "How do we reduce churn?",
+    "What colour should the bikeshed be?",
+)
+
 _HELD: dict[tuple[str, int, tuple[str, ...]], Debate] = {}
 
 
@@ -118,22 +129,78 @@ async def test_nobody_moves_twice_and_nobody_changes_places(question: str) -> No
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-async def test_only_those_who_moved_prefer_another_position_afterwards(question: str) -> None:
+async def test_who_prefers_another_position_names_a_critique_of_the_one_before(
+    question: str,
+) -> None:
     debate = await debated(question)
 
-    for change in mind_changes(debate):
-        assert len(set(taken(debate, change.voter))) > 1
-        assert change.moved_by is not None
-        assert change.moved_by.endswith(change.voter)
+    named = [change for change in mind_changes(debate) if change.moved_by]
+    assert all(change.moved_by and change.moved_by.endswith(change.before) for change in named)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-async def test_the_decision_is_what_a_winner_of_the_vote_takes(question: str) -> None:
-    debate = await debated(question)
+async def test_no_voter_is_for_its_own_position_more_often_than_texts_explain() -> None:
+    debates = [await debated(question) for question in QUESTIONS]
+
+    last = [ballot for debate in debates for ballot in debate.ballots.values() if ballot.turn.round]
+    own = [ballot for ballot in last if ballot.ranking[0] == ballot.voter]
+    assert 0 < len(own) < len(last) / 2
+
+
+async def test_positions_that_end_alike_are_told_apart_by_what_they_answer() -> None:
+    debates = [await debated(question) for question in QUESTIONS]
+
+    agreed = [d for d in debates if len({taken(d, agent.id)[-1] for agent in d.setup.agents}) == 1]
+    clear = [debate for debate in agreed if debate.tally and not debate.tally.controversial]
+    assert len(agreed) >= 4
+    assert len(clear) >= len(agreed) / 2
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("question", [*QUESTIONS, *OTHERS])
+async def test_the_verdict_starts_from_the_winner_of_the_vote(question: str, rounds: int) -> None:
+    debate = await debated(question, rounds)
 
     assert debate.tally
     assert debate.verdict
-    assert debate.verdict.decision in {taken(debate, winner)[-1] for winner in debate.tally.winners}
+    winner, *others = debate.tally.scores
+    assert debate.verdict.decision == taken(debate, winner.position)[-1]
+    if len(debate.tally.winners) > 1 and len({taken(debate, s.position)[-1] for s in others}) > 1:
+        assert debate.setup.agent(winner.position).name in debate.verdict.solution
+    assert f": {debate.verdict.decision}" not in debate.verdict.dissent
+
+
+@pytest.mark.parametrize("question", OTHERS)
+async def test_what_no_checklist_covers_is_said_to_be_so_and_steps_are_to_find_out(
+    question: str,
+) -> None:
+    debate = await debated(question, 1)
+
+    assert debate.verdict
+    assert debate.verdict.confidence <= 25
+    assert "do not cover this question" in debate.verdict.solution
+    posts = "\n".join(made.text for made in debate.contributions.values())
+    said = f"{posts}\n{debate.verdict.solution}\n{debate.verdict.implementation}"
+    assert "do not cover this question" in posts
+    assert not re.search(r"security fix|laptop|production|three years|deploy|cluster", said)
+    assert debate.verdict.implementation.startswith("1. ")
+
+
+async def test_where_most_roles_have_nothing_to_ask_the_verdict_is_unsure() -> None:
+    debate = await debated("Should we work remotely on Fridays?", 1)
+
+    assert debate.verdict
+    assert debate.verdict.confidence <= 40
+    assert "ask little about this" in debate.verdict.solution
+    assert "security fix" not in debate.verdict.implementation
+
+
+@pytest.mark.parametrize("question", ["How do we reduce churn?", "Tabs?", OTHERS[-1]])
+async def test_an_open_question_is_not_answered_with_staying_as_it_is(question: str) -> None:
+    debate = await debated(question, 1)
+
+    taken_first = {taken(debate, agent.id)[0] for agent in debate.setup.agents}
+    assert len(taken_first) > 1
+    assert not [claim for claim in taken_first if "what we have" in claim]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -165,10 +232,8 @@ async def test_default_roles_differ_in_half_of_the_questions() -> None:
 async def test_a_debate_ends_with_a_moved_mind_and_a_dissent() -> None:
     debate = await debated(COURIERS)
 
-    (change,) = mind_changes(debate)
-    assert (change.voter, change.after) == ("architect", "security")
-    assert change.moved_by
-    assert "security/architect" in change.moved_by
+    assert [change.voter for change in mind_changes(debate) if change.moved_by]
+    assert taken(debate, "architect")[0] != taken(debate, "architect")[-1]
     assert debate.verdict
     assert debate.verdict.decision == "Choose two native apps for our couriers."
     assert "Choose a web app for our couriers." in debate.verdict.dissent

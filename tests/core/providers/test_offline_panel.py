@@ -29,6 +29,13 @@ def test_who_agrees_with_nothing_left_open_votes() -> None:
     assert "same option" in focus
 
 
+def test_a_facilitator_says_what_stays_open_although_all_speak_of_it() -> None:
+    said = "**Use Kafka.** It must keep every job, and it does."
+    decision, focus = decided(said, said, question=f"{CHOICE} It must keep every job.")
+    assert decision == "vote"
+    assert "whether it meets “must keep every job” is open" in focus
+
+
 def test_agreement_is_no_reason_to_vote_while_a_requirement_is_open() -> None:
     question = f"{CHOICE} It must handle 2,000 jobs per second."
     assert decided(KAFKA, KAFKA, question=question)[0] == "go_on"

@@ -1,10 +1,13 @@
 """What the offline engine reads out of questions: options, requirements, what people said."""
 
+import re
+
 import pytest
 
 from core.providers.offline_engine.options import options_in
 from core.providers.offline_engine.question import read_question
 from core.providers.offline_engine.requirements import Level, requirements_in
+from core.providers.offline_engine.weighing import fate_of
 
 
 @pytest.mark.parametrize(
@@ -265,6 +268,8 @@ def test_react_native_is_not_react() -> None:
         ("Es muss DSGVO-konform sein.", "law", None, Level.MUST),
         ("We must reduce our bill by 30%.", "money", None, Level.MUST),
         ("It must be easy to understand.", "simple", None, Level.MUST),
+        ("At most 5 minutes' downtime is allowed.", "availability", None, Level.FIGURE),
+        ("There must be no downtime.", "availability", None, Level.MUST),
     ],
 )
 def test_requirements_have_kind_figure_and_level(
@@ -336,3 +341,112 @@ def test_what_the_question_says_about_an_option_counts() -> None:
     assert [(r.option.name, r.sign, r.text) for r in reading.remarks] == [
         ("Python", 1, "four know Python")
     ]
+
+
+LISTED = (
+    ("Which of Go, Rust and Zig should we use for our CLI tool?", ["Go", "Rust", "Zig"]),
+    ("Which of Kafka or PostgreSQL should we use as our job queue?", ["Kafka", "PostgreSQL"]),
+    ("Which should we use: Go, Rust or Zig?", ["Go", "Rust", "Zig"]),
+    ("Which one should we use for our CLI, Go, Rust or Zig?", ["Go", "Rust", "Zig"]),
+    ("Go, Rust and Zig: which should we use?", ["Go", "Rust", "Zig"]),
+    ("Go or Rust - which is better?", ["Go", "Rust"]),
+    ("Choose between A, B and C", ["A", "B", "C"]),
+    ("Choose between A, B, and C.", ["A", "B", "C"]),
+    ("Pick one: Go, Rust, Zig", ["Go", "Rust", "Zig"]),
+    ("Compare Go, Rust and Zig for our CLI", ["Go", "Rust", "Zig"]),
+    ("Is Kafka or RabbitMQ better for our job queue?", ["Kafka", "RabbitMQ"]),
+    ("What is better for us, tabs or spaces?", ["tabs", "spaces"]),
+    ("Ist Kubernetes oder Nomad besser für uns?", ["Kubernetes", "Nomad"]),
+    ("Was ist besser für uns: Kubernetes oder Nomad?", ["Kubernetes", "Nomad"]),
+    ("Kubernetes oder Nomad: was ist besser für uns?", ["Kubernetes", "Nomad"]),
+    ("Sollen wir Kubernetes oder Nomad besser für uns einsetzen?", ["Kubernetes", "Nomad"]),
+    ("Sollen wir lieber Kafka oder RabbitMQ für Jobs verwenden?", ["Kafka", "RabbitMQ"]),
+    ("Nehmen wir Go oder Rust?", ["Go", "Rust"]),
+    ("Welche von Go, Rust und Zig sollen wir nehmen?", ["Go", "Rust", "Zig"]),
+    (
+        "Sollen wir unsere Datenbank von MySQL auf PostgreSQL umstellen?",
+        ["PostgreSQL", "MySQL"],
+    ),
+    ("Should we use <b>bold</b> or <i>italics</i>?", ["bold", "italics"]),
+)
+
+
+@pytest.mark.parametrize(("question", "names"), LISTED)
+def test_listed_names_are_options_without_the_words_around_them(
+    question: str, names: list[str]
+) -> None:
+    options = options_in(question)
+
+    assert [option.name for option in options] == names
+    for option in options:
+        said = f"{option.name} {option.say}"
+        assert not re.search(r"\b(?:should|which|besser|lieber|sollen|umstellen)\b|[<>]", said)
+
+
+@pytest.mark.parametrize("names", [("Ada", "Elm"), ("Ada", "Elm", "Idris"), ("X1", "Y2", "Z3")])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Which of {all_and} should we take?",
+        "Which of {all_and} is best for our compiler?",
+        "Which should we take: {all_or}?",
+        "What is better, {all_or}?",
+        "Is {all_or} better?",
+        "Choose between {all_and}",
+        "{all_or}: which is best?",
+        "{all_or}?",
+        "Should we use {all_or}?",
+        "Was ist besser: {all_oder}?",
+        "Sollen wir {all_oder} nehmen?",
+    ],
+)
+def test_any_names_are_found_in_any_of_these_forms(form: str, names: tuple[str, ...]) -> None:
+    joined = {
+        f"all_{word}": f"{', '.join(names[:-1])} {word} {names[-1]}"
+        for word in ("and", "or", "oder")
+    }
+
+    assert [option.name for option in options_in(form.format(**joined))] == list(names)
+
+
+def test_what_a_word_only_begins_with_is_no_topic() -> None:
+    assert read_question("Is abortion wrong?").topics == ()
+
+
+def test_a_question_of_the_present_state_may_be_answered_with_it() -> None:
+    says = {option.say for option in options_in("What do we do about our current office plants?")}
+
+    assert "Stay with what we have" in says
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("We are 6 people.", "We are 6 people"),
+        ("There are 6 people in the team.", "There are 6 people in the team"),
+        ("But it must be up 99.9% of the time.", "must be up 99.9% of the time"),
+    ],
+)
+def test_a_requirement_is_quoted_as_words_that_can_stand_alone(text: str, said: str) -> None:
+    (found,) = requirements_in(text)
+
+    assert found.text == said
+
+
+@pytest.mark.parametrize(
+    ("question", "outcomes"),
+    [
+        ("Keep our billing job or rewrite it? Invoices must never be sent twice.", {"unknown"}),
+        ("Two native apps or React Native? It must not slow releases.", {"unknown"}),
+        ("Migrate the shop or keep it? At most 5 minutes of downtime.", {"unknown"}),
+        ("Keep our billing job or rewrite it? We are 6 people.", {"unknown"}),
+        ("Kafka or PostgreSQL? It must handle 2,000 jobs per second.", {"fits"}),
+    ],
+)
+def test_nothing_is_claimed_of_a_requirement_that_nothing_speaks_about(
+    question: str, outcomes: set[str]
+) -> None:
+    reading = read_question(question)
+
+    (demand,) = reading.requirements
+    assert {fate_of(option, demand).outcome for option in reading.options} == outcomes

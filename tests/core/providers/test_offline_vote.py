@@ -144,16 +144,50 @@ def proposed(role: str) -> str:
 
 
 @pytest.mark.parametrize("role", ["architect", "security", "simplicity"])
-def test_a_voter_stays_with_its_own_position_among_equals(role: str) -> None:
-    texts = {
-        label: proposed(author)
-        for label, author in (("p1", "architect"), ("p2", "security"), ("p3", "simplicity"))
-    }
+def test_a_voter_puts_what_answers_more_before_its_own_position(role: str) -> None:
+    own = proposed(role)
+    fuller = own.replace(
+        "Offline engine", "1. Make one person look at failed jobs.\nOffline engine"
+    )
+    beside = {"architect": OTHER, "security": THIN, "simplicity": OTHER}[role]
 
-    cast = ballot(texts, role)
+    cast = ballot({"p1": own, "p2": fuller, "p3": beside}, role)
 
-    assert texts[cast["ranking"][0]] == proposed(role)
-    assert cast["moved_by"] == ""
+    assert cast["ranking"][:2] == ["p2", "p1"]
+
+
+def test_a_requirement_that_nothing_speaks_about_is_not_dealt_with() -> None:
+    question = "Kafka or PostgreSQL for our job queue? It must keep every job."
+    text = "**Choose PostgreSQL for our job queue.** It must keep every job: we will see."
+    parts = [part(PartKind.CANDIDATE, text, "p1"), part(PartKind.CANDIDATE, OTHER, "p2")]
+
+    cast = ask(Act.BALLOT, *parts, question=question)
+    found = verdict(texts={"Position of Ann": text}, question=question)
+
+    reason = cast["reasons"][cast["ranking"].index("p1")]
+    assert reason.startswith("deals with 0 of 1 requirements and leaves “must keep every job” open")
+    assert "Still open" in found["solution"]
+    assert "Does PostgreSQL meet “must keep every job”?" in found["open_questions"]
+    assert found["confidence"] <= 50
+
+
+def test_among_equal_points_the_verdict_follows_the_order_of_the_vote_and_says_so() -> None:
+    shown = {"Position of Ann": FULL, "Position of Bob": OTHER, "Position of Cid": FULL}
+    tally = "Bob: 3 points, 1 first places\nAnn: 3 points, 1 first places\nCid: 3 points"
+
+    found = verdict(texts=shown, tally=tally)
+
+    assert found["decision"] == "Use Kafka as our job queue."
+    assert "By points Bob is level with Ann and Cid; this starts from Bob" in found["solution"]
+    assert "Use PostgreSQL as our job queue." in found["dissent"]
+
+
+def test_a_winner_that_takes_none_of_the_options_is_decided_in_its_own_words() -> None:
+    shown = {"Position of Ann": FULL, "Position of Bob": "**Buy SQS and be done with it.**"}
+
+    found = verdict(texts=shown, tally="Bob: 1 points, 1 first places\nAnn: 0 points")
+
+    assert found["decision"] == "Buy SQS and be done with it."
 
 
 def test_a_voter_names_the_critique_that_speaks_for_its_new_first_choice() -> None:
