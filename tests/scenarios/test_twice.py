@@ -1,5 +1,6 @@
 """What Slack or people send twice has one effect."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 
@@ -10,7 +11,7 @@ from bot.people.answering import Answering, Reply
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused
 from core.events import StopRequested
-from core.models import Status
+from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from tests.scenarios.test_faults import failing
@@ -19,9 +20,41 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
 
 @pytest.fixture
-async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.1))) as found:
+def models() -> ScriptedProvider:
+    return ScriptedProvider(latency=0.1)
+
+
+@pytest.fixture
+async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
+    async with team_at_work(spec=BotSpec(provider=models)) as found:
         yield found
+
+
+async def slow_down(models: ScriptedProvider) -> None:
+    """Leave people time, however slow the machine is, once there are positions to decide on."""
+    await models.until_asked(Act.CRITIQUE)
+    models.latency = 3
+
+
+async def debate_at_leisure(team: Team, models: ScriptedProvider) -> str:
+    """Start a debate that takes its time in the middle; return its board."""
+    async with asyncio.TaskGroup() as both:
+        both.create_task(slow_down(models))
+        started = both.create_task(team.debate(QUESTION))
+    return started.result()
+
+
+async def say_in_time(team: Team, models: ScriptedProvider, text: str, board: str) -> str:
+    """Reply, and let the debate go on once the reply is taken; return its timestamp."""
+    said = str((await team.say(text, board, user="alex"))["ts"])
+    await team.workspace.wait_for(lambda: is_taken(team, board, said))
+    models.latency = 0.1
+    return said
+
+
+def is_taken(team: Team, board: str, ts: str) -> bool:
+    found = next(one for one in team.thread(board) if one["ts"] == ts)
+    return any(one["name"] == "eyes" for one in found.get("reactions", []))
 
 
 async def test_a_mention_delivered_twice_starts_one_debate(team: Team):
@@ -35,21 +68,21 @@ async def test_a_mention_delivered_twice_starts_one_debate(team: Team):
     assert len([one for one in team.workspace.messages(team.channel) if key_of(one)]) == 2
 
 
-async def test_a_reply_delivered_twice_is_one_note(team: Team):
-    board = await team.debate(QUESTION)
+async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedProvider):
+    board = await debate_at_leisure(team, models)
     team.workspace.faults.double_next_events(1)
-    await team.say("Two people, six weeks.", board, user="alex")
+    await say_in_time(team, models, "Two people, six weeks.", board)
     debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["Two people, six weeks."]
     times = Counter(one.event_id for one in team.workspace.deliveries if one.name == "message")
     assert max(times.values()) == 2
 
 
-async def test_two_clicks_on_stop_are_one_stop(team: Team):
-    board = await team.debate(QUESTION)
-    await team.wait_for_posts(1, board)
+async def test_two_clicks_on_stop_are_one_stop(team: Team, models: ScriptedProvider):
+    board = await debate_at_leisure(team, models)
     await team.click(board)
     await team.click(board)
+    models.latency = 0.1
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
     assert len([one for one in log if isinstance(one.event, StopRequested)]) == 1
@@ -58,10 +91,13 @@ async def test_two_clicks_on_stop_are_one_stop(team: Team):
     assert debate.verdict.partial
 
 
-async def test_only_the_starter_can_stop_and_only_who_tried_is_told(team: Team):
-    board = await team.debate(QUESTION)
+async def test_only_the_starter_can_stop_and_only_who_tried_is_told(
+    team: Team, models: ScriptedProvider
+):
+    board = await debate_at_leisure(team, models)
     await team.click(board, user="alex")
     await team.workspace.wait_for(lambda: team.told("alex"))
+    models.latency = 0.1
     dana = team.workspace.user("dana").id
     assert f"Only <@{dana}>" in team.told("alex")[0]
     assert all("can stop it" not in words for words in team.told("dana"))
@@ -69,11 +105,13 @@ async def test_only_the_starter_can_stop_and_only_who_tried_is_told(team: Team):
     assert debate.stop is None
 
 
-async def test_stopping_by_command_leads_to_a_partial_decision(team: Team):
-    board = await team.debate(QUESTION)
+async def test_stopping_by_command_leads_to_a_partial_decision(
+    team: Team, models: ScriptedProvider
+):
+    board = await debate_at_leisure(team, models)
     entry = (await team.moot.store.find(DebateFilter()))[0]
-    await team.wait_for_posts(1, board)
     await team.type(f"stop {entry.debate_id}")
+    models.latency = 0.1
     debate = await team.wait_for_end(board)
     assert debate.stop is not None
     assert "stops" in team.told()[-1]
@@ -123,12 +161,12 @@ async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():
 
 
 async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_no_late_one(
-    team: Team,
+    team: Team, models: ScriptedProvider
 ):
-    board = await team.debate(QUESTION)
-    said = await team.say("Two people.", board, user="alex")
+    board = await debate_at_leisure(team, models)
+    said = await say_in_time(team, models, "Two people.", board)
     debate = await team.wait_for_end(board)
-    origin = note_id(team.workspace.channel(team.channel).id, said["ts"])
+    origin = note_id(team.workspace.channel(team.channel).id, said)
     again = Reply(debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin)
     assert [note.id for note in debate.notes] == [origin]
     assert await Answering(commands=team.moot.commands).take_reply(again)
