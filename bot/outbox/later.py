@@ -28,6 +28,8 @@ class LaterEdits:
         self._pause = pause
         self._waiting: dict[str, Make] = {}
         self._in_hand: dict[str, asyncio.Future[None]] = {}
+        #: What is dropped while it is under way: if it fails, it is not tried again.
+        self._dropped: set[str] = set()
         self._keeping = Supervisor[str](self._keep)
 
     def put(self, key: str, make: Make) -> None:
@@ -39,6 +41,7 @@ class LaterEdits:
         """Forget what waits under this key; afterwards nothing of it is under way either."""
         self._waiting.pop(key, None)
         if key in self._in_hand:
+            self._dropped.add(key)
             await asyncio.wait([self._in_hand[key]])
 
     async def close(self) -> None:
@@ -55,8 +58,10 @@ class LaterEdits:
         try:
             await self._replace(await make())
         except Exception:
-            self._waiting.setdefault(key, make)  # the supervisor begins again
+            if key not in self._dropped:
+                self._waiting.setdefault(key, make)  # the supervisor begins again
             raise
         finally:
+            self._dropped.discard(key)
             self._in_hand.pop(key).set_result(None)
         await asyncio.sleep(self._pause * len(self._keeping.keys))

@@ -65,6 +65,19 @@ async def test_what_was_dropped_is_never_queued_not_even_when_under_way():
     await desk.edits.close()
 
 
+async def test_what_was_dropped_is_not_tried_again_when_the_database_refuses_it():
+    desk = Desk()
+    desk.refusals = 1
+    desk.put("board", "one")
+    await asyncio.sleep(0.005)  # under way
+    await desk.edits.drop("board")
+    await asyncio.sleep(1.1)  # the supervisor has begun again
+    assert desk.queued == []
+    desk.put("board", "two")
+    assert await desk.queues(1) == ["two"]
+    await desk.edits.close()
+
+
 async def test_the_more_boards_the_longer_each_waits_for_its_next_turn():
     desk = Desk(pause=0.05)
     for board in range(4):
