@@ -75,9 +75,15 @@ class Turnstile:
     _free_at: dict[tuple[CallKind, str, str], float] = field(
         default_factory=dict[tuple[CallKind, str, str], float]
     )
+    _held_until: dict[tuple[CallKind, str, str], float] = field(
+        default_factory=dict[tuple[CallKind, str, str], float]
+    )
 
     def reserve(self, kind: CallKind, channel: Channel, now: float) -> float:
-        """Take the next place in line and return how many seconds to wait for it."""
+        """Take the next place in line and return how many seconds to wait for it.
+
+        Afterwards ask `is_held`: a line that is held meanwhile needs a new place.
+        """
         line = _line(kind, channel)
         begins = max(now, self._free_at.get(line, 0.0))
         self._free_at[line] = begins + self.pace.between(kind)
@@ -85,11 +91,20 @@ class Turnstile:
 
     def passed(self, kind: CallKind, channel: Channel, now: float) -> None:
         """Count from now: who had a place may have been held up on the way to the call."""
-        self.hold(kind, channel, now + self.pace.between(kind))
+        self._move(_line(kind, channel), now + self.pace.between(kind))
 
     def hold(self, kind: CallKind, channel: Channel, until: float) -> None:
         """Let nobody through before this time, as when Slack said Retry-After."""
         line = _line(kind, channel)
+        self._held_until[line] = max(until, self._held_until.get(line, 0.0))
+        self._move(line, until)
+
+    def is_held(self, kind: CallKind, channel: Channel, now: float) -> bool:
+        """Whether nobody may go yet, not even who has a place in line."""
+        return now < self._held_until.get(_line(kind, channel), 0.0)
+
+    def _move(self, line: tuple[CallKind, str, str], until: float) -> None:
+        """Begin the next place in line no earlier than this."""
         self._free_at[line] = max(until, self._free_at.get(line, 0.0))
 
 

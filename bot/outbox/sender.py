@@ -288,8 +288,11 @@ class Outbox:
             await self._wait((due - self.clock.now()).total_seconds())
 
     async def _turn(self, kind: CallKind, row: PostRow) -> None:
-        """Wait until Slack's pace allows the next call."""
-        await self._wait(self._turnstile.reserve(kind, _channel_of(row), time.monotonic()))
+        """Wait until Slack's pace allows the next call; in line anew if Slack stopped the line."""
+        channel = _channel_of(row)
+        await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
+        while self._turnstile.is_held(kind, channel, time.monotonic()):
+            await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
 
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:

@@ -179,6 +179,23 @@ async def test_a_blocked_channel_does_not_hold_up_another(office: Office):
     assert office.texts() == []
 
 
+async def test_retry_after_holds_edits_that_stand_in_line_already(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, edit=0.3)) as office:
+        places = ("general", "architecture")
+        boards = [f"{place}/board" for place in places]
+        for place, key in zip(places, boards, strict=True):
+            await office.outbox.post([office.new(key, channel=place)])
+        await office.settled(*boards)
+        office.workspace.faults.rate_limit("chat.update", seconds=2)
+        for place, key in zip(places, boards, strict=True):
+            payload = {"text": "edited", "target_key": key}
+            edit = office.new(f"{key}/edit", "update", place, payload=payload)
+            await office.outbox.post([edit])
+        await office.settled(*(f"{key}/edit" for key in boards))
+        refused, *later = [call.at for call in office.workspace.calls.of("chat.update")]
+        assert [at - refused >= 1.9 for at in later] == [True, True]
+
+
 async def test_posts_of_one_channel_keep_slacks_pace(tmp_path: Path):
     async with an_office(tmp_path, replace(FAST, post=0.3)) as office:
         keys = [f"d1/e{number}/0" for number in range(4)]

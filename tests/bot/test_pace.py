@@ -56,6 +56,26 @@ def test_a_call_held_up_on_its_way_moves_the_next_one_back(kind: CallKind) -> No
     assert turnstile.reserve(kind, HERE, 30.0) == SECONDS[kind]
 
 
+def test_who_stands_in_a_line_that_is_held_goes_after_the_hold_at_the_usual_pace() -> None:
+    turnstile = Turnstile(DISTINCT)
+    others = [Channel("T1", f"C{number}") for number in range(3)]
+    for channel in others:
+        turnstile.reserve(CallKind.EDIT, channel, 10.0)
+    turnstile.hold(CallKind.EDIT, others[0], 40.0)
+
+    assert all(turnstile.is_held(CallKind.EDIT, channel, 39.0) for channel in others)
+    assert [turnstile.reserve(CallKind.EDIT, channel, 20.0) for channel in others] == [20, 22, 24]
+    assert not turnstile.is_held(CallKind.EDIT, others[0], 40.0)
+    assert not turnstile.is_held(CallKind.EDIT, Channel("T2", "C9"), 39.0)
+
+
+def test_a_call_on_its_way_stops_nobody_who_has_a_place() -> None:
+    turnstile = Turnstile(DISTINCT)
+    turnstile.passed(CallKind.EDIT, HERE, 30.0)
+
+    assert not turnstile.is_held(CallKind.EDIT, HERE, 30.0)
+
+
 def test_holding_a_line_never_lets_anybody_through_sooner() -> None:
     turnstile = Turnstile(DISTINCT)
     turnstile.hold(CallKind.POST, HERE, 70.0)
