@@ -106,6 +106,10 @@ def demo(  # noqa: PLR0913 - one per option
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of the debate.")] = None,
     agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",
+    form: Annotated[
+        Literal["critique", "council", "panel"] | None,
+        typer.Option("--format", help="How the agents debate. Default: critique."),
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None,
 ) -> None:
     """Show a debate in a local Slack: no account, no key, no network needed."""
@@ -119,6 +123,7 @@ def demo(  # noqa: PLR0913 - one per option
         yes=yes,
         rounds=rounds,
         agents=[name for name in agents.split(",") if name.strip()],
+        format=form or "",
         folder=data,
     )
     raise typer.Exit(asyncio.run(show(wanted)))

@@ -238,13 +238,15 @@ def _beginning(debate: Debate) -> str:
     return f"{_OWN_NAME}:\n{question}\n  {agents} debate it.\n"
 
 
-def demo_settings(chosen: Settings, rounds: int | None, agents: Sequence[str]) -> Settings:
+def demo_settings(
+    chosen: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
+) -> Settings:
     """Return the settings with what was asked for on the command line.
 
     Raises:
         BadInput: There is no such role.
     """
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"format": form} if form else {}
     if rounds is not None:
         changes["rounds"] = rounds
     if agents:
@@ -316,6 +318,8 @@ class Wanted:
     yes: bool
     rounds: int | None
     agents: Sequence[str]
+    #: Empty: the settings' own.
+    format: str
     folder: Path | None
 
 
@@ -331,7 +335,7 @@ async def show(wanted: Wanted) -> int:
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)
     chosen = _agreed(loaded.settings, yes=wanted.yes)
-    debating = demo_settings(chosen, wanted.rounds, wanted.agents)
+    debating = demo_settings(chosen, wanted.rounds, wanted.agents, wanted.format)
     demo = Demo(
         settings=debating if wanted.once else asking(debating),
         calls=build_calls(settings, chosen, None if wanted.fast else _unhurried),

@@ -231,7 +231,7 @@ def test_going_offline_replaces_every_model():
     assert "openai some-model" in models_in_words(own)
 
 
-def test_roles_and_rounds_of_the_command_line_are_taken():
-    settings = demo_settings(Settings(), 2, ["KISS", "security"])
-    assert settings.rounds == 2
+def test_roles_rounds_and_format_of_the_command_line_are_taken():
+    settings = demo_settings(Settings(), 2, ["KISS", "security"], "panel")
+    assert (settings.rounds, settings.format) == (2, "panel")
     assert [agent.role for agent in settings.agents] == ["simplicity", "security"]
