@@ -1,12 +1,12 @@
-"""What nobody asks for again is thrown away once a day: deliveries Slack will not repeat."""
+"""What nobody asks for again is thrown away once a day: old deliveries, visits to install."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any, Protocol
 
 from bot.log import logger
-from bot.store.deliveries import Deliveries
 from core.errors import StoreError
 from core.ports import Clock
 
@@ -17,10 +17,24 @@ KEPT = timedelta(days=7)
 _DAY_SECONDS = 24 * 60 * 60.0
 
 
+class Perishable(Protocol):
+    """What gets old."""
+
+    async def purge(self, before: datetime) -> Any:
+        """Throw away what is older than that.
+
+        Raises:
+            StoreError: The database failed.
+        """
+        ...
+
+
 @asynccontextmanager
-async def housekeeping(deliveries: Deliveries, clock: Clock) -> AsyncGenerator[None]:
-    """Keep house for as long as the block lasts."""
-    task = asyncio.create_task(_every_day(deliveries, clock), name="housekeeping")
+async def housekeeping(
+    kept: Perishable, clock: Clock, age: timedelta = KEPT
+) -> AsyncGenerator[None]:
+    """Throw away what is older than `age`, for as long as the block lasts."""
+    task = asyncio.create_task(_every_day(kept, clock, age), name="housekeeping")
     try:
         yield
     finally:
@@ -29,10 +43,10 @@ async def housekeeping(deliveries: Deliveries, clock: Clock) -> AsyncGenerator[N
             await task
 
 
-async def _every_day(deliveries: Deliveries, clock: Clock) -> None:
+async def _every_day(kept: Perishable, clock: Clock, age: timedelta) -> None:
     while True:
         try:
-            await deliveries.purge(clock.now() - KEPT)
+            await kept.purge(clock.now() - age)
         except StoreError as error:
             _log.warning("not tidied up", reason=str(error))
         await clock.sleep(_DAY_SECONDS)

@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
@@ -14,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.cipher import Cipher
 from bot.gateway.greeting import identify
+from bot.housekeeping import housekeeping
 from bot.installing.seats import InstalledSeats
 from bot.installing.tokens import BotTokens, token_tables
 from bot.manifest import manifest
@@ -22,6 +24,7 @@ from bot.payloads import Origin
 from bot.seats import OnlySeat, Seat, Seats
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.store.organisations import Organisations
+from core.clock import SystemClock
 from core.errors import ConfigurationBroken
 
 
@@ -76,6 +79,7 @@ async def many_workspaces(
     async with (
         slack_session() as session,
         token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
+        housekeeping(states, SystemClock(), age=timedelta()),
         AsyncExitStack() as closing,
     ):
         nobody = slack_client("", access.api_url, session)

@@ -5,6 +5,7 @@ Only bot tokens are kept: Moot never acts as a person, so a person's token is th
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
@@ -34,6 +35,25 @@ class _WideTokens(AsyncSQLAlchemyInstallationStore):
         for name in _SECRETS:
             table.c[name].type = Text()
         return table
+
+
+class States(AsyncSQLAlchemyOAuthStateStore):
+    """The SDK's store of what is between the install page and Slack's redirect.
+
+    Anybody may open the page, and the SDK deletes only what comes back.
+    """
+
+    async def purge(self, before: datetime) -> None:
+        """Delete what expired before that.
+
+        Raises:
+            StoreError: The database failed.
+        """
+        table = self.oauth_states
+        expired = table.c.expire_at < before.astimezone(UTC).replace(tzinfo=None)  # as the SDK does
+        with explained(self.engine):
+            async with self.engine.begin() as connection:
+                await connection.execute(table.delete().where(expired))
 
 
 class BotTokens(AsyncInstallationStore):
@@ -112,7 +132,7 @@ class BotTokens(AsyncInstallationStore):
 @asynccontextmanager
 async def token_tables(
     url: str, client_id: str, cipher: Cipher, organisations: Organisations
-) -> AsyncGenerator[tuple[BotTokens, AsyncSQLAlchemyOAuthStateStore]]:
+) -> AsyncGenerator[tuple[BotTokens, States]]:
     """Open the tables of installations and of states, made if they are not there.
 
     Args:
@@ -127,7 +147,7 @@ async def token_tables(
     engine = sdk_engine(url)
     try:
         bots = _WideTokens(client_id, engine)
-        states = AsyncSQLAlchemyOAuthStateStore(STATE_SECONDS, engine)
+        states = States(STATE_SECONDS, engine)
         with explained(engine):
             await _create(engine, bots.bots, *states.metadata.sorted_tables)
         tokens = BotTokens(bots, cipher, organisations)

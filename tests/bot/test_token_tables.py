@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.cipher import Cipher
-from bot.installing.tokens import BotTokens, token_tables
+from bot.installing.door import many_workspaces
+from bot.installing.tokens import STATE_SECONDS, BotTokens, States, token_tables
+from bot.settings import OAuthAccess, SlackAccess
 from bot.store.organisations import Organisations
 from bot.store.tables import prepare
+from core.clock import SystemClock
 from core.errors import StoreDown, StoreError
 from core.store.database import Database
 from tests.postgres import PostgresForTests
@@ -44,11 +48,17 @@ def a_bot(token: str) -> Bot:
 
 @asynccontextmanager
 async def open_tables(url: str, *keys: str) -> AsyncGenerator[BotTokens]:
+    async with open_both(url, *keys) as (tokens, _):
+        yield tokens
+
+
+@asynccontextmanager
+async def open_both(url: str, *keys: str) -> AsyncGenerator[tuple[BotTokens, States]]:
     async with await Database.open(url.removesuffix(HURRIED)) as database:
         await prepare(database)
         organisations = Organisations(database)
-        async with token_tables(url, "1.2", Cipher(keys), organisations) as (tokens, _):
-            yield tokens
+        async with token_tables(url, "1.2", Cipher(keys), organisations) as found:
+            yield found
 
 
 async def tokens_of(tokens: BotTokens) -> tuple[str | None, str | None]:
@@ -121,3 +131,34 @@ async def test_a_database_that_fails_is_the_stores_error(tmp_path: Path):
             elsewhere.execute("DROP TABLE slack_bots")
         with pytest.raises(StoreError, match="refused"):
             await tokens_of(tokens)
+
+
+async def test_of_visits_to_the_install_page_only_those_that_still_count_are_kept(location: str):
+    async with open_both(location, KEY) as (_, states):
+        first, second = await states.async_issue(), await states.async_issue()
+        now = SystemClock().now()
+        await states.purge(now)
+        assert await states.async_consume(first)
+        await states.purge(now + timedelta(seconds=STATE_SECONDS + 60))
+        assert not await states.async_consume(second)
+
+
+async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path):
+    url = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+    async with open_both(url, KEY) as (_, states):
+        states.expiration_seconds = -1
+        await states.async_issue()
+        states.expiration_seconds = STATE_SECONDS
+        await states.async_issue()
+    async with await Database.open(url) as database:
+        oauth = OAuthAccess(
+            client_id="1.2", client_secret="-", token_keys=(KEY,), public_url="http://127.0.0.1"
+        )
+        async with many_workspaces(SlackAccess(oauth=oauth), Organisations(database), url):
+            await until(lambda: is_left(tmp_path, 1))
+
+
+async def is_left(folder: Path, count: int) -> bool:
+    with sqlite3.connect(folder / "moot.db") as connection:
+        found = connection.execute("SELECT count(*) FROM slack_oauth_states").fetchone()
+    return found == (count,)
