@@ -19,13 +19,13 @@ from core.providers.offline_engine.wording import plain, quote, rank_of
 _COVERED = {Level.MUST: 3.0, Level.SHOULD: 1.5, Level.FIGURE: 2.0}
 #: Share of them where the option strains it, or nothing known says that the option meets it.
 _NOT_SHOWN = 0.5
-#: Points for a point of the voter's checklist, and how many of them count: as many as a text by
-#: another role can have taken up, so that nobody's own list speaks for its own text only.
+#: More points for a point of the voter's checklist, and how many of them count: as many as a text
+#: by another role can have taken up, so that nobody's own list speaks for its own text only.
 _CHECK = 0.6
 _MOST_CHECKS = 2
-#: Points for a point of any other role's checklist, and how many of them count.
-_OTHER_CHECK = 0.3
-_MOST_OTHERS = 8
+#: Points for a point of any role's checklist, the voter's own among them, and how many count.
+_ANY_CHECK = 0.3
+_MOST_OF_ALL = 16
 #: Points that an option's score is worth, so that texts count beside it.
 _OPTION = 0.6
 #: Points for the option that the voter has moved to.
@@ -124,9 +124,9 @@ def _judged(material: Material, candidate: Text, moved: Option | None) -> Judged
     position = material.position(candidate.text)
     taken = find(material.ranked, position.option) if position.option else None
     met = checks_met(relevant(material.role, material.reading), position.text)
-    others = _others_met(material, position)
+    every = _all_met(material, position)
     points = sum(_worth(taken, requirement) for requirement in position.met)
-    points += _CHECK * min(len(met), _MOST_CHECKS) + _OTHER_CHECK * min(others, _MOST_OTHERS)
+    points += _CHECK * min(len(met), _MOST_CHECKS) + _ANY_CHECK * min(every, _MOST_OF_ALL)
     points += _OPTION * taken.score if taken else _NO_OPTION
     points += _MOVED if moved and position.option == moved else 0.0
     if not moved and taken == material.ranked[0] and not is_known(material.ranked):
@@ -141,9 +141,9 @@ def _worth(taken: Weighed | None, requirement: Requirement) -> float:
     return _COVERED[requirement.level] * (1.0 if fits else _NOT_SHOWN)
 
 
-def _others_met(material: Material, position: Position) -> int:
-    """How many points of the other roles' checklists a text deals with."""
-    roles = [role for role in catalogue().roles.values() if role is not material.role]
+def _all_met(material: Material, position: Position) -> int:
+    """How many points of all roles' checklists a text deals with: the same for every voter."""
+    roles = catalogue().roles.values()
     asked = {check.ask: check for role in roles for check in relevant(role, material.reading)}
     return len(checks_met(asked.values(), position.text))
 
