@@ -77,7 +77,7 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
     me = turn.agent
     match turn.act:
         case Act.PLAN:
-            return _texts(debate, Act.GATHER, me, "What another found")
+            return _texts(debate, Act.GATHER, me, "Findings of the others")
         case Act.FORMULATE:
             return (*_own(debate, me, Act.GATHER, Act.PLAN), *_gathered(debate, me))
         case Act.DEBATE:
@@ -174,7 +174,7 @@ def _texts(
 
 
 def _gathered(debate: Debate, me: str) -> Sequence[Part]:
-    return _texts(debate, Act.GATHER, me, "What another found")
+    return _texts(debate, Act.GATHER, me, "Findings of the others")
 
 
 def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:

@@ -107,7 +107,7 @@ def _taken_up(text: Text) -> str:
     said = sentences(text.text)
     asked = next((s for s in said if s.endswith("?") and len(s) < _QUESTION), "")
     if asked:
-        return f"{text.label} asks: {quote(asked, 110)}"
+        return f"{text.label}: {quote(asked, 110)}"
     return f"{text.label}: {quote(said[-1] if said else '', 110)}"
 
 

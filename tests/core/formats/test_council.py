@@ -189,13 +189,13 @@ def test_gathering_is_done_in_isolation() -> None:
 
 
 def test_a_plan_sees_what_the_others_gathered_unnamed() -> None:
-    found = others(PartKind.OTHER, "What another found", GATHERED[0], GATHERED[2])
+    found = others(PartKind.OTHER, "Findings of the others", GATHERED[0], GATHERED[2])
 
     assert sees(PLANNED[1], *reversed(GATHERED)) == found
 
 
 def test_a_position_is_formulated_from_ones_own_work_and_what_the_others_gathered() -> None:
-    found = others(PartKind.OTHER, "What another found", GATHERED[0], GATHERED[2])
+    found = others(PartKind.OTHER, "Findings of the others", GATHERED[0], GATHERED[2])
 
     assert sees(FORMULATED[1], *GATHERED, *PLANNED) == (
         own("What you found", GATHERED[1]),
