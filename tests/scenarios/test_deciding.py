@@ -91,19 +91,31 @@ async def ended(team: Team, question: str = QUESTION) -> tuple[str, Debate]:
 # --- ballots --------------------------------------------------------------------------------------
 
 
-async def test_peoples_count_stands_beside_the_agents_and_the_gap_is_named(team: Team):
-    board, debate = await ended(team)
-    assert debate.tally is not None
-    order = [score.position for score in debate.tally.scores]
-    other = [order[-1], *order[:-1]]
-    await ballot(team, board, "alex", *other)
-    await ballot(team, board, "sam", *other)
-    names = {agent.id: agent.name for agent in debate.setup.agents}
-    shown = await post_saying(team, board, "vote", "(2 ballots)")
-    assert f"the team is for *{names[other[0]]}*" in shown["text"]
-    assert f"the agents are for *{names[order[0]]}*" in shown["text"]
-    assert "which the team puts in place" in shown["text"]
-    await board_saying(team, board, "Team and agents differ")
+def of_one_mind(request: ModelRequest) -> str:
+    """What every agent answers; all rank alike, so that the agents' vote is no tie."""
+    answer = plausible_reply(request)
+    if request.act is not Act.BALLOT:
+        return answer
+    parts = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
+    labels = [part.label for part in sorted(parts, key=lambda part: part.text)]
+    return json.dumps(json.loads(answer) | {"ranking": labels})
+
+
+async def test_peoples_count_stands_beside_the_agents_and_the_gap_is_named():
+    provider = ScriptedProvider(of_one_mind)
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
+        board, debate = await ended(team)
+        assert debate.tally is not None
+        order = [score.position for score in debate.tally.scores]
+        other = [order[-1], *order[:-1]]
+        await ballot(team, board, "alex", *other)
+        await ballot(team, board, "sam", *other)
+        names = {agent.id: agent.name for agent in debate.setup.agents}
+        shown = await post_saying(team, board, "vote", "(2 ballots)")
+        assert f"the team is for *{names[other[0]]}*" in shown["text"]
+        assert f"the agents are for *{names[order[0]]}*" in shown["text"]
+        assert "which the team puts in place" in shown["text"]
+        await board_saying(team, board, "Team and agents differ")
 
 
 async def test_a_ballot_that_ranks_a_position_twice_is_refused_at_its_field(team: Team):
