@@ -172,15 +172,3 @@ def _passed(cap: Cap, worst: Decimal) -> str:
 def output_reserve(limits: Capability, wanted: int, effort: str) -> int:
     """Tokens to reserve for a reply of `wanted` tokens, hidden reasoning included."""
     return min(limits.output_tokens, wanted + limits.reasoning_tokens.get(effort, 0))
-
-
-def context_budget(limits: Capability, prompt_tokens: int, wanted: int, effort: str) -> int:
-    """Tokens left for what may be trimmed: context − prompt − reply − reasoning; never below 0.
-
-    Args:
-        limits: What the model can take.
-        prompt_tokens: Tokens that must be in the prompt (instructions, question, task).
-        wanted: Tokens of the reply.
-        effort: How much the model shall think.
-    """
-    return max(0, limits.context_tokens - prompt_tokens - output_reserve(limits, wanted, effort))

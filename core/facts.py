@@ -60,11 +60,6 @@ def lost(facts: Sequence[Fact], text: str) -> Sequence[Fact]:
     return [fact for fact in facts if not holds(text, fact)]
 
 
-def survival(facts: Sequence[Fact], text: str) -> float:
-    """Share of the facts that the text holds, 0 to 1; 1 when there are none."""
-    return 1 - len(lost(facts, text)) / len(facts) if facts else 1.0
-
-
 def holds(text: str, fact: Fact) -> bool:
     """Whether a text holds a fact: the same figure, or most words of the requirement."""
     if fact.kind is FactKind.FIGURE:

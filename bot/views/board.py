@@ -183,9 +183,7 @@ def _waiting(debate: Debate) -> str:
 
 def _summary(debate: Debate) -> str:
     """The newest summary of whole rounds; it is made in the background."""
-    found = [
-        s for s in debate.summaries.values() if s.kind in {SummaryKind.ROUND, SummaryKind.META}
-    ]
+    found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
     if not found:
         return ""
     newest = max(found, key=lambda summary: summary.turn.round)

@@ -1,8 +1,5 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
-import re
-import unicodedata
-
 from core.models import Debate
 from core.transcript.decision import vote_words
 from core.transcript.people import adr_status
@@ -40,12 +37,6 @@ def title_of(debate: Debate) -> str:
     if len(line) <= _TITLE_MAX_CHARS:
         return line
     return line[:_TITLE_MAX_CHARS].rsplit(None, 1)[0].rstrip(",;: ") + "…"
-
-
-def slug_of(debate: Debate) -> str:
-    """The title as part of a file name: lower-case ASCII letters, digits and dashes."""
-    plain = unicodedata.normalize("NFKD", title_of(debate)).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") or debate.id
 
 
 def _considered(debate: Debate) -> str:

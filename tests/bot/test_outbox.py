@@ -9,13 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.outbox.outcomes import InDoubt, Later, Never, outcome_of
-from bot.outbox.pace import FAST, CallKind, Pace, Turnstile
+from bot.outbox.outcomes import Never
+from bot.outbox.pace import FAST, Pace
 from bot.outbox.sender import Outbox
 from bot.outbox.slack import slack_client
 from bot.payloads import Identity
@@ -325,88 +322,3 @@ async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office:
     await office.outbox.post([office.new("d1/odd", "dance"), office.new("d1/e1/0")])
     row, _ = await office.settled("d1/odd", "d1/e1/0")
     assert row.state is PostState.FAILED
-
-
-def answer(status: int, body: object, headers: dict[str, str] | None = None) -> SlackApiError:
-    response = AsyncSlackResponse(
-        client=None,
-        http_verb="POST",
-        api_url="http://localhost/",
-        req_args={},
-        data=body,  # pyright: ignore[reportArgumentType] - the SDK passes what came
-        headers=headers or {},
-        status_code=status,
-    )
-    return SlackApiError("no", response)
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (answer(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": "7"}), Later),
-        (answer(200, {"ok": False, "error": "ratelimited"}), Later),
-        (answer(503, {}), InDoubt),
-        (answer(200, "plain text"), InDoubt),
-        (answer(200, {"ok": False, "error": "fatal_error"}), InDoubt),
-        (answer(200, {"ok": False, "error": "invalid_auth"}), Later),
-        (answer(200, {"ok": False, "error": "msg_too_long"}), Never),
-        (answer(200, {"ok": False, "error": "something_new"}), Never),
-        (TimeoutError(), InDoubt),
-        (aiohttp.ServerDisconnectedError(), InDoubt),
-        (ConnectionResetError(), InDoubt),
-        (TypeError("a fault of ours"), Never),
-    ],
-)
-def test_every_failure_has_one_meaning(error: Exception, expected: type):
-    assert isinstance(outcome_of(error), expected)
-
-
-async def test_a_connection_that_was_never_made_is_no_doubt():
-    async with aiohttp.ClientSession() as session:
-        with pytest.raises(aiohttp.ClientConnectorError) as caught:
-            await session.get("http://127.0.0.1:9")
-    assert isinstance(outcome_of(caught.value), Later)
-
-
-def test_the_asked_pause_and_the_lacking_scope_are_told():
-    later = outcome_of(answer(429, {"error": "ratelimited"}, {"Retry-After": "7"}))
-    never = outcome_of(answer(200, {"ok": False, "error": "missing_scope", "needed": "pins:write"}))
-    assert isinstance(later, Later)
-    assert later.after == 7
-    assert "pins:write" in never.words
-
-
-def test_each_channel_has_its_own_line_for_posts_and_all_of_a_workspace_share_one_for_edits():
-    turnstile = Turnstile(Pace(post=1.0, edit=2.0))
-    one, two = Channel("T1", "C1"), Channel("T1", "C2")
-    assert turnstile.reserve(CallKind.POST, one, 10.0) == 0
-    assert turnstile.reserve(CallKind.POST, two, 10.0) == 0
-    assert turnstile.reserve(CallKind.POST, one, 10.5) == 0.5
-    assert turnstile.reserve(CallKind.EDIT, one, 10.0) == 0
-    assert turnstile.reserve(CallKind.EDIT, two, 10.0) == 2
-
-
-def test_the_pace_counts_from_the_call_itself():
-    turnstile, channel = Turnstile(Pace(post=1.0)), Channel("T1", "C1")
-    assert turnstile.reserve(CallKind.POST, channel, 10.0) == 0
-    turnstile.passed(CallKind.POST, channel, 10.9)
-    assert turnstile.reserve(CallKind.POST, channel, 11.0) == pytest.approx(0.9)
-
-
-def test_a_workspace_that_is_held_up_holds_up_no_other():
-    turnstile = Turnstile(Pace(post=1.0, edit=2.0))
-    for kind in (CallKind.POST, CallKind.EDIT):
-        turnstile.hold(kind, Channel("T1", "C1"), 70.0)
-        assert turnstile.reserve(kind, Channel("T1", "C1"), 10.0) == 60
-        assert turnstile.reserve(kind, Channel("T2", "C1"), 10.0) == 0
-
-
-def test_a_token_that_slack_refuses_is_tried_again_at_growing_intervals():
-    refused = outcome_of(answer(200, {"ok": False, "error": "token_revoked"}))
-    assert isinstance(refused, Later)
-    assert refused.after is None
-
-
-def test_pauses_double_up_to_a_ceiling():
-    pace = Pace(first_pause=1, longest_pause=10)
-    assert [pace.after_errors(count) for count in (0, 1, 2, 3, 4, 5, 50)] == [1, 1, 2, 4, 8, 10, 10]

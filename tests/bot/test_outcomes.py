@@ -79,6 +79,7 @@ def test_the_status_counts_before_the_code(status: int, expected: Outcome) -> No
 def test_an_answer_without_a_code_is_in_doubt_and_named_by_its_status() -> None:
     assert answered(200, {"ok": False}) == InDoubt("Slack failed (200)")
     assert answered(503, {}) == InDoubt("Slack failed (503)")
+    assert isinstance(answered(200, "plain text"), InDoubt)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +128,10 @@ async def test_a_page_of_a_server_between_us_and_slack_is_read_by_its_status(
             aiohttp.ServerDisconnectedError(),
             InDoubt("no answer from Slack (ServerDisconnectedError)"),
         ),
+        (ConnectionResetError(), InDoubt("no answer from Slack (ConnectionResetError)")),
         (KeyError("text"), Never("Moot itself failed (KeyError)", "our_fault")),
     ],
-    ids=["too slow", "cut off", "a fault of ours"],
+    ids=["too slow", "cut off", "reset", "a fault of ours"],
 )
 def test_a_failure_without_an_answer_is_told_by_its_kind(
     error: Exception, expected: Outcome

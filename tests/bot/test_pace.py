@@ -83,3 +83,26 @@ def test_holding_a_line_never_lets_anybody_through_sooner() -> None:
     turnstile.passed(CallKind.POST, HERE, 10.0)
 
     assert turnstile.reserve(CallKind.POST, HERE, 10.0) == 60.0
+
+
+def test_a_channel_has_its_own_line_for_posts_and_a_workspace_one_for_edits() -> None:
+    turnstile = Turnstile(Pace(post=1.0, edit=2.0))
+    one, two = Channel("T1", "C1"), Channel("T1", "C2")
+    assert turnstile.reserve(CallKind.POST, one, 10.0) == 0
+    assert turnstile.reserve(CallKind.POST, two, 10.0) == 0
+    assert turnstile.reserve(CallKind.POST, one, 10.5) == 0.5
+    assert turnstile.reserve(CallKind.EDIT, one, 10.0) == 0
+    assert turnstile.reserve(CallKind.EDIT, two, 10.0) == 2
+
+
+def test_a_workspace_that_is_held_up_holds_up_no_other() -> None:
+    turnstile = Turnstile(Pace(post=1.0, edit=2.0))
+    for kind in (CallKind.POST, CallKind.EDIT):
+        turnstile.hold(kind, Channel("T1", "C1"), 70.0)
+        assert turnstile.reserve(kind, Channel("T1", "C1"), 10.0) == 60
+        assert turnstile.reserve(kind, Channel("T2", "C1"), 10.0) == 0
+
+
+def test_pauses_double_up_to_a_ceiling() -> None:
+    pace = Pace(first_pause=1, longest_pause=10)
+    assert [pace.after_errors(count) for count in (0, 1, 2, 3, 4, 5, 50)] == [1, 1, 2, 4, 8, 10, 10]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from core.budget import (
     Cap,
     check_caps,
-    context_budget,
     corrected,
     estimate_tokens,
     output_reserve,
@@ -151,17 +150,6 @@ def test_a_cap_cannot_be_kept_without_a_price() -> None:
     check_caps([], None)
     with pytest.raises(LimitReached, match="price is unknown"):
         check_caps([a_cap("1.00")], None)
-
-
-def test_the_context_budget_leaves_room_for_prompt_reply_and_reasoning() -> None:
-    limits = capability("openai", "gpt-6.1-terra")
-    left = context_budget(limits, 1000, 2048, "medium")
-
-    assert left == limits.context_tokens - 1000 - 2048 - limits.reasoning_tokens["medium"]
-
-
-def test_a_prompt_that_fills_the_context_leaves_nothing() -> None:
-    assert context_budget(capability("nobody", "nothing"), 10**7, 2048, "low") == 0
 
 
 def test_a_reply_is_never_reserved_beyond_what_the_model_can_write() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import facts, schedule
+from core import schedule
 from core.budget import ESTIMATE_SLACK, output_reserve
 from core.calling.fitting import fitted
 from core.calling.measure import Measure
@@ -150,4 +150,3 @@ def test_what_a_position_has_lost_is_put_before_its_author_again() -> None:
     lost = [part.text for part in parts_for(play.debate, turn) if part.kind is PartKind.FACTS]
 
     assert "2000 per" in lost[0]
-    assert facts.survival(facts.ledger(play.debate), "one two") == 0

@@ -62,8 +62,8 @@ def test_a_requirement_is_held_by_most_of_its_words() -> None:
     assert not facts.holds("Jobs are fast.", demand)
 
 
-def test_survival_is_the_share_that_is_still_there() -> None:
+def test_facts_that_a_text_does_not_hold_are_lost() -> None:
     known = [Fact(FactKind.FIGURE, figure, "question") for figure in ("10 users", "20 users")]
 
-    assert facts.survival(known, "10") == 0.5
-    assert facts.survival([], "") == 1
+    assert facts.lost(known, "10") == [known[1]]
+    assert facts.lost([], "") == []

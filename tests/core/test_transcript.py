@@ -65,7 +65,7 @@ from core.models import Score as Points
 from core.providers.offline import OfflineProvider
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, a_setup, recorded
-from core.transcript.adr import adr, slug_of
+from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explain, explanation
 from core.transcript.record import record_json
@@ -357,14 +357,6 @@ def test_durations_are_readable(seconds: float, words: str) -> None:
 def test_an_unknown_price_is_not_nothing() -> None:
     assert money(None) == "n/a"
     assert money(Usage().cost) == "$0.0000"
-
-
-def test_a_record_has_a_safe_file_name() -> None:
-    log = a_log()
-    debate = fold(log)
-    assert slug_of(debate) == "use-postgresql"
-    nameless = fold(recorded([DebateStarted(setup=a_setup("日本語?"))]))
-    assert slug_of(nameless) == nameless.id
 
 
 def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debate:
