@@ -19,17 +19,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from core.budget import estimate_tokens, price
 from core.clock import SystemClock
-from core.model_call import ModelCalls, Patience
+from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.prices import estimate_tokens, price
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.openai import OpenAIProvider
+from core.llm.providers.reading import items
+from core.llm.providers.testing.script import Asked, Counts, Say
+from core.llm.providers.testing.server import Vendor
+from core.llm.quoting import quote
 from core.models import Act, Agent, Usage
 from core.ports import ModelProvider
-from core.prompts.quoting import quote
-from core.providers.anthropic import AnthropicProvider
-from core.providers.openai import OpenAIProvider
-from core.providers.reading import items
-from core.providers.testing.script import Asked, Counts, Say
-from core.providers.testing.server import Vendor
 from core.request import Effort, ModelRequest, Part, PartKind
 
 TARGET = Decimal("1.10")
@@ -234,7 +234,7 @@ async def run(line: Line, agents: int, rounds: int, wait: float) -> Usage:
     }
     async with Vendor(CachingRules(line.least, wait, replies)) as vendor:
         provider = line.build(vendor.url)
-        patience = Patience(parallel=2 * agents)
+        patience = RetryPolicy(parallel=2 * agents)
         calls = ModelCalls({line.provider: provider}, SystemClock(), patience=patience)
         spent = await debate(calls, line, agents, rounds)
         await calls.close()

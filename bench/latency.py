@@ -17,15 +17,15 @@ from pathlib import Path
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
-from core.formats.registry import format_of
-from core.model_call import ModelCalls, Patience
+from core.llm.call import ModelCalls, RetryPolicy
 from core.models import Debate
+from core.rules.formats.registry import format_of
 from core.settings import DEFAULT_ROSTER, ROLES
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
 from core.testing import RecordingSink, ScriptedProvider, a_setup
-from core.turns import Turns
+from core.turns.take import Turns
 
 DEBATE = "dbench22"
 
@@ -34,7 +34,9 @@ async def one_debate(agents: int, rounds: int, latency: float) -> tuple[float, D
     """Run one debate; seconds it took, and the debate."""
     provider = ScriptedProvider(latency=latency)
     clock = SystemClock()
-    calls = ModelCalls({"scripted": provider}, clock, patience=Patience(parallel=agents * agents))
+    calls = ModelCalls(
+        {"scripted": provider}, clock, patience=RetryPolicy(parallel=agents * agents)
+    )
     roles = list(dict.fromkeys([*DEFAULT_ROSTER, *ROLES]))[:agents]
     with tempfile.TemporaryDirectory() as folder:
         location = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.ids import ActionId
+from bot.slack.ids import ActionId
 from bot.testing import key_of, socket_access
 from bot.workspace.config import ChannelSpec, WorkspaceConfig
 from bot.workspace.errors import PersonRefusal

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from bot.app import Moot, Parts, running
+from bot.gc_settings import settle_in
 from bot.log import set_up_logs
-from bot.outbox.pace import Pace
 from bot.settings import LogFormat, LogLevel, SlackAccess
-from bot.tuning import settle_in
+from bot.slack.outbox.pace import Pace
 from core.clock import SystemClock
 from core.events import DebateStarted, fold
-from core.formats.registry import format_of
-from core.model_call import ModelCalls, Patience
+from core.llm.call import ModelCalls, RetryPolicy
 from core.models import Clarifying, Person, Place, Setup, Status
 from core.opening import Wish, open_debate
 from core.ports import DebateFilter
+from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
 
@@ -142,7 +142,7 @@ async def main(access: str, database: str, latency: float) -> None:
     calls = ModelCalls(
         {"scripted": ScriptedProvider(latency=latency)},
         SystemClock(),
-        patience=Patience(parallel=10_000),
+        patience=RetryPolicy(parallel=10_000),
     )
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(

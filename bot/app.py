@@ -11,17 +11,9 @@ from slack_bolt.logger.messages import warning_client_prioritized_and_token_skip
 
 import bot.store.tables
 import core.store.tables
-from bot.access import Accesses
 from bot.building import build_turns, database_url, estimating
 from bot.choices import ModelSet
 from bot.commands import Commands
-from bot.gateway.failing import answer_failures
-from bot.gateway.http import HttpServer
-from bot.gateway.socket import SocketGateway
-from bot.health import Health
-from bot.housekeeping import housekeeping
-from bot.installing.door import Door, many_workspaces, one_workspace
-from bot.jobs.beat import Beat
 from bot.limits import Bounds
 from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
@@ -29,9 +21,9 @@ from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
 from bot.listeners.registration import register_all
 from bot.log import logger
-from bot.metrics import CountingSink, Gauges, Metrics, exposition
-from bot.outbox.pace import Pace
-from bot.outbox.sender import Outbox
+from bot.operations.health import Health
+from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition
+from bot.operations.retention import housekeeping
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
 from bot.people.finding import Finding
@@ -40,10 +32,18 @@ from bot.people.reminding import MorningReminders, Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
-from bot.runner.port import Runner
-from bot.runner.sharing import Sharing, sharing_of
-from bot.seats import Seats
+from bot.running.cluster import Cluster, sharing_of
+from bot.running.heartbeat import Heartbeat
+from bot.running.port import Runner
 from bot.settings import SlackAccess
+from bot.slack.access import Accesses
+from bot.slack.clients import WorkspaceClients
+from bot.slack.connection.failing import answer_failures
+from bot.slack.connection.http import HttpServer
+from bot.slack.connection.socket import SocketGateway
+from bot.slack.install.installation import Installation, many_workspaces, one_workspace
+from bot.slack.outbox.pace import Pace
+from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
@@ -54,7 +54,7 @@ from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.ports import Clock, EventSink
 from core.settings import Settings
 from core.store.database import Database
@@ -91,7 +91,7 @@ class Parts:
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: How soon a dead replica is noticed, where there are several.
-    beat: Beat = field(default_factory=Beat)
+    beat: Heartbeat = field(default_factory=Heartbeat)
     #: Base address of a collector of traces; empty: none.
     traces: str = ""
 
@@ -100,7 +100,7 @@ class Parts:
 class Moot:
     """A running bot."""
 
-    seats: Seats
+    seats: WorkspaceClients
     store: SqlDebateStore
     posts: Posts
     commands: Commands
@@ -171,7 +171,7 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
         yield lambda sink: CountingSink(sink, store, clock, metrics)
         return
     try:
-        from bot.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
+        from bot.operations.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationBroken(_NO_TRACES) from error
     async with tracing_to(parts.traces) as tracing:
@@ -183,7 +183,7 @@ async def _start(
     reception: Reception,
     runner: Runner,
     *,
-    sharing: Sharing,
+    sharing: Cluster,
     ways_in: Sequence[HttpServer | SocketGateway],
 ) -> None:
     """Start everything; what was started is stopped in the opposite order."""
@@ -202,14 +202,14 @@ async def _start(
     reception.reminding.start()
 
 
-def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Door]:
+def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
     """Return how workspaces come in: by OAuth, or with the one token of the settings."""
     if parts.slack.oauth is None:
         return one_workspace(parts.slack)
     return many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
 
 
-def _addresses(seats: Seats) -> Callable[[str], Awaitable[str]]:
+def _addresses(seats: WorkspaceClients) -> Callable[[str], Awaitable[str]]:
     """Return what tells a workspace's own address."""
 
     async def address(team_id: str) -> str:
@@ -232,9 +232,9 @@ async def _open(location: str) -> Database:
 def _tie(
     parts: Parts,
     database: Database,
-    seats: Seats,
+    seats: WorkspaceClients,
     *,
-    sharing: Sharing,
+    sharing: Cluster,
     metrics: Metrics,
     watch: Watch,
 ) -> tuple[Reception, Runner]:
@@ -292,9 +292,9 @@ def _commands(parts: Parts, store: SqlDebateStore, runner: Runner, clock: Clock)
 def _outbox(
     parts: Parts,
     posts: Posts,
-    seats: Seats,
+    seats: WorkspaceClients,
     *,
-    shares: tuple[Sharing, Metrics],
+    shares: tuple[Cluster, Metrics],
 ) -> Outbox:
     """Make the outbox, its channels shared out and its errors counted."""
     sharing, metrics = shares
@@ -335,7 +335,7 @@ def _figures(
     return lambda: exposition(metrics, gauges)
 
 
-def _listening(parts: Parts, door: Door, reception: Reception) -> AsyncApp:
+def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncApp:
     """Make the Bolt app. Its logger is a quiet one: Bolt logs whole bodies at INFO."""
     quiet = logging.getLogger("slack_bolt")
     quiet.addFilter(_is_news)

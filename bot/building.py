@@ -9,22 +9,22 @@ from bot.choices import ModelSet
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
+from core.config.files import load_file
+from core.config.parse import Known, Loaded
 from core.errors import ConfigurationBroken, StoreInUse
-from core.model_call import ModelCalls, Tables
+from core.estimate import Estimate, rehearse
+from core.llm.call import ModelCalls, Tables
+from core.llm.caps import SharedCaps
+from core.llm.providers import registry
+from core.llm.providers.listing import list_models, ollama_context
 from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
-from core.providers import registry
-from core.providers.listing import list_models, ollama_context
-from core.purse import SharedPurse
-from core.rehearsal import Estimate, rehearse
 from core.settings import ModelChoice, Settings
-from core.settings_file.files import load_file
-from core.settings_file.parse import Known, Loaded
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
 from core.store.migrate import newest
-from core.turns import Turns
+from core.turns.take import Turns
 
 #: The variable with each provider's key.
 KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in registry.KEYED}
@@ -93,7 +93,7 @@ def build_calls(
 
 def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:
     """Return what takes turns, within the caps that the settings set."""
-    purse = SharedPurse(settings.caps, store, SystemClock())
+    purse = SharedCaps(settings.caps, store, SystemClock())
     return Turns(calls, purse, secret=store.secret)
 
 

@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 from pydantic import field_validator
 
 from core.errors import BadInput
-from core.formats.registry import FORMATS
 from core.models import Agent, Value
+from core.rules.formats.registry import FORMATS
 from core.settings import DEFAULT_ROSTER, ROLES, ModelChoice, Settings
 
 #: Minutes that people can be given to answer questions.

@@ -46,7 +46,7 @@ def exit_code(error: MootError) -> int:
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
     if wanted:
-        from bot.health import moot_version  # noqa: PLC0415 - help must not wait for it
+        from bot.operations.health import moot_version  # noqa: PLC0415 - help must not wait for it
 
         typer.echo(f"moot {moot_version()}")
         raise typer.Exit
@@ -71,7 +71,7 @@ def run(
     ] = None,
 ) -> None:
     """Run the bot until Ctrl-C or SIGTERM."""
-    from bot.tuning import load_quickly  # noqa: PLC0415 - help must not wait for it
+    from bot.gc_settings import load_quickly  # noqa: PLC0415 - help must not wait for it
 
     load_quickly()
     from bot.serving import serve, start_up  # noqa: PLC0415 - help must not wait for it
@@ -85,7 +85,7 @@ def health(
     url: Annotated[str, typer.Option(help="Default: the address in the settings.")] = "",
 ) -> None:
     """Ask a running bot whether it works; exit 1 if it does not."""
-    from bot.health import ask_health  # noqa: PLC0415 - help must not wait for it
+    from bot.operations.health import ask_health  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     settings = read_settings()
@@ -132,8 +132,8 @@ def demo(  # noqa: PLR0913 - one per option
 @app.command()
 def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist yet.")]) -> None:
     """Copy the database to a file while the bot goes on."""
+    from bot.operations.backup import back_up  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
-    from bot.upkeep import back_up  # noqa: PLC0415 - help must not wait for it
 
     size = back_up(read_settings().moot_database, file)
     typer.echo(f"{file}: {size:,} bytes, checked.")
@@ -149,8 +149,8 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a workspace's debates for good. Stop the bot first."""
+    from bot.operations.backup import purge as purge_now  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
-    from bot.upkeep import purge as purge_now  # noqa: PLC0415 - help must not wait for it
     from core.clock import SystemClock  # noqa: PLC0415 - help must not wait for it
 
     what = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bot.limits import Bounds, check_context, check_notes, check_room, check_size
-from bot.runner.port import Runner
+from bot.running.port import Runner
 from core.errors import BadInput, DebateUnknown
 from core.events import DebateFailed, DebateStarted, Event, NoteAdded, fold
 from core.models import Debate, Note, Person, Place, Setup, Status

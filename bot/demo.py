@@ -18,15 +18,15 @@ from pydantic import SecretStr
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
 from bot.choices import ModelSet
-from bot.doctor.examine import examine_here
 from bot.listeners.doctoring import Examine
-from bot.manifest import manifest
-from bot.mrkdwn.terminal import message_text
-from bot.outbox.pace import FAST, Pace
-from bot.payloads import plain
+from bot.operations.doctor.examine import examine_here
+from bot.paced_provider import PacedProvider
 from bot.serving import start_up, stop_signal
 from bot.settings import BotSettings, SlackAccess
-from bot.unhurried import Unhurried
+from bot.slack.manifest import manifest
+from bot.slack.mrkdwn.terminal import message_text
+from bot.slack.outbox.pace import FAST, Pace
+from bot.slack.payloads import plain
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.emoji import EMOJI
 from bot.workspace.rates import QUICK
@@ -35,7 +35,7 @@ from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
@@ -355,7 +355,7 @@ async def show(wanted: Wanted) -> int:
 
 
 def _unhurried(engine: ModelProvider) -> ModelProvider:
-    return Unhurried(engine, SystemClock())
+    return PacedProvider(engine, SystemClock())
 
 
 async def _play(demo: Demo, stage: Stage) -> int:

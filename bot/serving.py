@@ -5,8 +5,9 @@ import signal
 
 from bot.app import Parts, running
 from bot.building import build_calls, check_settings, load_settings, model_sets
-from bot.doctor.examine import examine_here
+from bot.gc_settings import settle_in
 from bot.log import logger, set_up_logs
+from bot.operations.doctor.examine import examine_here
 from bot.settings import (
     BotSettings,
     LogLevel,
@@ -16,7 +17,6 @@ from bot.settings import (
     read_settings,
     slack_access,
 )
-from bot.tuning import settle_in
 
 _log = logger(__name__)
 

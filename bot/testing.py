@@ -14,19 +14,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.app import Moot, Parts, running
-from bot.ids import ActionId, board_key
 from bot.limits import Bounds
 from bot.listeners.doctoring import Examine
-from bot.manifest import manifest
-from bot.outbox.pace import FAST, Pace
-from bot.payloads import PostFound
 from bot.settings import SlackAccess
+from bot.slack.ids import ActionId, board_key
+from bot.slack.manifest import manifest
+from bot.slack.outbox.pace import FAST, Pace
+from bot.slack.payloads import PostFound
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.rates import QUICK
 from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.events import fold
-from core.model_call import ModelCalls, Patience
+from core.llm.call import ModelCalls, RetryPolicy
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
@@ -39,7 +39,7 @@ USER = "dana"
 CHANNEL = "architecture"
 MODEL = "scripted-1"
 #: Failed model calls are repeated at once.
-QUICK_PATIENCE = Patience(tries=2, first_wait=0.01, longest_wait=0.02)
+QUICK_RETRIES = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.02)
 
 Message = Mapping[str, Any]
 
@@ -168,7 +168,7 @@ class BotSpec:
     rounds: int = 2
     pace: Pace = FAST
     bounds: Bounds = field(default_factory=Bounds)
-    patience: Patience = QUICK_PATIENCE
+    patience: RetryPolicy = QUICK_RETRIES
     #: Signed requests instead of a WebSocket.
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.

@@ -11,8 +11,6 @@ from typing import NamedTuple, Protocol
 
 import structlog
 
-from core import schedule
-from core.calling.spent import usage_of
 from core.errors import (
     CapReached,
     ConfigurationBroken,
@@ -30,8 +28,10 @@ from core.events import (
     TurnFailed,
     apply,
 )
+from core.llm.spent import usage_of
 from core.models import ENGINE, SUMMARIZER, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
+from core.rules import schedule
 
 _log = structlog.get_logger(__name__)
 

@@ -9,8 +9,6 @@ from difflib import get_close_matches
 from itertools import count
 
 from core.errors import BadInput
-from core.formats.panel import NAME as PANEL
-from core.formats.registry import FORMATS
 from core.models import (
     RESERVED_IDS,
     SUMMARIZER,
@@ -23,6 +21,8 @@ from core.models import (
     Summarization,
 )
 from core.redaction import redact
+from core.rules.formats.panel import NAME as PANEL
+from core.rules.formats.registry import FORMATS
 from core.settings import (
     DEFAULT_ROSTER,
     FALLBACK_ROLE,

@@ -1,6 +1,6 @@
 """What the core needs from outside: models, a store, somebody who listens, a clock.
 
-Adapters live in `core.providers` and `core.store` and on the Slack side; in-memory doubles that
+Adapters live in `core.llm.providers` and `core.store` and on the Slack side; in-memory doubles that
 anybody may use in tests live in `core.testing`.
 """
 
@@ -10,8 +10,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Protocol
 
-from core.budget import Cap
 from core.events import Event, Recorded
+from core.llm.prices import Cap
 from core.models import Debate, Turn
 from core.request import ModelReply, ModelRequest
 
@@ -163,7 +163,7 @@ class Spending(Protocol):
         ...
 
 
-class Purse(Protocol):
+class SpendingCaps(Protocol):
     """Says what may be spent."""
 
     async def caps(self, debate: Debate) -> Sequence[Cap]:

@@ -21,7 +21,7 @@ from core.models import (
 
 
 class Role(Value):
-    """A built-in point of view. Its prompt is `core/prompts/roles/<id>.md`."""
+    """A built-in point of view. Its prompt is `core/turns/prompts/roles/<id>.md`."""
 
     id: str
     name: str

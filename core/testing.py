@@ -9,9 +9,9 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from core.calling.spent import with_usage
 from core.errors import ProviderError
 from core.events import Event, Recorded
+from core.llm.spent import with_usage
 from core.models import Act, Debate, Person, Place, Setup, Turn, Usage
 from core.opening import Wish, open_debate
 from core.ports import ModelReply, ModelRequest

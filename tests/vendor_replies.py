@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from core.providers.reading import dig
-from core.providers.testing.script import Asked, Say
+from core.llm.providers.reading import dig
+from core.llm.providers.testing.script import Asked, Say
 from core.testing import a_verdict_reply
 
 

@@ -25,8 +25,8 @@ from rich.text import Text
 
 from bot.demo import CHANNEL, Demo, Stage, asking
 from core.clock import SystemClock
-from core.model_call import ModelCalls
-from core.providers.offline import OfflineProvider
+from core.llm.call import ModelCalls
+from core.llm.providers.offline import OfflineProvider
 from core.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners.clicks import Clicked, OnClick, on_click, on_form
 from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person
-from bot.payloads import Click, FormSubmitted
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import Click, FormSubmitted
 from bot.views.context_form import context_form
 from bot.views.forms import Form
 from core.models import Debate, Person

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from bot.access import Standing
 from bot.listeners.typed import Unclear
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import plain
+from bot.slack.access import Standing
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
 from bot.views.message import Message
 from bot.views.notices import notice, usage

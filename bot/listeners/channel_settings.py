@@ -3,12 +3,12 @@
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.ids import CallbackId
 from bot.listeners import answers
 from bot.listeners.clicks import on_form, open_form
 from bot.listeners.form_reading import checked_settings
 from bot.listeners.reception import Reception, person
-from bot.payloads import Command, FormSubmitted
+from bot.slack.ids import CallbackId
+from bot.slack.payloads import Command, FormSubmitted
 from bot.store.posts import Channel, NewPost
 from bot.views.forms import Form
 from bot.views.notices import settings_changed

@@ -2,14 +2,14 @@
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import ActionId, CallbackId, FieldId, question_field
 from bot.listeners import answers
 from bot.listeners.clicks import Clicked, on_click, on_form
 from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person
-from bot.payloads import Click, FormSubmitted
 from bot.people.answering import Reply, open_items, open_numbers
 from bot.people.reading import Said
+from bot.slack.ids import ActionId, CallbackId, FieldId, question_field
+from bot.slack.payloads import Click, FormSubmitted
 from bot.views.clarifications import answer_form
 from bot.views.forms import Form, said
 from core.errors import BadInput

@@ -9,11 +9,11 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access import UNREACHED, SlackSilent
-from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners import answers
 from bot.log import logger
-from bot.payloads import Click, FormSubmitted, ViewOpened, refusal_of
+from bot.slack.access import UNREACHED, SlackSilent
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import Click, FormSubmitted, ViewOpened, refusal_of
 from bot.views.forms import Form, said
 from bot.views.message import Message
 from core.errors import BadInput, StoreError

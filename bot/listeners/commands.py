@@ -31,7 +31,7 @@ from bot.listeners.typed import (
     understood,
 )
 from bot.log import logger
-from bot.payloads import Command
+from bot.slack.payloads import Command
 from bot.views.message import Message
 from core.errors import BadInput, StoreError
 from core.opening import Wish

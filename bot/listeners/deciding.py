@@ -4,12 +4,12 @@ from datetime import date
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.listeners import answers
 from bot.listeners.clicks import Clicked, FieldWrong, OnClick, on_click, on_form
 from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person
-from bot.payloads import Click, FormSubmitted
+from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
+from bot.slack.payloads import Click, FormSubmitted
 from bot.views.decision import decision_form
 from bot.views.forms import Form
 from bot.views.people_vote import ballot_form, positions_of

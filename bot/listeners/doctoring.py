@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from slack_bolt.async_app import AsyncRespond
 
-from bot.access import UNREACHED
-from bot.doctor.findings import Finding, as_text, is_well
 from bot.log import logger
-from bot.mrkdwn.escape import plain
+from bot.operations.doctor.findings import Finding, as_text, is_well
+from bot.slack.access import UNREACHED
+from bot.slack.mrkdwn.escape import plain
 from bot.views.message import Message
 from bot.views.notices import notice
 

@@ -9,7 +9,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.reception import Reception
-from bot.payloads import ChannelGone, TeamEvent, TokensRevoked
+from bot.slack.payloads import ChannelGone, TeamEvent, TokensRevoked
 from core.ports import DebateFilter
 
 _ARCHIVED = "The channel was archived."

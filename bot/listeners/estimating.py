@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access import UNREACHED
 from bot.log import logger
 from bot.people.starting import Starting
+from bot.slack.access import UNREACHED
 from bot.views.start_form import Aim, Draft, Offer, estimate_words, start_form
 from core.errors import MootError
 from core.models import Person, Place

@@ -2,11 +2,11 @@
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners.clicks import Clicked, on_click, on_form
 from bot.listeners.gate import debate_for
 from bot.listeners.reception import Reception, person
-from bot.payloads import Click, FormSubmitted
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import Click, FormSubmitted
 from bot.views.feedback import comment_form, thanks
 from bot.views.forms import Form
 from bot.views.message import Message

@@ -6,8 +6,8 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.reception import Reception
-from bot.payloads import Command, HomeOpened
 from bot.people.finding import Found
+from bot.slack.payloads import Command, HomeOpened
 from bot.views.lists import Row, channel_list, own_list, search_list
 from bot.views.message import Message
 from core.errors import BadInput

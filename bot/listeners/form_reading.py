@@ -4,9 +4,9 @@ import re
 from decimal import Decimal
 
 from bot.choices import ChannelChoices, Choices, money
-from bot.ids import FieldId
 from bot.listeners.clicks import FieldWrong
-from bot.payloads import Filled
+from bot.slack.ids import FieldId
+from bot.slack.payloads import Filled
 from bot.views.start_form import AS_USUAL, Aim, Draft
 from core.errors import BadInput
 from core.opening import check_question

@@ -9,13 +9,13 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.ids import after_end_key, board_key, note_id
 from bot.listeners import answers
 from bot.listeners.commands import answer_to
 from bot.listeners.reception import Reception, person, place
 from bot.listeners.typed import Doctor, OpenForm, OpenSettings, Question, Typed, understood
-from bot.payloads import Command, MessageEvent
 from bot.people.answering import Reply
+from bot.slack.ids import after_end_key, board_key, note_id
+from bot.slack.payloads import Command, MessageEvent
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.message import Message
 from core.errors import BadInput, MootError

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from bot.access import Accesses
 from bot.commands import Commands
 from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
-from bot.outbox.sender import Outbox
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
 from bot.people.finding import Finding
@@ -14,7 +12,9 @@ from bot.people.homes import Homes
 from bot.people.reminding import Reminding
 from bot.people.starting import Starting
 from bot.people.steering import Steering
-from bot.seats import Seats
+from bot.slack.access import Accesses
+from bot.slack.clients import WorkspaceClients
+from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
 from bot.store.posts import Posts
 from core.models import Person, Place
@@ -37,7 +37,7 @@ class Reception:
     finding: Finding
     homes: Homes
     access: Accesses
-    seats: Seats
+    seats: WorkspaceClients
     outbox: Outbox
     posts: Posts
     deliveries: Deliveries

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 
 from bot.commands import Commands
-from bot.ids import board_key
-from bot.outbox.outcomes import Never
-from bot.outbox.sender import Outbox
+from bot.slack.ids import board_key
+from bot.slack.outbox.outcomes import Rejected
+from bot.slack.outbox.sender import Outbox
 from bot.store.posts import NewPost, PostRow
 from bot.views.notices import notice
 
@@ -34,7 +34,7 @@ class Refusals:
     commands: Commands
     outbox: Outbox
 
-    async def __call__(self, row: PostRow, refusal: Never) -> None:
+    async def __call__(self, row: PostRow, refusal: Rejected) -> None:
         """Take note of one refusal.
 
         Without its board, or with its place gone, a debate ends and its starter is told: it must
@@ -62,14 +62,14 @@ class Refusals:
             lost = replace(_notice(row, debate_id, words), key=f"{board_key(debate_id)}/lost")
             await self.outbox.post([lost])
 
-    async def _post_refused(self, row: PostRow, debate_id: str, refusal: Never) -> None:
+    async def _post_refused(self, row: PostRow, debate_id: str, refusal: Rejected) -> None:
         if row.key == board_key(debate_id) or refusal.code in _PLACE_GONE:
             await self.commands.give_up(debate_id, refusal.words)
             await self._tell_starter(row, debate_id, refusal)
         elif any(extra in row.payload for extra in _EXTRAS):
             await self.outbox.post([_bare(row)])
 
-    async def _tell_starter(self, row: PostRow, debate_id: str, refusal: Never) -> None:
+    async def _tell_starter(self, row: PostRow, debate_id: str, refusal: Rejected) -> None:
         debate = await self.commands.debate(debate_id, workspace=row.workspace)
         words = f"Debate `{debate_id}` in <#{row.channel}> cannot go on: {refusal.words}"
         post = NewPost(
@@ -82,12 +82,12 @@ class Refusals:
         await self.outbox.post([post])
 
 
-def _not_pinned(row: PostRow, debate_id: str, refusal: Never) -> NewPost:
+def _not_pinned(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost:
     words = f":pushpin: The board could not be pinned: {refusal.words} The debate goes on."
     return _notice(row, debate_id, words)
 
 
-def _not_attached(row: PostRow, debate_id: str, refusal: Never) -> NewPost:
+def _not_attached(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost:
     words = f":paperclip: The report could not be attached: {refusal.words}"
     return _notice(row, debate_id, words)
 

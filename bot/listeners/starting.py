@@ -7,13 +7,13 @@ from typing import Any
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.ids import ActionId, CallbackId, FieldId
 from bot.listeners import answers
 from bot.listeners.clicks import Clicked, FieldWrong, on_click, on_form, open_form
 from bot.listeners.estimating import PENDING, OpenForm
 from bot.listeners.form_reading import aim_of, channel_of, checked_draft, draft_of
 from bot.listeners.reception import Reception, person, place
-from bot.payloads import FormSubmitted, MessageShortcut
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import FormSubmitted, MessageShortcut
 from bot.store.posts import Channel
 from bot.views.forms import Form, said
 from bot.views.start_form import Aim, Draft, Offer, fitted, start_form

@@ -77,9 +77,9 @@ class Question:
     text: str
 
 
-Alone = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = Alone | Search | Show | StopDebate | Unclear | Question
-_ALONE: Mapping[str, Alone] = {
+SingleProcess = Help | OpenForm | OpenSettings | Doctor | ListDebates
+Typed = SingleProcess | Search | Show | StopDebate | Unclear | Question
+_ALONE: Mapping[str, SingleProcess] = {
     "": OpenForm(),
     "help": Help(),
     "list": ListDebates(),

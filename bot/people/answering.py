@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from bot.commands import Commands
 from bot.limits import check_size
 from bot.people.reading import Reading, Said, read_reply
-from core import schedule
 from core.errors import BadInput
 from core.events import ClarificationAnswered, fold
 from core.models import Answer, Clarification, Debate, Person, Status
 from core.redaction import redact
+from core.rules import schedule
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ from bot.commands import Commands
 from bot.views.people_vote import is_vote_closed
 from core.errors import BadInput
 from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
-from core.formats.registry import format_of
 from core.models import Debate, Decision, Feedback, PeopleBallot, Person, Status
 from core.ports import DebateEntry, DebateFilter
 from core.redaction import redact
-from core.voting import check
+from core.rules.formats.registry import format_of
+from core.rules.voting import check
 
 #: Newer debates that are offered to stand in an older one's place.
 _MOST_NEWER = 50

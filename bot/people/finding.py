@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.commands import Commands
-from bot.ids import board_key
 from bot.log import logger
+from bot.slack.ids import board_key
 from bot.store.posts import Posts
 from bot.store.search import DebateWords
 from core.errors import DebateUnknown, StoreDown, StoreError

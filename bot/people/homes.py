@@ -7,11 +7,11 @@ from typing import Any
 from aiohttp import ClientError
 from slack_sdk.errors import SlackClientError
 
-from bot.access import Accesses, SlackSilent
 from bot.log import logger
 from bot.people.finding import Finding
-from bot.seats import Seats
-from bot.supervisor import Supervisor
+from bot.running.keyed_tasks import KeyedTasks
+from bot.slack.access import Accesses, SlackSilent
+from bot.slack.clients import WorkspaceClients
 from bot.views.lists import MOST_AT_HOME, Row, home
 from core.errors import MootError
 from core.models import Debate
@@ -35,7 +35,7 @@ class Homes:
 
     finding: Finding
     access: Accesses
-    seats: Seats
+    seats: WorkspaceClients
     clock: Clock
     pause_seconds: float = PAUSE_SECONDS
     #: By workspace: who opened Home, the latest last.
@@ -49,7 +49,7 @@ class Homes:
 
     def __post_init__(self) -> None:
         """Begin with nobody."""
-        self._drawing = Supervisor(self._draw_news)
+        self._drawing = KeyedTasks(self._draw_news)
 
     async def opened(self, team: str, person: str) -> None:
         """Draw the Home of who opened it, and remember them.

@@ -3,9 +3,9 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from bot.access import Accesses
 from bot.commands import Commands
 from bot.log import logger
+from bot.slack.access import Accesses
 from bot.store.reminders import Reminder, Reminders
 from core.errors import DebateUnknown, StoreDown, StoreError
 from core.events import ReminderDue, fold

@@ -10,9 +10,9 @@ from bot.commands import Commands, Started
 from bot.log import logger
 from bot.store.posts import Channel
 from bot.store.settings import ChannelSettings
+from core.estimate import Estimate
 from core.models import Setup
 from core.opening import Wish, open_debate
-from core.rehearsal import Estimate
 
 _log = logger(__name__)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from bot.commands import Commands
 from bot.people.starting import Starting
 from bot.store.posts import Channel
-from core import schedule
 from core.errors import BadInput
 from core.events import DebatePaused, DebateResumed, StopRequested, VoteCalled
-from core.formats.registry import format_of
 from core.models import Debate, Person, Status, Stop
+from core.rules import schedule
+from core.rules.formats.registry import format_of
 
 #: A vote needs something to choose from.
 _FEWEST_POSITIONS = 2

@@ -7,7 +7,8 @@ changes nothing.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from bot.ids import (
+from bot.presenter.reading_order import SILENT_ACTS
+from bot.slack.ids import (
     address_of,
     board_key,
     card_key,
@@ -22,7 +23,6 @@ from bot.ids import (
     unpin_key,
     vote_key,
 )
-from bot.presenter.reading_order import SILENT_ACTS
 from bot.store.posts import NewPost
 from bot.views import notices
 from bot.views.board import BoardAction, board, question_is_whole

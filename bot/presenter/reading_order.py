@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import inf
 
 from bot.views.progress import is_read, order
-from core import schedule
 from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
 from core.models import Act, Debate, Status, Turn
+from core.rules import schedule
 
 #: Acts that go on in the background: nobody reads them.
 SILENT_ACTS = frozenset({Act.QUESTIONS, Act.SUMMARY})

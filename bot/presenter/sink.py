@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bot.ids import edit_key, pin_key
 from bot.presenter.edits import edits_of
 from bot.presenter.finding import words_of
 from bot.presenter.posts import attachments, board_edit, posts_of, unpinning
 from bot.presenter.reading_order import Reading, read, step
+from bot.slack.ids import edit_key, pin_key
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
 from core.events import (

@@ -8,10 +8,10 @@ import yaml
 from bot.building import load_settings, usual_models
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, put_out, tell
-from core.settings_file.dialectic import as_yaml
-from core.settings_file.entries import json_schema
-from core.settings_file.files import check_file, load_file
-from core.settings_file.parse import Known
+from core.config.dialectic import as_yaml
+from core.config.entries import json_schema
+from core.config.files import check_file, load_file
+from core.config.parse import Known
 
 _KNOWN = Known(providers=usual_models())
 

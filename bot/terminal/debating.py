@@ -27,7 +27,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, MootError
 from core.events import DebateStarted, fold
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.models import Debate, Place, Setup
 from core.opening import Wish, open_debate
 from core.ports import DebateStore
@@ -35,7 +35,7 @@ from core.settings import Settings
 from core.transcript.decision import decision_text
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.turns import Turns
+from core.turns.take import Turns
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from bot.terminal.files import put_out
-from core.calling.wording import prompt_text
+from core.estimate import Estimate, Played
+from core.llm.prompt_text import prompt_text
 from core.models import RESERVED_IDS, Setup
-from core.rehearsal import Estimate, Played
 from core.transcript.words import ACT_WORDS, duration, money
 
 _DONE = 0

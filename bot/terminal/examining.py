@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bot.doctor.examine import examine
-from bot.doctor.findings import as_text, exit_code, is_well
 from bot.log import set_up_logs
+from bot.operations.doctor.examine import examine
+from bot.operations.doctor.findings import as_text, exit_code, is_well
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import put_out
 

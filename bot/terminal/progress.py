@@ -21,8 +21,8 @@ from core.events import (
     VerdictReached,
     VoteTallied,
 )
-from core.formats.registry import format_of
 from core.models import Act, Debate, Turn
+from core.rules.formats.registry import format_of
 from core.transcript.decision import vote_words
 from core.transcript.words import act_words, money, name_of, rounds_words, turn_words
 

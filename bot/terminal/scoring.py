@@ -8,11 +8,11 @@ from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
-from core.evaluation import as_csv, as_json, as_markdown, evaluate
 from core.events import fold
 from core.models import Debate, Setup
 from core.opening import Wish, open_debate
 from core.settings import Settings
+from core.transcript.evaluation import as_csv, as_json, as_markdown, evaluate
 
 _PROVIDERS_FAILED = 3
 _FORMS = {"json": as_json, "csv": as_csv, "md": as_markdown}

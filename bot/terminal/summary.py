@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from core.events import Recorded, fold
-from core.metrics import SummaryMetrics, summary_metrics
 from core.models import Debate, Forecast
 from core.transcript.spending import forecast_words, spending
+from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
 from core.transcript.words import (
     duration,
     money,

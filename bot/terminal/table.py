@@ -10,12 +10,12 @@ from typing import Any
 from bot.terminal.asking import Asking
 from bot.terminal.progress import Screen
 from bot.terminal.who import person
-from core import schedule
 from core.engine import Engine
 from core.errors import MootError
 from core.events import ClarificationAnswered, DebateResumed, Event, StopRequested
 from core.models import Debate, Status, Stop
 from core.ports import Clock, DebateStore
+from core.rules import schedule
 from core.transcript.words import when
 
 #: Seconds between looks at a debate that waits for a time, not for us.

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
 
-from bot.ids import ActionId, BlockId
-from bot.mrkdwn.convert import gist, thesis
-from bot.mrkdwn.escape import literal, plain
-from bot.mrkdwn.split import split
+from bot.slack.ids import ActionId, BlockId
+from bot.slack.mrkdwn.convert import gist, thesis
+from bot.slack.mrkdwn.escape import literal, plain
+from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.facts import kept_facts
 from bot.views.message import REMEMBERED, Block, Message, as_json, context, header, listed, sections
@@ -31,10 +31,10 @@ from bot.views.words import (
     person,
     title,
 )
-from core import schedule
-from core.formats.registry import format_of
 from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
-from core.stand_ins import stand_in_words
+from core.rules import schedule
+from core.rules.fallback_models import fallback_words
+from core.rules.formats.registry import format_of
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
@@ -147,7 +147,7 @@ def _agents(debate: Debate) -> str:
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
-    said = (*debate.setup.warnings, *remarks, *stand_in_words(debate.calls))
+    said = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
     lines = [gist(words, _REASON_LIMIT) for words in said]
     lines += [_failed(debate, failure) for failure in debate.failures.values()]
     if debate.status is Status.RUNNING and not schedule.has_quorum(debate):

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, SectionBlock
 
-from bot.ids import ActionId, BlockId, CallbackId, FieldId, question_field
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import bare
+from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, Message, as_json, context, header, listed, safe, sections
 from bot.views.words import counted, moment, name_of, person, plain_name
-from core import schedule
 from core.models import Clarification, Clarifications, Debate, Status
+from core.rules import schedule
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000

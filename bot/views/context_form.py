@@ -1,7 +1,7 @@
 """The form to tell the agents of a running debate what they should know (pure)."""
 
-from bot.ids import CallbackId, FieldId
-from bot.mrkdwn.convert import gist
+from bot.slack.ids import CallbackId, FieldId
+from bot.slack.mrkdwn.convert import gist
 from bot.views.forms import Field, Form, form, text_input
 from bot.views.message import sections
 from core.models import Debate

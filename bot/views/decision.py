@@ -9,9 +9,9 @@ from slack_sdk.models.blocks import (
     DatePickerElement,
 )
 
-from bot.ids import ActionId, BlockId, CallbackId, FieldId
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import bare
+from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
 from bot.views.message import Block, Message, as_json, notice_of, sections
 from bot.views.words import moment, person

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from bot.mrkdwn.convert import gist
+from bot.slack.mrkdwn.convert import gist
 from bot.views.message import listed
 from bot.views.words import name_of
-from core import facts
-from core.formats.registry import format_of
 from core.models import Debate
+from core.rules import facts
+from core.rules.formats.registry import format_of
 
 #: They come from the question as well as from answers and notes.
 _HEAD = "*Figures and requirements named*"

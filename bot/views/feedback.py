@@ -9,8 +9,8 @@ from slack_sdk.models.blocks import (
     PlainTextObject,
 )
 
-from bot.ids import ActionId, BlockId, CallbackId, FieldId
-from bot.mrkdwn.convert import gist
+from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
+from bot.slack.mrkdwn.convert import gist
 from bot.views.forms import Field, Form, form, text_input
 from bot.views.message import Block, Message, as_json, sections
 from core.models import Debate, Feedback

@@ -21,7 +21,7 @@ from slack_sdk.models.blocks import (
     StaticSelectElement,
 )
 
-from bot.ids import CallbackId
+from bot.slack.ids import CallbackId
 from bot.views.message import Block, as_json, sections
 
 #: A view as JSON.

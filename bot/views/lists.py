@@ -6,9 +6,9 @@ from typing import Any
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, DividerBlock
 
-from bot.ids import ActionId, BlockId
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import literal
+from bot.slack.ids import ActionId, BlockId
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import literal
 from bot.views.message import Block, Message, as_json, context, header, sections
 from bot.views.words import moment, person
 from core.models import Debate, DecisionKind, Status

@@ -20,9 +20,9 @@ from slack_sdk.models.blocks import (
     SectionBlock,
 )
 
-from bot.mrkdwn.convert import mrkdwn
-from bot.mrkdwn.escape import bare
-from bot.mrkdwn.split import split
+from bot.slack.mrkdwn.convert import mrkdwn
+from bot.slack.mrkdwn.escape import bare
+from bot.slack.mrkdwn.split import split
 
 #: One block as JSON.
 Block = Mapping[str, Any]

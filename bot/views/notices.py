@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 
 from bot.choices import ChannelChoices
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import literal, plain
-from bot.mrkdwn.split import split
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import literal, plain
+from bot.slack.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
 from bot.views.message import notice_of as notice
 from bot.views.words import counted, deed, dollars, name_of, person
-from core.formats.registry import format_of
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
+from core.rules.formats.registry import format_of
 
 _REASON_LIMIT = 600
 _STEPS: Mapping[NextStep, str] = {

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
-from bot.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
-from bot.mrkdwn.convert import bare_thesis, gist, thesis
-from bot.mrkdwn.escape import bare
+from bot.slack.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
+from bot.slack.mrkdwn.convert import bare_thesis, gist, thesis
+from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
 from bot.views.words import counted, deed, name_of, number, plain_name
-from core.formats.registry import format_of
-from core.mind_changes import MindChange, mind_changes
 from core.models import Act, Ballot, Debate, DecisionKind, PeopleBallot, Tally, Turn
-from core.voting import count
+from core.rules.formats.registry import format_of
+from core.rules.mind_changes import MindChange, mind_changes
+from core.rules.voting import count
 
 _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400

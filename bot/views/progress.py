@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.views.words import counted, phase
-from core import schedule
-from core.formats.registry import format_of
 from core.models import JUDGE, Act, Debate, Status, Turn
+from core.rules import schedule
+from core.rules.formats.registry import format_of
 
 _BAR_WIDTH = 20
 

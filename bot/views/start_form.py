@@ -11,9 +11,9 @@ from slack_sdk.models.blocks import (
 )
 
 from bot.choices import WAITS, ChannelChoices, Choices, ModelSet
-from bot.ids import CallbackId, FieldId
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import bare
+from bot.slack.ids import CallbackId, FieldId
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import (
     TYPED_LIMIT,
     Field,
@@ -27,9 +27,9 @@ from bot.views.forms import (
 )
 from bot.views.message import Block, context, sections
 from bot.views.words import counted, dollars, duration
-from core.formats.registry import FORMATS
+from core.estimate import Estimate
 from core.models import Value
-from core.rehearsal import Estimate
+from core.rules.formats.registry import FORMATS
 
 #: Stands for "nothing chosen" in menus: Slack takes no empty value.
 AS_USUAL = "as-usual"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.mrkdwn.convert import gist
+from bot.slack.mrkdwn.convert import gist
 from bot.views.message import Block, Message, context, named, pages, sections
 from bot.views.words import OFFLINE_NOTE, cost, deed, icon, is_offline, title
 from core.models import Agent, Contribution, Debate

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.mrkdwn.split import split
+from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
+from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, named, sections

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
 
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import bare, literal
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import bare, literal
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import counted, name_of, number, plain_name
-from core import voting
 from core.models import Act, Ballot, Debate, Failure, Score, Tally
+from core.rules import voting
 
 _BAR_WIDTH = 16
 _NAME_WIDTH = 24

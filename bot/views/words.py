@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
-from bot.mrkdwn.convert import gist
-from bot.mrkdwn.escape import bare, literal
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.models import ENGINE, Act, Agent, Debate, Person, Turn, Usage
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from core.mind_changes import mind_changes
 from core.models import Ballot, Debate
+from core.rules.mind_changes import mind_changes
+from core.rules.voting import counted
 from core.transcript.people import people_ballots
 from core.transcript.words import ACT_WORDS, bullets, name_of, table
-from core.voting import counted
 
 
 def vote_section(debate: Debate) -> str:

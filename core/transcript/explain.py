@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from core.context import parts_for
 from core.events import Recorded, apply, fold
 from core.models import Act, Debate, Turn
 from core.request import Part
-from core.schedule import ready
+from core.rules.schedule import ready
 from core.transcript.words import after, duration, name_of, turn_words, usage_words
+from core.turns.context import parts_for
 
 V = TypeVar("V")
 #: Acts that ask no model and so see no parts.

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from core import facts
-from core.formats.registry import format_of
 from core.models import Contribution, Debate, Summary
+from core.rules import facts
+from core.rules.formats.registry import format_of
 from core.transcript.words import name_of, table
 
 

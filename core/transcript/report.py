@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.formats.registry import format_of
 from core.models import Contribution, Debate, Guidance, Summary
-from core.stand_ins import answering, stand_in_words
+from core.rules.fallback_models import answering, fallback_words
+from core.rules.formats.registry import format_of
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.ledger import facts_section
@@ -166,7 +166,7 @@ def _all_warnings(debate: Debate) -> Iterator[str]:
     for summary in debate.summaries.values():
         for warning in summary.warnings:
             yield f"{turn_words(debate, summary.turn)}: {warning}"
-    yield from stand_in_words(debate.calls)
+    yield from fallback_words(debate.calls)
     if debate.verdict:
         yield from debate.verdict.warnings
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from core import schedule
 from core.events import (
     BallotAbstained,
     BallotCast,
@@ -29,8 +28,6 @@ from core.events import (
     apply,
     fold,
 )
-from core.formats import clarifying
-from core.formats.registry import format_of
 from core.models import (
     Abstention,
     Act,
@@ -52,8 +49,11 @@ from core.models import (
     Usage,
     Verdict,
 )
+from core.rules import schedule
+from core.rules.formats import clarifying
+from core.rules.formats.registry import format_of
+from core.rules.voting import count
 from core.testing import a_setup
-from core.voting import count
 
 DEBATE_ID = "dabc2345"
 DANA, SAM = Person(id="U1", name="Dana"), Person(id="U2", name="Sam")

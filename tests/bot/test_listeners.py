@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.access import Standing
 from bot.listeners import answers
 from bot.listeners.typed import (
     Help,
@@ -19,6 +18,7 @@ from bot.listeners.typed import (
     Unclear,
     understood,
 )
+from bot.slack.access import Standing
 
 
 @pytest.mark.parametrize(

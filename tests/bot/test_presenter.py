@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.ids import board_key, edit_key, ended_key, headline_key, report_key, turn_key
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import Reading, read, step, turn_of
 from bot.presenter.sink import Presenter
+from bot.slack.ids import board_key, edit_key, ended_key, headline_key, report_key, turn_key
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction
 from bot.views.progress import order

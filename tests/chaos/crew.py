@@ -11,13 +11,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bot.jobs.beat import Beat
+from bot.running.heartbeat import Heartbeat
 from bot.testing import socket_access
 from bot.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 #: The dead are noticed soon.
-QUICK_BEAT = Beat(heartbeat=2, stalled=6, rescue=2, poll=0.5)
+QUICK_BEAT = Heartbeat(heartbeat=2, stalled=6, rescue=2, poll=0.5)
 _START_SECONDS = 30.0
 
 
@@ -31,7 +31,7 @@ class Crew:
     #: Where their logs go.
     log: Path
     rounds: int = 1
-    beat: Beat = QUICK_BEAT
+    beat: Heartbeat = QUICK_BEAT
     alive: list[Process] = field(default_factory=list[Process])
 
     async def join(self) -> Process:

@@ -9,13 +9,13 @@ from typing import Any
 import aiohttp
 
 from bot.app import Parts, running
-from bot.jobs.beat import Beat
 from bot.log import set_up_logs
-from bot.outbox.pace import FAST
+from bot.running.heartbeat import Heartbeat
 from bot.serving import stop_signal
 from bot.settings import LogFormat, LogLevel, SlackAccess
+from bot.slack.outbox.pace import FAST
 from core.clock import SystemClock
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.ports import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -54,7 +54,7 @@ async def main(orders: dict[str, Any]) -> None:
         calls=ModelCalls({provider.name: provider}, SystemClock()),
         settings=Settings(agent_model=choice, judge_model=choice, rounds=orders["rounds"]),
         pace=FAST,
-        beat=Beat(**orders["beat"]),
+        beat=Heartbeat(**orders["beat"]),
     )
     async with running(parts):
         print("running", flush=True)  # noqa: T201 - for the parent

@@ -8,7 +8,6 @@ from decimal import Decimal
 
 import pytest
 
-from core.calling.spent import usage_of
 from core.errors import (
     KeyRefused,
     ProviderBusy,
@@ -17,14 +16,15 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.offline import OfflineProvider
+from core.llm.providers.ollama import OllamaProvider
+from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
+from core.llm.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
+from core.llm.providers.testing.server import Vendor
+from core.llm.spent import usage_of
 from core.models import Act
 from core.ports import ModelProvider
-from core.providers.anthropic import AnthropicProvider
-from core.providers.offline import OfflineProvider
-from core.providers.ollama import OllamaProvider
-from core.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
-from core.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
-from core.providers.testing.server import Vendor
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
 
 KEY = "sk-test-0123456789abcdefghij"

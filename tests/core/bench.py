@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted, Event
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.models import Debate, Setup
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
-from core.turns import Turns
+from core.turns.take import Turns
 
 DEBATE = "dabc2345"
 

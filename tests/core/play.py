@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from core import schedule, voting
-from core.context import candidates
 from core.events import (
     BallotAbstained,
     BallotCast,
@@ -32,8 +30,6 @@ from core.events import (
     VoteTallied,
     apply,
 )
-from core.formats import clarifying
-from core.formats.registry import FORMATS, format_of
 from core.models import (
     Abstention,
     Act,
@@ -60,7 +56,11 @@ from core.models import (
     Turn,
     Verdict,
 )
+from core.rules import schedule, voting
+from core.rules.formats import clarifying
+from core.rules.formats.registry import FORMATS, format_of
 from core.testing import a_setup
+from core.turns.context import candidates
 
 DANA = Person(id="U1", name="Dana")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from core.clock import SystemClock
-from core.model_call import ModelCalls, ModelRef, Terms
+from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.models import Act, Agent
 from core.ports import ModelReply
 from core.request import ModelRequest
@@ -30,7 +30,7 @@ class Hanging(ScriptedProvider):
 async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
     spare = ScriptedProvider(name="spare")
     calls = ModelCalls({"scripted": Hanging(), "spare": spare}, SystemClock())
-    terms = Terms(seconds=1.0, fallbacks=(ModelRef("spare", "quick-1"),))
+    terms = CallOptions(seconds=1.0, fallbacks=(ModelRef("spare", "quick-1"),))
     text, call = await calls.ask(REQUEST, AGENT, terms)
 
     assert text

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core import schedule
 from core.events import (
     ClarificationAnswered,
     ContributionMade,
@@ -38,6 +37,7 @@ from core.models import (
 )
 from core.ports import ModelReply
 from core.request import ModelRequest
+from core.rules import schedule
 from core.testing import ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 

@@ -17,30 +17,30 @@ PACKAGES = {"formats", "prompts", "providers", "store", "views", "runner", "list
 
 BREACHES = [
     ("core-layers", "core/events.py", "import core.engine"),
-    ("core-layers", "core/voting.py", "import core.budget"),
+    ("core-layers", "core/rules/voting.py", "import core.llm.prices"),
     ("core-layers", "core/utils.py", ""),
-    ("bot-layers", "bot/payloads.py", "import bot.views"),
-    ("bot-layers", "bot/access.py", "import bot.views"),
+    ("bot-layers", "bot/slack/payloads.py", "import bot.views"),
+    ("bot-layers", "bot/slack/access.py", "import bot.views"),
     ("bot-layers", "bot/utils.py", ""),
     ("core-knows-no-slack", "core/engine.py", "import slack_sdk"),
-    ("core-knows-no-slack", "core/providers/ollama.py", "import aiohttp"),
-    ("core-knows-no-slack", "core/judge.py", "import bot.ids"),
-    ("pure-core", "core/voting.py", "import asyncio"),
-    ("pure-core", "core/formats/critique.py", "import sqlalchemy.orm"),
-    ("pure-core", "core/context.py", "import core.ports"),
-    ("who-picks-providers", "bot/listeners/forms.py", "import core.providers.registry"),
-    ("who-picks-the-store", "bot/access.py", "import core.store.database"),
+    ("core-knows-no-slack", "core/llm/providers/ollama.py", "import aiohttp"),
+    ("core-knows-no-slack", "core/turns/judge.py", "import bot.slack.ids"),
+    ("pure-core", "core/rules/voting.py", "import asyncio"),
+    ("pure-core", "core/rules/formats/critique.py", "import sqlalchemy.orm"),
+    ("pure-core", "core/turns/context.py", "import core.ports"),
+    ("who-picks-providers", "bot/listeners/forms.py", "import core.llm.providers.registry"),
+    ("who-picks-the-store", "bot/slack/access.py", "import core.store.database"),
     ("who-picks-the-store", "bot/store/posts.py", "import core.store.debates"),
     ("workspace-is-apart", "bot/workspace/rules.py", "import core.models"),
     ("workspace-is-apart", "bot/workspace/events.py", "import slack_sdk"),
     ("who-starts-the-workspace", "bot/app.py", "import bot.workspace"),
-    ("no-cycles", "core/formats/panel.py", "import core.formats.critique"),
+    ("no-cycles", "core/rules/formats/panel.py", "import core.rules.formats.critique"),
 ]
 ALLOWED = [
-    ("bot/app.py", "import core.providers.registry\nimport core.store.debates\nimport aiohttp"),
+    ("bot/app.py", "import core.llm.providers.registry\nimport core.store.debates\nimport aiohttp"),
     ("bot/store/posts.py", "import core.store.database"),
     ("bot/demo.py", "import bot.workspace"),
-    ("core/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
+    ("core/llm/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
 ]
 
 
@@ -57,11 +57,11 @@ def build_tree(tmp_path: Path) -> Path:
     for root in ("core", "bot"):
         for module in ["__init__", *layers(f"{root}-layers")]:
             write(tmp_path, f"{root}/{module}" + ("/__init__.py" if module in PACKAGES else ".py"))
-    write(tmp_path, "core/providers/registry.py")
+    write(tmp_path, "core/llm/providers/registry.py")
     write(tmp_path, "core/store/database.py")
     write(tmp_path, "core/store/debates.py")
-    write(tmp_path, "core/formats/critique.py", "import core.formats.panel")
-    write(tmp_path, "core/formats/panel.py")
+    write(tmp_path, "core/rules/formats/critique.py", "import core.rules.formats.panel")
+    write(tmp_path, "core/rules/formats/panel.py")
     return tmp_path
 
 

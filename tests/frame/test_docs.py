@@ -11,16 +11,16 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from bot.cli import app
-from bot.ids import ActionId
 from bot.listeners.answers import COMMANDS
-from bot.metrics import Metrics
+from bot.operations.metrics import Metrics
 from bot.settings import BotSettings
+from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
-from core.formats.registry import FORMATS
-from core.providers.registry import PROVIDER_NAMES
+from core.config.entries import FileEntry
+from core.llm.providers.registry import PROVIDER_NAMES
+from core.rules.formats.registry import FORMATS
+from core.rules.history.registry import STRATEGIES
 from core.settings import ROLES
-from core.settings_file.entries import FileEntry
-from core.strategies.registry import STRATEGIES
 from tests.frame.files import ROOT, project_files, read
 
 DOCUMENTS = [

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.app import Parts, running
-from bot.outbox.pace import FAST
 from bot.serving import stop_signal
 from bot.settings import SlackAccess
+from bot.slack.outbox.pace import FAST
 from core.clock import SystemClock
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.models import Act
 from core.ports import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings

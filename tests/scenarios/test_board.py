@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import ActionId
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.errors import ProviderError, RequestRejected
 from core.events import DebatePaused, DebateResumed, fold

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import ActionId, FieldId, question_field
+from bot.slack.ids import ActionId, FieldId, question_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from bot.workspace.workspace import run_workspace
 from core.events import fold

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.ids import ActionId, rank_field
+from bot.slack.ids import ActionId, rank_field
 from bot.testing import (
     BotSpec,
     Message,

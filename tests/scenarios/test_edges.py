@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import ActionId
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from bot.workspace import posting
 from bot.workspace.courier import Parcel, Receipt

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.listeners.answers import FORM_TOO_LATE
-from bot.outbox.pace import FAST
+from bot.slack.outbox.pace import FAST
 from bot.store.posts import NewPost
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused, ProviderDown, ProviderError

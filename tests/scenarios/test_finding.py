@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import ActionId, CallbackId, FieldId
+from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from bot.workspace.courier import Parcel, Receipt
 from bot.workspace.wire import child

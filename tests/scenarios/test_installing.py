@@ -15,8 +15,8 @@ import pytest
 from cryptography.fernet import Fernet
 
 from bot.app import Moot, running
-from bot.ids import ActionId
 from bot.settings import OAuthAccess, SlackAccess
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.town import OAuthApp, Town, run_town

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.access import SlackSilent
-from bot.ids import ActionId
+from bot.slack.access import SlackSilent
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace, team_at_work
 from bot.workspace.config import ChannelSpec, UserSpec, WorkspaceConfig
 from core.models import Status

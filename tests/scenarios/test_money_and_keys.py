@@ -15,7 +15,7 @@ from bot.app import Parts
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.testing import (
-    QUICK_PATIENCE,
+    QUICK_RETRIES,
     BotSpec,
     Message,
     Team,
@@ -24,12 +24,12 @@ from bot.testing import (
 )
 from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.openai import OpenAIProvider
+from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, Say
+from core.llm.providers.testing.server import Script, Vendor
 from core.models import Limits, Status
-from core.providers.anthropic import AnthropicProvider
-from core.providers.openai import OpenAIProvider
-from core.providers.testing.script import Asked, Counts, Fault, Reject, Say
-from core.providers.testing.server import Script, Vendor
 from core.settings import ModelChoice, Settings
 from tests.vendor_replies import good_reply
 
@@ -59,7 +59,7 @@ class VendorSpec(BotSpec):
             limits=self.limits,
             rounds=1,
         )
-        calls = ModelCalls(providers, SystemClock(), patience=QUICK_PATIENCE)
+        calls = ModelCalls(providers, SystemClock(), patience=QUICK_RETRIES)
         return replace(super().parts(workspace, database), calls=calls, settings=settings)
 
 

@@ -45,7 +45,7 @@ async def test_errors_of_slack_are_counted() -> None:
         team.workspace.faults.server_error("chat.update", times=2)
         await team.wait_for_end(await team.debate("Kafka or PostgreSQL?"))
         text = (await fetch(f"{team.moot.http.address}/metrics")).text
-    assert value(text, 'moot_slack_errors_total{reason="InDoubt"}') == 2
+    assert value(text, 'moot_slack_errors_total{reason="Unknown"}') == 2
 
 
 async def test_a_bot_is_ready_only_while_slack_is_there() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import ActionId
+from bot.slack.ids import ActionId
 from bot.testing import key_of, quick_workspace
 from bot.workspace.workspace import Workspace, run_workspace
 from core.events import fold

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import FieldId
+from bot.slack.ids import FieldId
 from bot.testing import Message, Team, key_of, team_at_work
 from core.ports import DebateFilter
 

@@ -8,8 +8,8 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from bot.operations.tracing import context_of
 from bot.testing import BotSpec, team_at_work
-from bot.tracing import context_of
 from core.errors import ProviderDown
 from core.models import Act, Status
 from core.testing import ScriptedProvider

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from bot.ids import note_id
 from bot.people.answering import Answering, Reply
+from bot.slack.ids import note_id
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused
 from core.events import StopRequested

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from bot.log import OWN, set_up_logs
-from bot.manifest import manifest
 from bot.settings import LogFormat, LogLevel
+from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, team_at_work
 from bot.workspace.config import WorkspaceConfig
 from bot.workspace.http_mode import signed_headers

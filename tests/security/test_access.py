@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.ids import ActionId, CallbackId, FieldId
+from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import Team
 from core.models import Status
 from tests.security.sending import a_command, example, http_team, send

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from jinja2.exceptions import SecurityError, TemplateError
 
+from core.config.files import load_file
+from core.config.parse import Known, Loaded
 from core.errors import ConfigurationBroken
 from core.models import Act, PromptText
-from core.prompts import overrides, render
 from core.settings import ModelChoice, agent_for
-from core.settings_file.files import load_file
-from core.settings_file.parse import Known, Loaded
+from core.turns.prompts import overrides, render
 
 ESCAPES = [
     "{{ ''.__class__.__mro__ }}",

@@ -7,19 +7,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.clock import SystemClock
-from core.context import parts_for
 from core.engine import Engine
 from core.events import DebateStarted, NoteAdded
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
+from core.llm.providers.offline import OfflineProvider
+from core.llm.quoting import quote
 from core.models import Act, Debate, Note, Person, Place, Status, Turn
 from core.opening import Wish, open_debate
-from core.prompts.quoting import quote
-from core.providers.offline import OfflineProvider
 from core.request import Part, PartKind
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink
-from core.turns import Turns
+from core.turns.context import parts_for
+from core.turns.take import Turns
 
 DELIMITER = "k7f3q9zz4m1x8p2w"
 QUESTION = (

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot import payloads
 from bot.listeners.clicks import FieldWrong
 from bot.listeners.form_reading import aim_of, channel_of, checked_draft, checked_settings, draft_of
 from bot.listeners.typed import understood
-from bot.payloads import Filled, Payload
+from bot.slack import payloads
+from bot.slack.payloads import Filled, Payload
 from core.errors import BadInput
 from tests.security.test_requests import anything, mutated
 

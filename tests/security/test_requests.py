@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import strategies as st
 
-from bot.gateway.http import LARGEST_REQUEST
+from bot.slack.connection.http import LARGEST_REQUEST
 from bot.testing import Team
 from core.events import fold
 from core.ports import DebateFilter

@@ -25,7 +25,7 @@ from core.errors import (
 from core.events import DebateStarted, fold
 from core.store.lock import FileLock
 from core.testing import a_setup
-from tests.core.test_transcript import a_log
+from tests.core.transcript.test_transcript import a_log
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 

@@ -11,9 +11,9 @@ from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.records import show_record
 from core.clock import SystemClock
 from core.errors import BadInput
+from core.estimate import Cached, Estimate, rehearse
+from core.llm.providers.offline import OfflineProvider
 from core.models import Act, Forecast, Setup
-from core.providers.offline import OfflineProvider
-from core.rehearsal import Cached, Estimate, rehearse
 from core.testing import a_setup
 from core.transcript.spending import forecast_words
 from tests.core.bench import Bench

@@ -9,7 +9,7 @@ from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, apply, 
 from core.models import Act, Debate, Failure, Person, Stop, Turn
 from core.testing import a_setup
 from core.transcript.words import money
-from tests.core.test_transcript import a_log, held
+from tests.core.transcript.test_transcript import a_log, held
 
 
 def debate_and_last() -> tuple[Debate, Recorded]:

@@ -18,12 +18,12 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import MootError
 from core.events import DebatePaused, DebateStarted, fold
-from core.model_call import ModelCalls
+from core.llm.call import ModelCalls
 from core.models import Act, Clarification, Clarifying, Debate, Person, Status
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
-from core.turns import Turns
+from core.turns.take import Turns
 
 DEBATE = "dabc2345"
 

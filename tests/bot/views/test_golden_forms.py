@@ -28,6 +28,7 @@ from bot.views.start_form import (
     settings_form,
     start_form,
 )
+from core.estimate import Estimate
 from core.events import (
     ClarificationAnswered,
     ClarificationsClosed,
@@ -55,7 +56,6 @@ from core.models import (
     Usage,
 )
 from core.ports import DebateEntry
-from core.rehearsal import Estimate
 from core.settings import ModelChoice, Settings
 from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict
 

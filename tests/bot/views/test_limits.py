@@ -35,8 +35,8 @@ from core.models import (
     Turn,
     Verdict,
 )
+from core.rules.voting import count
 from core.testing import a_setup
-from core.voting import count
 from tests.bot.plays import CALL, a_debate, a_verdict, play
 
 #: What chat.update takes; the board is edited with it.

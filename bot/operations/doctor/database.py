@@ -1,0 +1,109 @@
+"""Checks of the database: it opens, is whole and up to date; its disk has room."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from bot.operations.doctor.findings import Finding, bad, good, skipped
+from core.errors import ConfigurationBroken, StoreError
+
+#: Less room than this, in bytes, is too little.
+_LEAST_ROOM = 200_000_000
+_MEGABYTE = 1_000_000
+
+
+class Seen(Protocol):
+    """What was seen of a database."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Version table → version."""
+        ...
+
+    @property
+    def damage(self) -> str:
+        """What is damaged; empty: nothing."""
+        ...
+
+
+class Look(Protocol):
+    """Looks at the database."""
+
+    async def __call__(self) -> Seen:
+        """What is there.
+
+        Raises:
+            StoreError: It cannot be read.
+            ConfigurationBroken: The location cannot be understood.
+        """
+        ...
+
+
+async def check_database(
+    place: Path | str, look: Look, newest: Mapping[str, str]
+) -> Sequence[Finding]:
+    """All findings about the database.
+
+    Args:
+        place: Its file, or a server's words.
+        look: Looks at it.
+        newest: Version table → the version of this program.
+    """
+    if isinstance(place, str):
+        return await _contents(f"database {place}", look, newest)
+    what = f"database {place.name}"
+    folder = _folder(place.parent)
+    if not await asyncio.to_thread(place.exists):
+        absent = skipped(what, "is not there yet; it is made when it is needed")
+        return [*folder, absent]
+    return [*folder, *await _contents(what, look, newest)]
+
+
+async def _contents(what: str, look: Look, newest: Mapping[str, str]) -> Sequence[Finding]:
+    try:
+        seen = await look()
+    except ConfigurationBroken as error:
+        return [bad(what, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
+    except StoreError as error:
+        return [bad(what, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
+    if seen.damage:
+        return [bad(what, f"is damaged: {seen.damage}", "Restore it from a backup.")]
+    return [good(what, "opens and is whole"), _versions(what, seen.versions, newest)]
+
+
+def _versions(what: str, found: Mapping[str, str], newest: Mapping[str, str]) -> Finding:
+    name = f"tables of {what.removeprefix('database ')}"
+    newer = [v for table, v in found.items() if v > newest.get(table, v)]
+    if newer:
+        return bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
+    if any(version != newest[table] for table, version in found.items() if table in newest):
+        return skipped(
+            name, "are older than this program; they are brought up to date at its next start"
+        )
+    if newest.keys() - found.keys():
+        return skipped(name, "are not all there yet; the bot makes its own when it starts")
+    return good(name, "are up to date")
+
+
+def _folder(folder: Path) -> Sequence[Finding]:
+    """Whether the database's folder can be written and has room."""
+    what = "folder of the database"
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            room = shutil.disk_usage(folder).free
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        return [
+            bad(
+                what,
+                f"{folder} cannot be written: {why}",
+                "Allow writing, or change MOOT_DATABASE.",
+            )
+        ]
+    words = f"{room // _MEGABYTE:,} MB are free"
+    if room < _LEAST_ROOM:
+        return [bad(what, f"only {words}", "Free some space.")]
+    return [good(what, f"can be written; {words}")]

@@ -1,0 +1,119 @@
+"""Runs all checks and brings their findings together."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC
+from pathlib import Path
+
+import bot.store.tables
+from bot.building import (
+    KEY_VARIABLES,
+    api_keys,
+    check_settings,
+    context_of,
+    database_url,
+    load_settings,
+    look_at_database,
+    models_there,
+    newest_tables,
+)
+from bot.operations.doctor.database import check_database
+from bot.operations.doctor.findings import Finding, bad, good
+from bot.operations.doctor.models import OLLAMA, Vendors, check_models
+from bot.operations.doctor.slack import check_slack
+from bot.settings import BotSettings
+from core.clock import SystemClock
+from core.errors import ConfigurationBroken
+from core.settings import Settings
+
+_COMPATIBLE = "compatible"
+
+
+async def examine(
+    environment: BotSettings, file: Path | None = None, channel: str = ""
+) -> Sequence[Finding]:
+    """Every finding, in the order people should mend things.
+
+    Args:
+        environment: Keys, tokens, addresses.
+        file: A configuration file; None: the one the environment names, if it names one.
+        channel: Where pinning shall be tried; empty: nowhere.
+    """
+    settings, found = await _settings(environment, file)
+    groups = await asyncio.gather(
+        models_findings(environment, settings) if settings else _nothing(),
+        check_slack(environment, channel),
+        database_findings(environment),
+    )
+    return [*found, *(one for group in groups for one in group)]
+
+
+async def examine_here(
+    environment: BotSettings, settings: Settings, channel: str
+) -> Sequence[Finding]:
+    """Findings for people in a channel: models, Slack, the database; no file names of settings.
+
+    Args:
+        environment: Keys, tokens, addresses.
+        settings: Those the bot runs with.
+        channel: Where pinning shall be tried; empty: nowhere.
+    """
+    groups = await asyncio.gather(
+        models_findings(environment, settings),
+        check_slack(environment, channel),
+        database_findings(environment),
+    )
+    return [one for group in groups for one in group]
+
+
+async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
+    """Findings about the models these settings use."""
+    keys = api_keys(environment)
+    addresses = {
+        "anthropic": environment.anthropic_base_url,
+        "openai": environment.openai_base_url,
+        _COMPATIBLE: environment.openai_base_url,
+        OLLAMA: environment.ollama_host,
+    }
+    vendors = Vendors(
+        models=lambda name: models_there(environment, name),
+        context=lambda model: context_of(environment, model),
+        keys={name: (variable, name in keys) for name, variable in KEY_VARIABLES.items()},
+        addresses={name: address for name, address in addresses.items() if address},
+    )
+    return await check_models(settings, vendors, SystemClock().now().astimezone(UTC).date())
+
+
+async def database_findings(environment: BotSettings) -> Sequence[Finding]:
+    """Findings about the database."""
+    location = environment.moot_database
+    is_server = "://" in location and not location.startswith("sqlite")
+    tables = (bot.store.tables.MIGRATIONS, bot.store.tables.VERSION_TABLE)
+    newest = newest_tables(tables)
+    place = "on the server" if is_server else Path(database_url(location).split(":///", 1)[-1])
+    return await check_database(place, lambda: look_at_database(location, list(newest)), newest)
+
+
+async def _settings(
+    environment: BotSettings, file: Path | None
+) -> tuple[Settings | None, Sequence[Finding]]:
+    """The settings in force and what is wrong with them; None if they cannot be used at all."""
+    name = str(file or environment.moot_config or "")
+    what = f"settings file {name}" if name else "settings"
+    try:
+        loaded = await load_settings(environment, file)
+    except ConfigurationBroken as error:
+        remedy = "Correct these lines; `moot config check FILE` looks again."
+        return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]
+    notices = "; ".join((*loaded.notices, *loaded.settings.warnings))
+    used = "can be used" if name else "no file: the built-in settings hold"
+    found = [good(what, f"{used}. {notices}" if notices else used)]
+    try:
+        check_settings(loaded.settings, environment)
+    except ConfigurationBroken as error:
+        found.append(bad("keys the settings need", str(error), is_configuration=True))
+    return loaded.settings, found
+
+
+async def _nothing() -> Sequence[Finding]:
+    return ()

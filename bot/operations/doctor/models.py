@@ -1,0 +1,169 @@
+"""Checks of models: keys accepted, addresses reachable, models there and there to stay."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import urlsplit
+
+from bot.operations.doctor.findings import Finding, bad, good, skipped
+from core.capabilities import Retirement, capability, retirement
+from core.errors import ConfigurationBroken, KeyRefused, MootError
+from core.models import ModelChoice
+from core.settings import Settings
+
+OLLAMA, OFFLINE = "ollama", "offline"
+#: A model that goes within so many days is a problem now.
+_SOON = timedelta(days=60)
+#: Vendors also take names that end in a date or in "-latest", which their lists do not show.
+_NAMES_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vendors:
+    """How vendors are asked."""
+
+    #: The models a provider has for our key.
+    models: Callable[[str], Awaitable[Sequence[str]]]
+    #: Tokens the context of a model of Ollama holds.
+    context: Callable[[str], Awaitable[int]]
+    #: The variable with each provider's key, and whether it is set.
+    keys: Mapping[str, tuple[str, bool]]
+    #: An address of one's own, if one is set.
+    addresses: Mapping[str, str]
+
+
+def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
+    """Every model the settings may ask, with who asks it."""
+    found: dict[ModelChoice, list[str]] = {}
+    found.setdefault(settings.agent_model, []).append("agents")
+    found.setdefault(settings.judge_model, []).append("the judge")
+    if settings.summary_model and settings.summary_model.provider == settings.judge_model.provider:
+        found.setdefault(settings.summary_model, []).append("summaries")
+    for choice in settings.fallbacks:
+        found.setdefault(choice, []).append("fallback")
+    for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
+        own = ModelChoice(provider=agent.provider, model=agent.model)
+        found.setdefault(own, []).append(agent.name)
+        for choice in agent.fallbacks or ():
+            found.setdefault(choice, []).append(f"fallback of {agent.name}")
+    return found
+
+
+async def check_models(settings: Settings, vendors: Vendors, today: date) -> Sequence[Finding]:
+    """All findings about models."""
+    wanted = models_of(settings)
+    used = {choice.provider for choice in wanted}
+    names = [
+        *vendors.keys,
+        OLLAMA,
+        *(name for name in vendors.addresses if name not in vendors.keys),
+    ]
+    groups = await asyncio.gather(
+        *(_check_provider(name, settings, vendors) for name in dict.fromkeys(names))
+    )
+    offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
+    rest = [offline] if OFFLINE in used else []
+    return [*(one for group in groups for one in group), *rest, *_retiring(wanted, today)]
+
+
+async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Sequence[Finding]:
+    """Whether a provider takes our key and has the models we ask of it."""
+    used = [choice.model for choice in models_of(settings) if choice.provider == name]
+    variable, is_set = vendors.keys.get(name, ("", True))
+    what = f"{name} ({variable})" if variable else name
+    if not is_set:
+        return [_without_key(what, variable, is_used=bool(used))]
+    try:
+        there = await vendors.models(name)
+    except KeyRefused as error:
+        return [bad(what, str(error), f"Put a valid key into {variable or 'OPENAI_API_KEY'}.")]
+    except ConfigurationBroken as error:
+        return [bad(what, str(error), is_configuration=True)]
+    except MootError as error:
+        return [_unreachable(what, str(error), is_needed=bool(used or variable))]
+    host = urlsplit(vendors.addresses.get(name, "")).hostname  # an address may hold a password
+    where = f" at {host}" if host else ""
+    reached = "it answers" if name == OLLAMA else "the key is accepted"
+    first = good(what, f"{reached}{where}; {len(there)} models")
+    missing = [_model(name, model, there) for model in used]
+    if name != OLLAMA:
+        return [first, *missing]
+    pulled = [model for model in used if any(_is_same(model, listed) for listed in there)]
+    return [first, *missing, *[await _context(model, settings, vendors) for model in pulled]]
+
+
+def _without_key(what: str, variable: str, *, is_used: bool) -> Finding:
+    if is_used:
+        return bad(
+            what,
+            "the settings use it, but there is no key",
+            f"Set {variable}.",
+            is_configuration=True,
+        )
+    return skipped(what, "no key is set; nothing uses it")
+
+
+def _unreachable(what: str, why: str, *, is_needed: bool) -> Finding:
+    if is_needed:
+        return bad(what, why, "Check the network, the proxy and the address, then try again.")
+    return skipped(what, f"{why} Nothing uses it.")
+
+
+def _model(provider: str, model: str, there: Sequence[str]) -> Finding:
+    """Whether a model is in the provider's list."""
+    what = f"model {provider}/{model}"
+    if any(_is_same(model, name) for name in there):
+        return good(what, "is there")
+    if provider == OLLAMA:
+        return bad(what, "was not pulled", f"Run: ollama pull {model}")
+    shown = ", ".join(there[:_NAMES_SHOWN])
+    return bad(what, "is not in the provider's list", f"Name another one, for example: {shown}.")
+
+
+def _is_same(model: str, listed: str) -> bool:
+    """Whether a listed name is the model: itself, its dated version, or its tag `latest`."""
+    dated = (
+        listed.startswith(f"{model}-")
+        and listed.removeprefix(f"{model}-").replace("-", "").isdigit()
+    )
+    return listed in {model, f"{model}:latest"} or dated
+
+
+async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
+    """Whether the context of a model of Ollama is as large as Moot takes it for."""
+    what = f"context of {model}"
+    taken = capability(OLLAMA, model, settings.models).context_tokens
+    try:
+        size = await vendors.context(model)
+    except MootError as error:
+        return skipped(what, f"Ollama does not say: {error}")
+    if not size:
+        return skipped(what, "Ollama does not say")
+    if size < taken:
+        record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
+        return bad(
+            what, f"{size:,} tokens, Moot would use {taken:,}", f"Add to the settings: {record}"
+        )
+    return good(what, f"{size:,} tokens; Moot asks for up to {taken:,}")
+
+
+def _retiring(wanted: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:
+    """Models that go out of service."""
+    for choice, who in wanted.items():
+        known = retirement(choice.provider, choice.model)
+        if known:
+            yield _leaving(
+                f"model {choice.provider}/{choice.model} ({', '.join(who)})", known, today
+            )
+
+
+def _leaving(what: str, known: Retirement, today: date) -> Finding:
+    remedy = f"Take {known.instead}."
+    if known.on is None:
+        return skipped(what, "its vendor will retire it; no day is known", remedy)
+    if known.on <= today:
+        return bad(what, f"was retired on {known.on}", remedy, is_configuration=True)
+    if known.on - today <= _SOON:
+        return bad(what, f"retires on {known.on}", remedy)
+    return skipped(what, f"retires on {known.on}", remedy)

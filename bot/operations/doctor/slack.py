@@ -1,0 +1,179 @@
+"""Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.settings import BotSettings, OAuthAccess, SlackAccess, mode_of, slack_access
+from bot.slack.access import UNREACHED
+from bot.slack.install.token_cipher import Cipher
+from bot.slack.manifest import manifest
+from bot.slack.payloads import ChannelFacts, Identity, Payload, refusal_of
+from core.errors import ConfigurationBroken
+
+_SECONDS = 5
+#: Slack pins no more than so many messages in a channel.
+_MOST_PINS = 100
+_BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
+
+
+@dataclass(frozen=True)
+class Said:
+    """Slack's answer to one question, or why there is none."""
+
+    body: Any = None
+    scopes: frozenset[str] = frozenset()
+    #: Slack's own word for a refusal; empty: no refusal.
+    refused: str = ""
+    #: Why nobody answered; empty: somebody did.
+    lost: str = ""
+
+
+class PinsPage(Payload):
+    """What `pins.list` answers."""
+
+    items: tuple[Any, ...] = ()
+
+
+async def check_slack(environment: BotSettings, channel: str) -> Sequence[Finding]:
+    """All findings about Slack.
+
+    Args:
+        environment: Has the tokens.
+        channel: Where pinning shall be tried; empty: nowhere.
+    """
+    tokens = (
+        environment.slack_bot_token,
+        environment.slack_app_token,
+        environment.slack_signing_secret,
+    )
+    if not any(token.get_secret_value().strip() for token in tokens):
+        return [
+            skipped("Slack", "no tokens are set", "Only `moot run` needs them: see .env.example.")
+        ]
+    try:
+        access = slack_access(environment, mode_of(environment))
+    except ConfigurationBroken as error:
+        return [bad("Slack", str(error), is_configuration=True)]
+    if access.oauth is not None:
+        return _installable(access.oauth)
+    return await check_access(access, channel)
+
+
+def _installable(oauth: OAuthAccess) -> Sequence[Finding]:
+    """Whether workspaces can install the app; whose tokens there are is in the database."""
+    try:
+        Cipher(oauth.token_keys)
+    except ConfigurationBroken as error:
+        return [bad("MOOT_TOKEN_KEYS", str(error), is_configuration=True)]
+    return [
+        good("MOOT_TOKEN_KEYS", f"{len(oauth.token_keys)} usable; tokens are encrypted"),
+        skipped(
+            "Slack", "every workspace has its own token", f"Install Moot at {oauth.install_url}"
+        ),
+    ]
+
+
+async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
+    """Findings about tokens of the right form."""
+    client = AsyncWebClient(
+        token=access.bot_token, base_url=access.api_url, timeout=_SECONDS, retry_handlers=[]
+    )
+    who = await _ask(client, "auth.test")
+    if who.refused or who.lost:
+        return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]
+    identity = Identity.model_validate(who.body)
+    found = [good(_BOT, f"accepted by {identity.team} ({access.api_url})"), _scopes(who.scopes)]
+    found.append(await _socket(client, access))
+    return [*found, *await _pinning(client, channel)]
+
+
+def _scopes(granted: frozenset[str]) -> Finding:
+    """The scopes the token has against those of the manifest."""
+    wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
+    missing, spare = sorted(wanted - granted), sorted(granted - wanted)
+    if missing:
+        remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
+        return bad("scopes", f"missing: {', '.join(missing)}", remedy, is_configuration=True)
+    more = f"; not needed: {', '.join(spare)}" if spare else ""
+    return good("scopes", f"all {len(wanted)} of the manifest are granted{more}")
+
+
+async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
+    """Whether a WebSocket could be opened; none is."""
+    if not access.app_token:
+        return skipped(_APP, "HTTP mode: Slack comes to us, no socket is opened")
+    said = await _ask(client, "apps.connections.open", token=access.app_token)
+    if said.refused or said.lost:
+        remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
+        return _refused_or_lost(_APP, said, remedy)
+    return good(_APP, "accepted; Socket Mode is on")
+
+
+async def _pinning(client: AsyncWebClient, channel: str) -> Sequence[Finding]:
+    """Whether a board can be pinned in a channel."""
+    if not channel:
+        return [
+            skipped("pinning", "not tried", "Name a channel: moot doctor --channel C0123456789")
+        ]
+    what = f"pinning in {channel}"
+    said = await _ask(client, "conversations.info", params={"channel": channel})
+    if said.refused or said.lost:
+        return [
+            _refused_or_lost(what, said, "Take the channel's id, and type /invite @Moot there.")
+        ]
+    facts = ChannelFacts.model_validate(said.body)
+    if facts.is_archived:
+        return [bad(what, "the channel is archived", "Name another channel.")]
+    if not facts.is_member:
+        return [bad(what, "Moot is not in this channel", "Type /invite @Moot there.")]
+    return [await _room_for_pins(client, channel, what)]
+
+
+async def _room_for_pins(client: AsyncWebClient, channel: str, what: str) -> Finding:
+    """Whether one more message can be pinned."""
+    said = await _ask(client, "pins.list", params={"channel": channel})
+    if said.refused or said.lost:
+        return _refused_or_lost(what, said, "Paste manifest.yaml anew; it has pins:read.")
+    pinned = len(PinsPage.model_validate(said.body).items)
+    if pinned >= _MOST_PINS:
+        return bad(what, f"{pinned} messages are pinned, and Slack takes no more", "Unpin some.")
+    return good(what, f"Moot is a member; {pinned} of {_MOST_PINS} pins are taken")
+
+
+def _refused_or_lost(what: str, said: Said, remedy: str) -> Finding:
+    if said.lost:
+        return bad(
+            what, f"Slack does not answer ({said.lost})", "Check the network, then try again."
+        )
+    return bad(what, f"Slack refuses it ({said.refused})", remedy, is_configuration=True)
+
+
+async def _ask(client: AsyncWebClient, method: str, **options: Any) -> Said:
+    """Ask Slack once. Answers carry the token's scopes in a header.
+
+    Source: https://docs.slack.dev/authentication/tokens
+    """
+    try:
+        answer = await client.api_call(method, **_with_token(options))
+    except SlackApiError as error:
+        return Said(refused=refusal_of(error.response).error or "no reason given")
+    except UNREACHED as error:
+        return Said(lost=type(error).__name__)
+    return Said(body=answer.data, scopes=_granted(answer.headers))
+
+
+def _granted(headers: Any) -> frozenset[str]:
+    """The token's scopes; aiohttp's headers do not care about case."""
+    header = str(headers.get("x-oauth-scopes", ""))
+    return frozenset(scope.strip() for scope in header.split(",") if scope.strip())
+
+
+def _with_token(options: dict[str, Any]) -> dict[str, Any]:
+    """Another token goes into the header, never into the address."""
+    token = options.pop("token", "")
+    return {**options, "headers": {"Authorization": f"Bearer {token}"}} if token else options

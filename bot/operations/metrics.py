@@ -1,0 +1,143 @@
+"""Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from bot.presenter.reading_order import turn_of
+from core.errors import StoreError
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    Recorded,
+    TurnFailed,
+    spent_by,
+)
+from core.models import Debate, Turn, Usage
+from core.ports import Clock, DebateStore, EventSink
+from core.transcript.summary_metrics import summary_metrics
+
+_LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gauges:
+    """What is looked up when somebody asks."""
+
+    #: Debates this process works on.
+    debates: Callable[[], int]
+    #: Posts that are neither sent nor refused, in the whole installation.
+    depth: Callable[[], Awaitable[int]]
+    #: Seconds that the post next in line has waited at most, in this process.
+    age: Callable[[], float]
+
+
+class Metrics:
+    """One registry per running bot. Names begin with `moot_`."""
+
+    def __init__(self) -> None:
+        """Make all figures, so that each is there from the start."""
+        self.registry = CollectorRegistry()
+        self.started = self._counter("debates_started", "Debates begun.")
+        self.ended = self._counter("debates_ended", "Debates ended.", "status")
+        self.running = self._gauge("debates_running", "Debates worked on by this process.")
+        self.events = self._counter("events", "Events published.", "kind")
+        self.turns = self._counter("turns", "Contributions and failed turns.", "act", "outcome")
+        self.tokens = self._counter("tokens", "Tokens used.", "kind")
+        self.cost = self._counter("cost_dollars", "US dollars spent, where prices are known.")
+        self.summaries = self._counter("summaries", "Summaries made.")
+        self.summary_seconds = self._counter("summary_seconds", "Seconds summaries took.")
+        self.summary_tokens = self._counter("summary_tokens", "Tokens written for summaries.")
+        self.summary_chars = self._counter(
+            "summary_characters", "Characters summed up, and of the summaries.", "when"
+        )
+        self.in_time = self._counter("summaries_in_time", "Summaries ready before needed.")
+        self.blocked = self._counter("summary_blocked_turns", "Turns that waited for a summary.")
+        self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
+        self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
+        self.age = self._gauge("outbox_age_seconds", "Longest wait of a post next in line.")
+        self.slack_errors = self._counter("slack_errors", "Calls Slack did not take.", "reason")
+        self.lag = Histogram(
+            "moot_event_lag_seconds",
+            "From an event's time to its publication.",
+            buckets=_LAGS,
+            registry=self.registry,
+        )
+
+    def text(self) -> bytes:
+        """Return everything in Prometheus's text format."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(f"moot_{name}", words, labels, registry=self.registry)
+
+    def _gauge(self, name: str, words: str) -> Gauge:
+        return Gauge(f"moot_{name}", words, registry=self.registry)
+
+
+@dataclass
+class CountingSink:
+    """An `EventSink` before another one: counts what was published. After a crash, maybe twice."""
+
+    sink: EventSink
+    store: DebateStore
+    clock: Clock
+    metrics: Metrics
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Publish, then count."""
+        await self.sink.publish(debate, recorded)
+        lag = (self.clock.now() - recorded.at).total_seconds()
+        self.metrics.lag.observe(max(0.0, lag))
+        self._count_spending(spent_by(recorded.event))
+        await self._count(debate, recorded)
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Pass it on."""
+        await self.sink.turns_began(debate, turns)
+
+    async def _count(self, debate: Debate, recorded: Recorded) -> None:
+        event = recorded.event
+        self.metrics.events.labels(event.kind).inc()
+        turn = turn_of(recorded)
+        if turn is not None:
+            outcome = "failed" if isinstance(event, TurnFailed) else "done"
+            self.metrics.turns.labels(turn.act.value, outcome).inc()
+        match event:
+            case DebateStarted():
+                self.metrics.started.inc()
+            case DebateConcluded() | DebateFailed():
+                self.metrics.ended.labels(debate.status.value).inc()
+                await self._count_summaries(debate.id)
+            case _:
+                pass
+
+    def _count_spending(self, spent: Usage) -> None:
+        self.metrics.tokens.labels("input").inc(spent.input_tokens)
+        self.metrics.tokens.labels("output").inc(spent.output_tokens)
+        self.metrics.tokens.labels("cached").inc(spent.cached_tokens)
+        self.metrics.cost.inc(float(spent.cost or 0))
+
+    async def _count_summaries(self, debate_id: str) -> None:
+        made = summary_metrics(await self.store.events(debate_id))
+        self.metrics.summaries.inc(made.generated)
+        self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
+        self.metrics.summary_tokens.inc(made.tokens)
+        self.metrics.summary_chars.labels("before").inc(made.chars_before)
+        self.metrics.summary_chars.labels("after").inc(made.chars_after)
+        self.metrics.in_time.inc(made.ready_before_needed)
+        self.metrics.blocked.inc(made.blocked)
+        self.metrics.blocked_for.inc(made.blocked_seconds)
+
+
+async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
+    """Return all figures as of now; a gauge that cannot be looked up is not a number."""
+    metrics.running.set(gauges.debates())
+    metrics.age.set(gauges.age())
+    try:
+        metrics.depth.set(await gauges.depth())
+    except StoreError:
+        metrics.depth.set(float("nan"))
+    return metrics.text()

@@ -1,1 +1,0 @@
-"""Who advances debates: in this process, or on many machines."""

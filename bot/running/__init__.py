@@ -1,0 +1,1 @@
+"""Keeps debates going: in one process, or shared out between replicas on PostgreSQL."""

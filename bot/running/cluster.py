@@ -1,0 +1,85 @@
+"""How debates and channels are shared out: all in this process, or among replicas."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from bot.running.debate_runner import Advances
+from bot.running.debates import LocalRunner
+from bot.running.heartbeat import Heartbeat
+from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
+from bot.running.port import Runner
+from bot.store.posts import Channel
+from core.errors import ConfigurationBroken
+from core.ports import Clock, DebateStore
+
+Serve = Callable[[Channel], Awaitable[None]]
+
+
+class Cluster(Protocol):
+    """Makes what shares the work out."""
+
+    def channels(self, serve: Serve) -> KeepsTasks[Channel]:
+        """Return what keeps the channels' queues going."""
+        ...
+
+    def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
+        """Return what keeps the debates going."""
+        ...
+
+    def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
+        """Have somebody look for work that was forgotten, now and then."""
+        ...
+
+    async def start(self) -> None:
+        """Begin, once everything is made.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free connections."""
+        ...
+
+
+class SingleProcess:
+    """One process has everything; nothing is forgotten that it does not find when it starts."""
+
+    def channels(self, serve: Serve) -> KeepsTasks[Channel]:
+        """Return what serves channels in this process."""
+        return KeyedTasks[Channel](serve)
+
+    def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
+        """Return what advances debates in this process."""
+        return LocalRunner(engine=engine, store=store, clock=clock)
+
+    def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
+        """Nobody else could have forgotten anything."""
+
+    async def start(self) -> None:
+        """Nothing to do."""
+
+    async def close(self) -> None:
+        """Nothing to do."""
+
+
+def sharing_of(url: str, beat: Heartbeat | None = None) -> Cluster:
+    """Return how work is shared out with this database.
+
+    Args:
+        url: SQLAlchemy's URL.
+        beat: How soon a dead replica is noticed; None: the usual.
+
+    Raises:
+        ConfigurationBroken: PostgreSQL is asked for, but its packages are not installed.
+    """
+    if not url.startswith("postgresql"):
+        return SingleProcess()
+    try:
+        from bot.running.postgres_cluster import PostgresCluster  # noqa: PLC0415 - an extra's packages
+    except ModuleNotFoundError as error:
+        raise ConfigurationBroken(
+            f"PostgreSQL needs the package {error.name}: pip install 'moot[postgres]'."
+        ) from error
+    return PostgresCluster(url, beat or Heartbeat())

@@ -1,0 +1,320 @@
+"""Jobs: work on a key, done by one replica at a time, taken over from a replica that died."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from procrastinate import App, RetryStrategy
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.jobs import Job, Status
+
+from bot.log import logger
+from bot.running.heartbeat import Heartbeat
+from bot.running.job_connection import RetryingConnector, conninfo_of, prepare
+
+_log = logger(__name__)
+K = TypeVar("K", bound=Hashable)
+
+_CHORES = "chores"
+_RESCUE = "rescue"
+_LATER = "later"
+#: How often the freeze of this process is looked for, in seconds.
+_LOOK = 0.5
+_PAUSE = 0.5
+#: What stopping may take, in seconds, if the database is away.
+_STOP_SECONDS = 4.0
+
+
+class Jobs:
+    """This replica's share of the jobs of all replicas.
+
+    A job is *doing* in one replica at most: PostgreSQL has a unique index on its lock. A replica
+    that was declared dead and comes back may still work on one: what it writes is fenced off by
+    the run token of the debate and the holder of the channel.
+    """
+
+    def __init__(self, url: str, beat: Heartbeat) -> None:
+        """Keep where jobs are queued; `start` connects.
+
+        Args:
+            url: SQLAlchemy's URL of a PostgreSQL database.
+            beat: How soon the dead are noticed.
+        """
+        self.conninfo = conninfo_of(url)
+        self.beat = beat
+        #: Called at each rescue: defers what was forgotten (a crash between fact and job).
+        self.reminders: list[Callable[[], Awaitable[None]]] = []
+        self._connector = RetryingConnector(self.conninfo)
+        self._app = App(connector=self._connector)
+        self._workers: dict[str, asyncio.Task[None]] = {}
+        self._works: dict[str, int] = {}
+        self._freeze: asyncio.Task[None] | None = None
+        self._closing: set[str] = set()
+        # It tells of every job, every two seconds.
+        logging.getLogger("procrastinate").setLevel(logging.WARNING)
+        self._add_chores()
+
+    def add(self, kind: str, work: Callable[[str], Awaitable[None]], *, at_once: int) -> None:
+        """Say how a kind of job is done. Before `start`.
+
+        Args:
+            kind: Its name, the same in all replicas.
+            work: Does it; cancelled when this replica stops, and then done elsewhere.
+            at_once: How many of them this replica does at the same time.
+        """
+
+        async def do(key: str) -> None:
+            await work(key)
+
+        self._app.task(name=kind, queue=kind, retry=RetryStrategy())(do)
+        self._works[kind] = at_once
+
+    async def start(self) -> None:
+        """Make the tables, connect, and begin to work.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        await prepare(self.conninfo)
+        await self._app.open_async()
+        for kind in self._works:
+            self._workers[kind] = asyncio.create_task(self._keep_working(kind), name=f"jobs/{kind}")
+        self._freeze = asyncio.create_task(self._watch_for_freezes(), name="jobs/freeze")
+
+    async def put(self, kind: str, key: str, *, at: datetime | None = None) -> None:
+        """Queue a job; one that waits already is enough.
+
+        Args:
+            kind: Which.
+            key: On what.
+            at: Not before.
+
+        Raises:
+            ConnectorException: The database failed.
+        """
+        if at is not None:
+            await self._defer(_LATER, f"{kind}/{key}/{at.isoformat()}", at, kind=kind, key=key)
+        else:
+            await self._defer(kind, f"{kind}/{key}", None, key=key)
+
+    async def signal(self, channel: str, payload: str) -> None:
+        """Tell all replicas.
+
+        Raises:
+            ConnectorException: The database failed.
+        """
+        statement = "SELECT pg_notify(%(channel)s, %(payload)s)"
+        await self._connector.execute_query_async(statement, channel=channel, payload=payload)
+
+    async def stop(self, kind: str) -> None:
+        """Do no more jobs of this kind; those in hand go to other replicas."""
+        self._closing.add(kind)
+        worker = self._workers.pop(kind, None)
+        if worker is not None:
+            worker.cancel()
+            await asyncio.wait([worker], timeout=_STOP_SECONDS)
+
+    async def close(self) -> None:
+        """Stop everything and disconnect. Safe to call twice."""
+        for kind in list(self._workers):
+            await self.stop(kind)
+        if self._freeze is not None:
+            self._freeze.cancel()
+            await asyncio.wait([self._freeze])
+        await self._app.close_async()
+
+    def _add_chores(self) -> None:
+        """Jobs about jobs. They have no lock: a replica that dies in one must not hold it up."""
+
+        async def rescue(timestamp: int) -> None:
+            del timestamp
+            await self._rescue()
+
+        async def later(kind: str, key: str) -> None:
+            await self.put(kind, key)
+
+        # Six fields: the seconds come last.
+        every = f"* * * * * */{self.beat.rescue}"
+        task = self._app.task(name=_RESCUE, queue=_CHORES, queueing_lock=_RESCUE)(rescue)
+        self._app.periodic(cron=every)(task)
+        self._app.task(name=_LATER, queue=_CHORES, retry=RetryStrategy())(later)
+        self._works[_CHORES] = 2
+
+    async def _defer(
+        self, task: str, queueing_lock: str, at: datetime | None, **arguments: str
+    ) -> None:
+        is_chore = task == _LATER
+        deferrer = self._app.configure_task(
+            task,
+            queue=_CHORES if is_chore else task,
+            # A scheduled job would hold up every other one with its lock.
+            lock=None if is_chore else queueing_lock,
+            queueing_lock=queueing_lock,
+            schedule_at=at,
+        )
+        with suppress(AlreadyEnqueued):
+            await deferrer.defer_async(**arguments)
+
+    async def _keep_working(self, kind: str) -> None:
+        """Run a worker, and another one when it ends: it ends when the database fails."""
+        while kind not in self._closing:
+            try:
+                await self._app.run_worker_async(
+                    queues=[kind],
+                    concurrency=self._works[kind],
+                    install_signal_handlers=False,
+                    delete_jobs="always",
+                    shutdown_graceful_timeout=0.01,
+                    fetch_job_polling_interval=self.beat.poll,
+                    update_heartbeat_interval=self.beat.heartbeat,
+                    stalled_worker_timeout=self.beat.stalled,
+                )
+            except Exception as error:  # noqa: BLE001 - whatever it was, jobs must go on
+                _log.warning("a worker ended", kind=kind, reason=type(error).__name__)
+            await asyncio.sleep(_PAUSE)
+
+    async def _watch_for_freezes(self) -> None:
+        """Let go of everything after a freeze: others have taken it over."""
+        loop = asyncio.get_running_loop()
+        while True:
+            before = loop.time()
+            await asyncio.sleep(_LOOK)
+            frozen = loop.time() - before - _LOOK
+            if frozen > self.beat.stalled / 2:
+                _log.warning("this process was frozen, letting go", seconds=round(frozen))
+                self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        for kind, worker in list(self._workers.items()):
+            worker.cancel()
+            self._workers[kind] = asyncio.create_task(
+                self._after(worker, kind), name=f"jobs/{kind}"
+            )
+
+    async def _after(self, worker: asyncio.Task[None], kind: str) -> None:
+        await asyncio.wait([worker])
+        await self._keep_working(kind)
+
+    async def _rescue(self) -> None:
+        """Queue the jobs of dead replicas anew, and remind of what was forgotten."""
+        for job in await self._app.job_manager.get_stalled_jobs(
+            seconds_since_heartbeat=self.beat.stalled
+        ):
+            await self._replace(job)
+        for remind in self.reminders:
+            await remind()
+
+    async def _replace(self, job: Job) -> None:
+        """Put a new job in the place of a stalled one.
+
+        A new one, because a replica that comes back from the dead ends the job it knew: the number
+        it knows must not be that of the job another replica does now.
+        """
+        _log.warning("taken from a dead replica", job=job.queueing_lock or job.task_name)
+        deferrer = self._app.configure_task(
+            job.task_name, queue=job.queue, lock=job.lock, queueing_lock=job.queueing_lock
+        )
+        if job.task_name != _RESCUE:
+            with suppress(AlreadyEnqueued):
+                await deferrer.defer_async(**job.task_kwargs)
+        with suppress(ConnectorException):
+            await self._app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+
+
+class JobTasks(Generic[K]):
+    """A `KeyedTasks` whose keys are worked on by one replica at a time."""
+
+    def __init__(
+        self, jobs: Jobs, kind: str, work: Callable[[K], Awaitable[None]], codec: "Codec[K]"
+    ) -> None:
+        """Have a kind of job done.
+
+        Args:
+            jobs: Where they are queued.
+            kind: Its name.
+            work: Does all there is to do for a key, then returns.
+            codec: How a key is written down.
+        """
+        self._jobs = jobs
+        self._kind = kind
+        self._work = work
+        self._codec = codec
+        self._held: list[K] = []
+        self._news: set[K] = set()
+        self._putting: set[asyncio.Task[None]] = set()
+        self._closing = False
+        jobs.add(kind, self._do, at_once=codec.at_once)
+
+    @property
+    def keys(self) -> tuple[K, ...]:
+        """What is being worked on here."""
+        return tuple(self._held)
+
+    def wake(self, key: K) -> None:
+        """There is something to do for this key."""
+        if self._closing:
+            return
+        if key in self._held:
+            self._news.add(key)
+        else:
+            self._spawn(self._put(key))
+
+    def wake_at(self, key: K, at: datetime) -> None:
+        """There is something to do for this key at that time."""
+        self._spawn(self._put(key, at))
+
+    async def close(self, seconds: float) -> None:
+        """Give what is held to other replicas, and wait so many seconds at most."""
+        self._closing = True
+        stopping = asyncio.create_task(self._jobs.stop(self._kind))
+        await asyncio.wait([stopping, *self._putting], timeout=seconds)
+
+    def _spawn(self, putting: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(putting)
+        self._putting.add(task)
+        task.add_done_callback(self._putting.discard)
+
+    async def _put(self, key: K, at: datetime | None = None) -> None:
+        """Queue a job, however long the database is away."""
+        while True:
+            try:
+                await self._jobs.put(self._kind, self._codec.write(key), at=at)
+            except (ConnectorException, OSError) as error:
+                _log.warning("not queued", job=self._kind, reason=type(error).__name__)
+                if self._closing:
+                    return
+                await asyncio.sleep(_PAUSE)
+            else:
+                return
+
+    async def _do(self, written: str) -> None:
+        key = self._codec.read(written)
+        self._held.append(key)
+        try:
+            await self._work_off(key)
+        finally:
+            self._held.remove(key)
+
+    async def _work_off(self, key: K) -> None:
+        self._news.add(key)
+        while key in self._news:
+            self._news.discard(key)
+            try:
+                await self._work(key)
+            except Exception:  # noqa: BLE001 - whatever it was, the work must go on
+                _log.exception("failed, beginning again", work=str(key))
+                self._news.add(key)
+                await asyncio.sleep(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codec(Generic[K]):
+    """How keys of one kind are written down, and how many are worked on at once."""
+
+    write: Callable[[K], str]
+    read: Callable[[str], K]
+    at_once: int

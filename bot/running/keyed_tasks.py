@@ -1,0 +1,86 @@
+"""One watched task per key: woken by whoever has news, never two at once, never silently dead."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, Protocol, TypeVar
+
+from bot.log import logger
+
+_log = logger(__name__)
+K = TypeVar("K", bound=Hashable)
+
+
+class KeepsTasks(Protocol[K]):
+    """Keeps work going for every key that was woken, here or in another process."""
+
+    @property
+    def keys(self) -> tuple[K, ...]:
+        """What is being worked on here."""
+        ...
+
+    def wake(self, key: K) -> None:
+        """There is something to do for this key."""
+        ...
+
+    async def close(self, seconds: float) -> None:
+        """Stop working here, within so many seconds."""
+        ...
+
+
+class KeyedTasks(Generic[K]):
+    """Keeps `work(key)` going for every key that was woken.
+
+    News that arrives while a key is worked on makes the work run once more after it ended, so no
+    news falls between the last look and the end.
+    """
+
+    def __init__(self, work: Callable[[K], Awaitable[None]], *, restart_after: float = 1.0) -> None:
+        """Keep what to do.
+
+        Args:
+            work: Does all there is to do for a key, then returns.
+            restart_after: Seconds before work that raised is begun again.
+        """
+        self._work = work
+        self._restart_after = restart_after
+        self._tasks: dict[K, asyncio.Task[None]] = {}
+        self._news: set[K] = set()
+        self._closing = False
+
+    @property
+    def keys(self) -> tuple[K, ...]:
+        """What is being worked on."""
+        return tuple(self._tasks)
+
+    def wake(self, key: K) -> None:
+        """There is something to do for this key."""
+        if self._closing:
+            return
+        self._news.add(key)
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.create_task(self._keep(key), name=f"{key}")
+
+    async def close(self, seconds: float) -> None:
+        """Cancel everything, and wait so many seconds at most for it to clean up."""
+        self._closing = True
+        tasks = set(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+
+    async def _keep(self, key: K) -> None:
+        try:
+            while key in self._news and not self._closing:
+                self._news.discard(key)
+                await self._try(key)
+        finally:
+            del self._tasks[key]
+
+    async def _try(self, key: K) -> None:
+        try:
+            await self._work(key)
+        except Exception:  # noqa: BLE001 - whatever it was, the work must go on
+            _log.exception("failed, beginning again", work=str(key))
+            self._news.add(key)
+            await asyncio.sleep(self._restart_after)

@@ -1,0 +1,1 @@
+"""What is about Slack: clients, access, payloads, ids, connection, install, mrkdwn, outbox."""

@@ -1,0 +1,225 @@
+"""Who may see and do what, as Slack itself knows it."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from enum import Enum, auto
+
+from aiohttp import ClientError
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.log import logger
+from bot.slack.clients import WorkspaceClients
+from bot.slack.payloads import (
+    ChannelFacts,
+    ChannelsPage,
+    MembersPage,
+    Permalink,
+    UserFound,
+    refusal_of,
+)
+from core.errors import BadInput, MootError
+
+_log = logger(__name__)
+
+#: Seconds a question to Slack may take while a person waits: a command is answered within three.
+PATIENCE = 1.0
+#: The same for who may see what, which can take several questions.
+MEMBER_PATIENCE = 1.4
+#: Seconds that a person's channels are taken as known.
+REMEMBERED = 15.0
+#: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
+_PAGE = 999
+#: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
+UNREACHED = (ClientError, OSError)
+#: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
+_UNANSWERED = (SlackApiError, *UNREACHED, MootError)
+
+
+class SlackSilent(BadInput):
+    """Slack did not answer in time, so nothing was done. Try again in a moment."""
+
+
+class Standing(Enum):
+    """How the bot stands in a channel."""
+
+    MEMBER = auto()
+    OUTSIDE = auto()
+    ARCHIVED = auto()
+    #: Slack did not say in time; posting will tell.
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True)
+class Access:
+    """Asks Slack about the channels and people of one workspace."""
+
+    seats: WorkspaceClients
+    team: str
+    _channels: dict[str, tuple[float, frozenset[str]]] = field(
+        default_factory=dict[str, tuple[float, frozenset[str]]], init=False
+    )
+    _people: dict[str, UserFound] = field(default_factory=dict[str, UserFound], init=False)
+
+    async def _client(self) -> AsyncWebClient:
+        return (await self.seats.of(self.team)).client
+
+    async def standing(self, channel: str) -> Standing:
+        """Return how the bot stands in a channel."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await (await self._client()).conversations_info(channel=channel)
+        except SlackApiError as error:
+            return _standing_after(error)
+        except (*UNREACHED, MootError) as error:
+            _log.warning("cannot ask about a channel", reason=type(error).__name__)
+            return Standing.UNKNOWN
+        facts = ChannelFacts.model_validate(answer.data)
+        if facts.is_archived:
+            return Standing.ARCHIVED
+        return Standing.MEMBER if facts.is_member else Standing.OUTSIDE
+
+    async def may_see(self, person: str, channel: str) -> bool:
+        """Return whether a person is in a channel.
+
+        A yes holds for `REMEMBERED` seconds; after a no, Slack is asked again: people join.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
+        if channel in self._remembered(person):
+            return True
+        try:
+            async with asyncio.timeout(MEMBER_PATIENCE):
+                return await self._is_member(person, channel)
+        except _UNANSWERED as error:
+            _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
+            raise SlackSilent from None
+
+    async def channels_of(self, person: str) -> frozenset[str]:
+        """Return the channels that both this person and the bot are in.
+
+        What was heard holds for `REMEMBERED` seconds.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
+        if known := self._remembered(person):
+            return known
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self._ask_channels(person)
+        except _UNANSWERED as error:
+            _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
+            raise SlackSilent from None
+
+    def _remembered(self, person: str) -> frozenset[str]:
+        """The channels a person was in a moment ago; none if nobody asked."""
+        until, channels = self._channels.get(person, (0.0, frozenset[str]()))
+        return channels if until > time.monotonic() else frozenset()
+
+    async def _ask_channels(self, person: str) -> frozenset[str]:
+        found, cursor = set[str](), ""
+        while True:
+            answer = await (await self._client()).users_conversations(
+                user=person,
+                types="public_channel,private_channel",
+                limit=_PAGE,
+                cursor=cursor or None,
+            )
+            page = ChannelsPage.model_validate(answer.data)
+            found |= {channel.id for channel in page.channels}
+            if not (cursor := page.next_cursor):
+                return self._remember(person, frozenset(found))
+
+    def _remember(self, person: str, found: frozenset[str]) -> frozenset[str]:
+        """Keep a person's channels for a while, and let go of what was kept long enough."""
+        now = time.monotonic()
+        for other in [one for one, (until, _) in self._channels.items() if until <= now]:
+            del self._channels[other]
+        self._channels[person] = (now + REMEMBERED, found)
+        return found
+
+    async def name_of(self, person: str) -> str:
+        """Return what people call somebody; empty when Slack does not say in time."""
+        return (await self._who(person)).name
+
+    async def zone_of(self, person: str) -> tzinfo:
+        """Return somebody's time zone; UTC when Slack does not say in time."""
+        return (await self._who(person)).zone
+
+    async def _who(self, person: str) -> UserFound:
+        """What Slack knows of somebody; nothing when it does not say in time."""
+        if person in self._people:
+            return self._people[person]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await (await self._client()).users_info(user=person)
+        except _UNANSWERED as error:
+            _log.warning("cannot ask who somebody is", reason=type(error).__name__)
+            return UserFound()
+        self._people[person] = UserFound.model_validate(answer.data)
+        return self._people[person]
+
+    async def link_to(self, channel: str, ts: str) -> str:
+        """Return the address of a message; empty when Slack does not say."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await (await self._client()).chat_getPermalink(
+                    channel=channel, message_ts=ts
+                )
+        except _UNANSWERED as error:
+            _log.warning("no link to a message", reason=type(error).__name__)
+            return ""
+        return Permalink.model_validate(answer.data).permalink
+
+    async def _is_member(self, person: str, channel: str) -> bool:
+        """Ask for the person's channels, which are few where a channel's members are many.
+
+        They leave out channels the bot is not in, and Slack does not say whether they are told of
+        people from other organisations (Slack Connect): then the channel's own list decides.
+        """
+        try:
+            if channel in await self._ask_channels(person):
+                return True
+        except SlackApiError as error:
+            reason = refusal_of(error.response).error
+            _log.warning("channels of a person refused", reason=reason)
+        try:
+            return await self._is_listed(person, channel)
+        except SlackApiError as error:
+            if _standing_after(error) is Standing.OUTSIDE:
+                return False
+            raise
+
+    async def _is_listed(self, person: str, channel: str) -> bool:
+        cursor = ""
+        while True:
+            answer = await (await self._client()).conversations_members(
+                channel=channel, limit=_PAGE, cursor=cursor or None
+            )
+            page = MembersPage.model_validate(answer.data)
+            if person in page.members:
+                return True
+            if not (cursor := page.next_cursor):
+                return False
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """What is asked of Slack, by workspace."""
+
+    seats: WorkspaceClients
+    _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
+
+    def of(self, team: str) -> Access:
+        """Return who may see and do what in a workspace."""
+        return self._known.setdefault(team, Access(self.seats, team))
+
+
+def _standing_after(error: SlackApiError) -> Standing:
+    """A private channel the bot is not in cannot even be found."""
+    outside = refusal_of(error.response).error in {"channel_not_found", "not_in_channel"}
+    return Standing.OUTSIDE if outside else Standing.UNKNOWN

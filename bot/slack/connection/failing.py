@@ -1,0 +1,74 @@
+"""Requests that cannot be handled: a status for Slack, a line in the log without a word of them."""
+
+import traceback
+from pathlib import Path
+
+from pydantic import ValidationError
+from slack_bolt import BoltResponse
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from bot.log import logger
+
+_log = logger(__name__)
+
+NOBODY_LISTENS = 404
+MALFORMED = 400
+FAILED = 500
+_ROOT = Path(__file__).parents[3]
+_OWN = (_ROOT / "bot", _ROOT / "core")
+#: Where every request passes through.
+_DOOR = Path(__file__).parent
+
+
+def answer_failures(app: AsyncApp) -> None:
+    """Take over from Bolt, which writes tracebacks and bodies to the log.
+
+    Slack sends events again whatever the status is, as long as it is not 200.
+    """
+
+    @app.error
+    async def failed(error: Exception, response: BoltResponse | None) -> BoltResponse | None:
+        status = told(error)
+        # Without a response the request is acknowledged already.
+        return BoltResponse(status=status, body="") if response else None
+
+
+async def dispatched(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
+    """Return Bolt's answer; a status where a malformed request throws Bolt itself."""
+    try:
+        return await app.async_dispatch(request)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
+        return BoltResponse(status=told(error), body="")
+
+
+def told(error: Exception) -> int:
+    """Log a failure and return what Slack is told about it."""
+    status = status_of(error)
+    # The words of an error may quote what people typed, so they stay out of the log.
+    said = {"reason": type(error).__name__, "at": place_of(error), "status": status}
+    if status == FAILED:
+        _log.error("request failed", **said)
+    else:
+        _log.warning("request not understood", **said)
+    return status
+
+
+def status_of(error: Exception) -> int:
+    """Return what Slack is told: nobody listens to it, it is malformed, or we failed."""
+    if isinstance(error, BoltUnhandledRequestError):
+        return NOBODY_LISTENS
+    # Half a surrogate pair is no text: JSON can spell it, no database holds it.
+    if isinstance(error, ValidationError | UnicodeEncodeError) or not place_of(error):
+        return MALFORMED
+    return FAILED
+
+
+def place_of(error: Exception) -> str:
+    """Return where in our code the error arose; empty if it never got there."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if any(map(path.is_relative_to, _OWN)) and not path.is_relative_to(_DOOR):
+            return f"{path.relative_to(_ROOT)}:{frame.lineno}"
+    return ""

@@ -1,0 +1,60 @@
+"""The first words with Slack: are the tokens good, and who are we?"""
+
+from collections.abc import Awaitable
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.access import UNREACHED
+from bot.slack.outbox.outcomes import outcome_of
+from bot.slack.payloads import Identity, SocketAddress, refusal_of
+from core.errors import ConfigurationBroken, MootError
+
+_WE_ARE_REFUSED = "Slack refuses SLACK_BOT_TOKEN; install the app anew and copy its token."
+_SOCKET_REFUSED = (
+    "Slack refuses SLACK_APP_TOKEN; it needs the scope connections:write, and Socket Mode must "
+    "be on in the app's settings."
+)
+
+
+async def identify(client: AsyncWebClient) -> Identity:
+    """Return who the bot token makes us.
+
+    Raises:
+        ConfigurationBroken: Slack refuses the token.
+        MootError: Slack cannot be reached.
+    """
+    return Identity.model_validate(await _asked(client, client.auth_test(), _WE_ARE_REFUSED))
+
+
+async def who_are_we(client: AsyncWebClient) -> Identity:
+    """Return who a token makes us, whoever's token it is.
+
+    Raises:
+        SlackApiError: Slack refuses it; one of `UNREACHED` if it cannot be reached.
+    """
+    return Identity.model_validate((await client.auth_test()).data)
+
+
+async def open_socket(client: AsyncWebClient, app_token: str) -> str:
+    """Return the address of a new WebSocket.
+
+    Raises:
+        ConfigurationBroken: Slack refuses the app token.
+        MootError: Slack cannot be reached.
+    """
+    call = client.apps_connections_open(app_token=app_token)
+    return SocketAddress.model_validate(await _asked(client, call, _SOCKET_REFUSED)).url
+
+
+async def _asked(client: AsyncWebClient, call: Awaitable[Any], refused: str) -> Any:
+    """Return the body of an answer."""
+    try:
+        return (await call).data
+    except (SlackApiError, *UNREACHED) as error:
+        code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+        if code and code != "ratelimited":
+            raise ConfigurationBroken(f"{refused} ({code})") from None
+        words = outcome_of(error).words
+        raise MootError(f"{client.base_url} cannot be reached: {words}.") from None

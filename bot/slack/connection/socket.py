@@ -1,0 +1,105 @@
+"""Socket Mode: one WebSocket to Slack, watched, because it can die without a word.
+
+Source: https://docs.slack.dev/apis/events-api/using-socket-mode. The SDK's monitor has been seen to
+die with the connection (bolt-python issue 1529), so somebody else looks after both.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Any, cast
+
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+
+from bot.log import logger
+from bot.slack.connection.greeting import open_socket
+
+_log = logger(__name__)
+
+#: Seconds between the SDK's pings.
+PING_SECONDS = 10.0
+#: Seconds between our own looks; two bad ones in a row make a new connection.
+WATCH_SECONDS = 15.0
+_CLOSE_SECONDS = 2.0
+_CONNECT_SECONDS = 30.0
+
+
+#: A task of the SDK's client.
+_Part = asyncio.Future[Any] | None
+
+
+class SocketGateway:
+    """Holds the connection for as long as the bot runs."""
+
+    def __init__(
+        self, app: AsyncApp, app_token: str, *, watch_seconds: float = WATCH_SECONDS
+    ) -> None:
+        self._app = app
+        self._app_token = app_token
+        self._watch_seconds = watch_seconds
+        self._handler: AsyncSocketModeHandler | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Connect.
+
+        Raises:
+            ConfigurationBroken: Slack refuses the app token.
+            MootError: Slack cannot be reached.
+        """
+        # The SDK would try a refused token for ever.
+        address = await open_socket(self._app.client, self._app_token)
+        quiet = logging.getLogger("slack_sdk.socket_mode")
+        self._handler = AsyncSocketModeHandler(
+            self._app, self._app_token, logger=quiet, ping_interval=PING_SECONDS
+        )
+        self._handler.client.proxy = self._app.client.proxy
+        self._handler.client.wss_uri = address
+        await self._handler.connect_async()
+        self._watch = asyncio.create_task(self._look_after(), name="socket-watch")
+
+    async def is_connected(self) -> bool:
+        """Whether the connection is there and answers."""
+        return self._handler is not None and await self._handler.client.is_connected()
+
+    async def close(self) -> None:
+        """Hang up."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        if self._handler is None:
+            return
+        client = self._handler.client
+        parts: list[_Part] = [
+            client.message_processor,
+            client.current_session_monitor,
+            client.message_receiver,
+        ]
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._handler.close_async(), _CLOSE_SECONDS)
+        await asyncio.gather(*(part for part in parts if part), return_exceptions=True)
+
+    async def _look_after(self) -> None:
+        bad_looks = 0
+        while True:
+            await asyncio.sleep(self._watch_seconds)
+            bad_looks = 0 if await self._is_alive() else bad_looks + 1
+            if bad_looks > 1:
+                await self._reconnect()
+
+    async def _is_alive(self) -> bool:
+        if self._handler is None:
+            return False
+        monitor = cast("_Part", self._handler.client.current_session_monitor)
+        return await self.is_connected() and monitor is not None and not monitor.done()
+
+    async def _reconnect(self) -> None:
+        _log.warning("the connection to Slack died silently, connecting anew")
+        if self._handler is None:
+            return
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                await self._handler.client.connect_to_new_endpoint(force=True)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the next look tries again
+            _log.warning("not connected", reason=type(error).__name__)

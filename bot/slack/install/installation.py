@@ -1,0 +1,155 @@
+"""How workspaces come in: with the one token of the settings, or by OAuth, as many as like."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
+from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
+from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.operations.retention import housekeeping
+from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
+from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
+from bot.slack.connection.greeting import identify
+from bot.slack.install.installed_clients import InstalledClients
+from bot.slack.install.token_cipher import Cipher
+from bot.slack.install.tokens import BotTokens, token_tables
+from bot.slack.manifest import manifest
+from bot.slack.outbox.methods import slack_client, slack_session
+from bot.slack.payloads import Origin
+from bot.store.organisations import Organisations
+from core.clock import SystemClock
+from core.errors import ConfigurationBroken
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """What requests come in through, and where the bot sits."""
+
+    #: For the log: the workspace, or that there are many.
+    name: str
+    seats: WorkspaceClients
+    #: The client that Bolt copies for each request.
+    client: AsyncWebClient
+    #: Finds the token of a request; None: it is the client's own.
+    authorize: Callable[..., Awaitable[Any]] | None = None
+    #: Sees every request before the listeners do; None: there is nothing to see.
+    watch: Callable[..., Awaitable[None]] | None = None
+    #: Installs the app in more workspaces.
+    installing: AsyncOAuthFlow | None = None
+
+
+@asynccontextmanager
+async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
+    """Open the door of the workspace whose token is in the settings.
+
+    Raises:
+        ConfigurationBroken: Slack refuses the token.
+        MootError: Slack cannot be reached.
+    """
+    async with slack_session() as session:
+        client = slack_client(access.bot_token, access.api_url, session)
+        identity = await identify(client)
+        yield Installation(
+            name=identity.team,
+            seats=SingleWorkspaceClient(WorkspaceClient(client, identity)),
+            client=client,
+        )
+
+
+@asynccontextmanager
+async def many_workspaces(
+    access: SlackAccess, organisations: Organisations, url: str
+) -> AsyncGenerator[Installation]:
+    """Open the door of every workspace that installs the app.
+
+    Args:
+        access: The app's own credentials, and where Slack is.
+        organisations: Keeps which organisation a workspace belongs to.
+        url: The same database, for the SDK's tables.
+
+    Raises:
+        ConfigurationBroken: A key for the tokens cannot be used.
+    """
+    if access.oauth is None:
+        raise ConfigurationBroken("Many workspaces need SLACK_CLIENT_ID.")
+    oauth, cipher = access.oauth, Cipher(access.oauth.token_keys)
+    async with (
+        slack_session() as session,
+        token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
+        housekeeping(states, SystemClock(), age=timedelta()),
+        AsyncExitStack() as closing,
+    ):
+        nobody = slack_client("", access.api_url, session)
+        rotator = AsyncTokenRotator(
+            client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
+        )
+        seats = InstalledClients(
+            tokens,
+            organisations,
+            rotator,
+            lambda token: slack_client(token, access.api_url, session),
+        )
+        closing.push_async_callback(seats.close)
+        settings = _settings(access.api_url, oauth, tokens, states)
+        quiet = logging.getLogger("slack_bolt")
+        yield Installation(
+            name="many workspaces",
+            seats=seats,
+            client=nobody,
+            authorize=_authorizing(seats),
+            watch=_noting(organisations),
+            installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
+        )
+
+
+def _authorizing(seats: InstalledClients) -> Callable[..., Awaitable[Any]]:
+    """Return the question as Bolt can ask it: it would fill in a method's `self` as well."""
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> Any:
+        return await seats.authorize(enterprise_id, team_id)
+
+    return authorize
+
+
+def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
+    """Return a middleware that keeps which organisation a workspace belongs to."""
+
+    async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        origin = Origin.model_validate(body)
+        if origin.team_id and origin.enterprise_id:
+            await organisations.note(origin.team_id, origin.enterprise_id)
+        await next_()
+
+    return note
+
+
+def _settings(
+    api_url: str, oauth: OAuthAccess, tokens: BotTokens, states: AsyncOAuthStateStore
+) -> AsyncOAuthSettings:
+    """What the SDK's flow goes by."""
+    return AsyncOAuthSettings(
+        client_id=oauth.client_id,
+        client_secret=oauth.client_secret,
+        scopes=manifest()["oauth_config"]["scopes"]["bot"],
+        redirect_uri=oauth.redirect_url,
+        install_path=INSTALL_PATH,
+        redirect_uri_path=REDIRECT_PATH,
+        authorization_url=_authorization_url(api_url),
+        installation_store=tokens,
+        installation_store_bot_only=True,
+        state_store=states,
+    )
+
+
+def _authorization_url(api_url: str) -> str | None:
+    """Where people allow the app; None: where the SDK thinks, at Slack itself."""
+    if api_url == SLACK_API_URL:
+        return None
+    return f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"

@@ -1,0 +1,302 @@
+"""A model's Markdown → Slack's mrkdwn, safe to post (pure).
+
+Posts use `mrkdwn` sections with `verbatim`, not Slack's `markdown` block: only for mrkdwn is it
+documented how to write a literal `<!channel>`. Slack has no headings, tables or images in mrkdwn:
+they become bold lines, aligned code (or lists, when wide) and words.
+
+Source: https://docs.slack.dev/messaging/formatting-message-text
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import dropwhile, takewhile, zip_longest
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+from rich.cells import cell_len
+
+from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal
+from bot.slack.mrkdwn.split import split
+
+# Definitions of references stay text: they would vanish otherwise.
+_PARSER = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable(["table", "strikethrough"])
+    .disable("reference")
+)
+_MARKS = {"strong": "*", "em": "_", "s": "~"}
+_MARKED = frozenset({*_MARKS, "code_inline"})
+_BULLETS = "•◦▪"
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+#: Wider tables wrap on a laptop and are unreadable as code.
+_WIDEST_TABLE = 88
+_FENCE = "```"
+_LISTS = frozenset({"bullet_list", "ordered_list"})
+#: What is worth reading in one line.
+_PROSE = _LISTS | {"paragraph", "blockquote"}
+#: Characters of Markdown that are read for one character of a gist.
+_GIST_SOURCE = 12
+
+#: A sentence with the space after it, or what is left at the end; "e.g." ends none.
+_SENTENCE = re.compile(r".+?(?:(?:[!?…]|(?<!\.[a-z])\.)(?:\s+|$)|[\u3002\uff01\uff1f]|$)")
+
+_Node = SyntaxTreeNode
+
+
+def mrkdwn(text: str) -> str:
+    """Return a model's Markdown as safe mrkdwn."""
+    tree = _Node(_PARSER.parse(clean(text)))
+    return _blocks(tree.children).strip("\n")
+
+
+@lru_cache(maxsize=512)
+def gist(text: str, limit: int) -> str:
+    """Return the beginning of a model's Markdown as one safe line without formatting.
+
+    Headings, code and tables are left out where anything else is there.
+
+    Args:
+        text: Markdown.
+        limit: Characters at most, entities counted as they are spelled.
+    """
+    return _shortened(literal(_line(text, limit)), limit)
+
+
+def bare_gist(text: str, limit: int) -> str:
+    """Return the same for places where Slack shows signs as they are: options, cells, names."""
+    return _shortened(bare(_line(text, limit), limit * _GIST_SOURCE), limit)
+
+
+def thesis(text: str, limit: int) -> str:
+    """Return what a position says first, in whole sentences, as one safe line.
+
+    Headings, lists and the rest are left out where a paragraph is there.
+
+    Args:
+        text: Markdown.
+        limit: Characters at most, entities counted as they are spelled.
+    """
+    return _shortened(literal(_whole_sentences(_opening(text, limit), limit)), limit)
+
+
+def bare_thesis(text: str, limit: int) -> str:
+    """Return its first sentence, for places where Slack shows signs as they are."""
+    line = bare(_opening(text, limit), limit * _GIST_SOURCE)
+    return _shortened(_SENTENCE.findall(line)[0].strip() if line else "", limit)
+
+
+def _opening(text: str, limit: int) -> str:
+    """The first paragraphs, up to what is not one; the whole line where none is there."""
+    tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
+    after = dropwhile(lambda node: not _is_said(node), tree.children)
+    said = " ".join(_flat(node) for node in takewhile(_is_said, after))
+    return " ".join(said.split()) or _line(text, limit)
+
+
+def _is_said(node: _Node) -> bool:
+    return node.type == "paragraph" and not _leads(node)
+
+
+def _whole_sentences(line: str, limit: int) -> str:
+    """As many sentences as fit; the line where not even one does."""
+    kept = ""
+    for sentence in _SENTENCE.findall(line):
+        if len(literal(kept + sentence)) > limit:
+            break
+        kept += sentence
+    return kept.strip() or line
+
+
+def _line(text: str, limit: int) -> str:
+    tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
+    said = [node for node in tree.children if node.type in _PROSE] or tree.children
+    return " ".join(" ".join(_flat(node) for node in said).split())
+
+
+def _shortened(line: str, limit: int) -> str:
+    if len(line) <= limit:
+        return line
+    return split(line, limit - 1)[0].rstrip(".,:!? ") + "…"
+
+
+def _flat(node: _Node) -> str:
+    """All words of a node, formatting dropped."""
+    if node.type in {"softbreak", "hardbreak"}:
+        return " "
+    if node.children:
+        joint = "" if node.type in {"inline", *_MARKS, "link"} else " "
+        return joint.join(_flat(child) for child in node.children)
+    return _BREAK.sub(" ", node.content) if node.token else ""
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+def _blocks(nodes: Iterable[_Node], depth: int = 0, joint: str = "\n\n") -> str:
+    result, before = "", None
+    for node in nodes:
+        if shown := _block(node, depth):
+            led = before is not None and node.type in _LISTS and _leads(before)
+            gap = "" if before is None else "\n" if led else joint
+            result, before = f"{result}{gap}{shown}", node
+    return result
+
+
+def _leads(node: _Node) -> bool:
+    """Whether it is a heading, or a bold line that is meant as one: "**Risks**:"."""
+    if node.type == "heading":
+        return True
+    inline = node.children[0].children if node.type == "paragraph" and node.children else []
+    said = [child for child in inline if child.content.strip(" :") or child.children]
+    return [child.type for child in said] == ["strong"]
+
+
+def _block(node: _Node, depth: int) -> str:
+    if node.type in _LISTS:
+        return _list(node, depth)
+    if node.type == "blockquote":
+        return _indented(_blocks(node.children, depth), "> ", "> ")
+    return _BLOCKS[node.type](node)
+
+
+def _paragraph(node: _Node) -> str:
+    lines = _inline(node.children[0].children).split("\n") if node.children else []
+    return "\n".join(line.strip() for line in lines)
+
+
+def _heading(node: _Node) -> str:
+    words = _inline(node.children[0].children, frozenset({"strong"})) if node.children else ""
+    return f"*{words}*" if words.strip() else ""
+
+
+def _code(node: _Node) -> str:
+    content = literal(node.content.rstrip("\n"))
+    return f"{_FENCE}\n{content}\n{_FENCE}" if content.strip() else ""
+
+
+def _rule(_: _Node) -> str:
+    return "———"
+
+
+def _list(node: _Node, depth: int) -> str:
+    start = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+    items = [
+        _item(item, f"{start + index}." if start is not None else _bullet(depth), depth)
+        for index, item in enumerate(node.children)
+    ]
+    return "\n".join(items)
+
+
+def _bullet(depth: int) -> str:
+    return _BULLETS[min(depth, len(_BULLETS) - 1)]
+
+
+def _item(node: _Node, marker: str, depth: int) -> str:
+    body = _blocks(node.children, depth + 1, joint="\n")
+    return _indented(body, f"{marker} ", "    ") if body else marker
+
+
+def _indented(text: str, first: str, rest: str) -> str:
+    """Put a mark before each line; blocks of code stay at the edge, where Slack wants them."""
+    lines, in_code = list[str](), False
+    for index, line in enumerate(text.split("\n")):
+        fence = line.startswith(_FENCE)
+        if fence and not index:
+            lines.append(first.rstrip())
+        lines.append(line if fence or in_code else (rest if index else first) + line)
+        in_code ^= fence
+    return "\n".join(lines)
+
+
+def _table(node: _Node) -> str:
+    rows = [row for part in node.children for row in part.children]
+    cells = [[_flat(cell).strip() for cell in row.children] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip_longest(*cells, fillvalue="")]
+    if sum(widths) + 3 * len(widths) > _WIDEST_TABLE:
+        return _wide_table(rows)
+    lines = [_aligned(row, widths) for row in cells]
+    lines.insert(1, "-+-".join("-" * width for width in widths))
+    return f"{_FENCE}\n" + "\n".join(map(literal, lines)) + f"\n{_FENCE}"
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (
+        cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
+    )
+    return " | ".join(padded).rstrip()
+
+
+def _wide_table(rows: Sequence[_Node]) -> str:
+    """One item per row, each cell named by its column."""
+    heads = [literal(_flat(cell).strip()) for cell in rows[0].children]
+    return "\n".join(_wide_row(heads, row) for row in rows[1:]) or " | ".join(heads)
+
+
+def _wide_row(heads: Sequence[str], row: _Node) -> str:
+    cells = [_cell(cell) for cell in row.children]
+    named = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True)]
+    return f"• {'; '.join(named)}"
+
+
+def _cell(node: _Node) -> str:
+    return " ".join(_inline(child.children) for child in node.children).replace("\n", " ")
+
+
+_BLOCKS: Mapping[str, Callable[[_Node], str]] = {
+    "paragraph": _paragraph,
+    "heading": _heading,
+    "fence": _code,
+    "code_block": _code,
+    "hr": _rule,
+    "table": _table,
+}
+
+
+# --- inside a line --------------------------------------------------------------------------------
+
+
+def _inline(nodes: Sequence[_Node], held: frozenset[str] = frozenset()) -> str:
+    """Words with formatting. `held`: marks that are open already, which cannot be nested."""
+    result, was_marked = "", False
+    for node in nodes:
+        piece = _span(node, held)
+        marked = node.type in _MARKED and node.type not in held
+        if result and piece and _touch(result[-1], piece[0], was_marked, marked):
+            result += GAP
+        result, was_marked = result + piece, marked if piece else was_marked
+    return result
+
+
+def _touch(left: str, right: str, *marked: bool) -> bool:
+    """Whether a mark would not be seen as one: Slack wants it at the edge of a word."""
+    after_mark, at_mark = marked
+    hidden = (after_mark and right.isalnum()) or (at_mark and left.isalnum())
+    return hidden or (any(marked) and left == right)
+
+
+def _span(node: _Node, held: frozenset[str]) -> str:
+    match node.type:
+        case "text":
+            return _words(node.content, held)
+        case "softbreak" | "hardbreak":
+            return " " if held else "\n"
+        case "code_inline":
+            return f"`{literal(node.content.replace('`', chr(39)))}`"
+        case "image":
+            return literal(f"[image: {_flat(node).strip() or 'no description'}]")
+        case "link":
+            return link(str(node.attrs["href"]), _flat(node))
+        case _:
+            return _marked(node, held)
+
+
+def _words(text: str, held: frozenset[str]) -> str:
+    lines = _BREAK.split(text)
+    return (" " if held else "\n").join(map(linked, lines))
+
+
+def _marked(node: _Node, held: frozenset[str]) -> str:
+    inner = _inline(node.children, held | {node.type})
+    mark = "" if node.type in held or not inner.strip() else _MARKS.get(node.type, "")
+    return f"{mark}{inner}{mark}"

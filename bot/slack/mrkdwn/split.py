@@ -1,0 +1,108 @@
+"""Long mrkdwn → pieces within Slack's limits, cut where a reader would pause (pure).
+
+Cuts come at ends of paragraphs, then of lines, then of sentences, then between words. A block of
+code that must be cut is closed and opened again. Entities and links stay whole. Nothing but white
+space at the cuts is dropped.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+
+from bot.slack.mrkdwn.escape import LINK
+
+_FENCE = "```"
+_CLOSE = f"\n{_FENCE}"
+_OPEN = f"{_FENCE}\n"
+#: Smaller pieces cannot hold code with its fences and be worth reading.
+SMALLEST_LIMIT = 40
+# What must stay together: entities, links, and a sign with the marks that belong to it.
+_ATOM = re.compile(
+    rf"&(?:amp|lt|gt);|{LINK.pattern}|```"
+    "|.(?:[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|(?<=\u200d).){0,16}",
+    re.DOTALL,
+)
+# With those of Chinese and Japanese, which no space follows.
+_WIDE_ENDS = "\u3002\uff01\uff1f"
+_SENTENCE_ENDS = ".!?…:;" + _WIDE_ENDS
+
+
+class _Kind(IntEnum):
+    """What ends at a place; the smaller, the better to cut there."""
+
+    PARAGRAPH = 0
+    LINE = 1
+    LINE_OF_CODE = 2
+    SENTENCE = 3
+    WORD = 4
+    ANYWHERE = 5
+
+
+def split(text: str, limit: int) -> list[str]:
+    """Return the text in pieces of at most `limit` characters; no piece for no text.
+
+    Args:
+        text: Safe mrkdwn.
+        limit: Characters at most; at least `SMALLEST_LIMIT`.
+
+    Raises:
+        ValueError: The limit is too small.
+    """
+    if limit < SMALLEST_LIMIT:
+        raise ValueError(f"a piece needs at least {SMALLEST_LIMIT} characters, not {limit}")
+    return [piece for piece in _pieces(_unwrapped(text, limit), limit) if piece.strip()]
+
+
+def _unwrapped(text: str, limit: int) -> str:
+    """Links that would fill a piece of their own become text."""
+    longest = limit // 2
+    return LINK.sub(lambda found: _as_text(found.group(), longest), text)
+
+
+def _as_text(link: str, longest: int) -> str:
+    return link if len(link) <= longest else link[1:-1].replace("|", " ")
+
+
+def _pieces(rest: str, limit: int) -> Iterator[str]:
+    while len(rest) > limit:
+        cut = _cut(rest, limit - len(_CLOSE))
+        piece, rest = rest[:cut], rest[cut:]
+        if _in_code(piece):
+            yield piece.removesuffix("\n") + _CLOSE
+            rest = _OPEN + rest.removeprefix("\n")
+        else:
+            yield piece.rstrip()
+            rest = rest.lstrip("\n")
+    yield rest
+
+
+def _in_code(text: str) -> bool:
+    return text.count(_FENCE) % 2 == 1
+
+
+def _cut(text: str, limit: int) -> int:
+    """Where to cut: the last place of the best kind, unless that leaves too little before it."""
+    last_of_kind = dict(_places(text, limit))
+    worthwhile = [kind for kind, place in last_of_kind.items() if place >= limit // 3]
+    return last_of_kind[min(worthwhile)]
+
+
+def _places(text: str, limit: int) -> Iterator[tuple[_Kind, int]]:
+    """All places where a cut breaks nothing, in order."""
+    in_code = False
+    for atom in _ATOM.finditer(text):
+        if atom.end() > limit:
+            return
+        in_code ^= atom.group() == _FENCE
+        yield _kind(text, atom.end(), in_code=in_code), atom.end()
+
+
+def _kind(text: str, place: int, *, in_code: bool) -> _Kind:
+    before = text[place - 1]
+    if before == "\n" and not in_code:
+        return _Kind.PARAGRAPH if text[place - 2 : place] == "\n\n" else _Kind.LINE
+    if before == "\n":
+        return _Kind.LINE_OF_CODE
+    if not before.isspace():
+        return _Kind.SENTENCE if before in _WIDE_ENDS else _Kind.ANYWHERE
+    return _Kind.SENTENCE if text[place - 2] in _SENTENCE_ENDS else _Kind.WORD

@@ -1,0 +1,111 @@
+"""Slack's messages → text for a terminal: no marks, no codes, tables aligned (pure)."""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from rich.cells import cell_len
+
+from bot.slack.mrkdwn.escape import GAP
+
+#: What Slack writes between `<` and `>`: address or sign, and the words shown for it.
+_ANGLES = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>|<(![^<>|]*)\|([^<>]*)>")
+_MARKED = re.compile(r"(?<![\w*])([*_~`])(?=\S)([^\n]*?\S)\1(?![\w*])")
+_EMOJI = re.compile(r":([a-z0-9_+-]{1,60}):")
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_BULLET = re.compile(r"(?:[•◦▪>]|\d{1,2}\.) ")
+_FENCE = "```"
+#: An address of a message: long, and of no use outside the workspace.
+_PERMALINK = "/archives/"
+_INDENT = "  "
+
+#: What stands for an emoji's name, and for a person's id; empty where that is not known.
+Shown = Callable[[str], str]
+
+
+def _unknown(_: str) -> str:
+    return ""
+
+
+def message_text(
+    message: Mapping[str, Any], width: int, *, emoji: Shown = _unknown, person: Shown = _unknown
+) -> str:
+    """Return what a message shows, indented: its blocks, or its text where it has none.
+
+    Args:
+        message: As Slack keeps it.
+        width: Characters in a line; what is in a table or a block of code may be longer.
+        emoji: Says what stands for an emoji's name.
+        person: Says who has an id.
+    """
+    blocks = message.get("blocks") or [{"type": "section", "text": {"text": message["text"]}}]
+    parts = (_block(block) for block in blocks)
+    text = "\n".join(part for part in parts if part)
+    return "\n".join(_lines(text, width, emoji, person))
+
+
+def _block(block: Mapping[str, Any]) -> str:
+    """A block as mrkdwn; buttons are for clicking, not for reading."""
+    match block["type"]:
+        case "header" | "section":
+            return str(block["text"]["text"])
+        case "context":
+            return "\n".join(str(one.get("text", "")) for one in block["elements"])
+        case "table":
+            return _table([[str(cell["text"]) for cell in row] for row in block["rows"]])
+        case _:
+            return ""
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(cell_len, column)) for column in zip_longest(*rows, fillvalue="")]
+    padded = (
+        "  ".join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
+        )
+        for row in rows
+    )
+    return "\n".join([_FENCE, *(line.rstrip() for line in padded), _FENCE])
+
+
+def _lines(text: str, width: int, emoji: Shown, person: Shown) -> Iterator[str]:
+    in_code = False
+    for line in text.split("\n"):
+        if line.startswith(_FENCE):
+            in_code = not in_code
+        elif in_code:
+            yield _INDENT + _unescaped(line)
+        else:
+            yield from _wrapped(_readable(line, emoji, person), width)
+
+
+def _wrapped(line: str, width: int) -> Sequence[str]:
+    rest = _INDENT * 2 if _BULLET.match(line) else _INDENT
+    return textwrap.wrap(line, width, initial_indent=_INDENT, subsequent_indent=rest) or [""]
+
+
+def _readable(line: str, emoji: Shown, person: Shown) -> str:
+    """A line of mrkdwn as words."""
+    line = _EMOJI.sub(lambda found: emoji(found[1]) or found[0], line)
+    line = _MARKED.sub(r"\2", _MARKED.sub(r"\2", line))
+    return _unescaped(_ANGLES.sub(lambda found: _angled(found, person), line))
+
+
+def _angled(found: re.Match[str], person: Shown) -> str:
+    """What is shown for a link, a mention or a date."""
+    target, label = found[1] or found[3], found[2] or found[4] or ""
+    if target.startswith("@"):
+        return f"@{label or person(target[1:]) or target[1:]}"
+    if target.startswith(("!", "#")):
+        return label or target
+    if not label or label == target:
+        return target
+    return label if _PERMALINK in target else f"{label} ({target})"
+
+
+def _unescaped(text: str) -> str:
+    for entity, sign in _ENTITIES:
+        text = text.replace(entity, sign)
+    return text.replace(GAP, "")

@@ -1,0 +1,124 @@
+"""What a failed call of Slack's Web API means for the post it carried (pure)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from bot.slack.payloads import Refusal, refusal_of
+
+TOO_MANY = 429
+SERVER_ERROR = 500
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Nothing happened; the same call may succeed later."""
+
+    words: str
+    #: Seconds Slack asks us to wait; None if it did not say.
+    after: float | None = None
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """It may have happened: look before trying again."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Slack refuses this call for good."""
+
+    words: str
+    #: Slack's own error code.
+    code: str
+
+
+Outcome = Retry | Unknown | Rejected
+
+#: Slack's words for "it may have happened": "It's possible some aspect of the operation
+#: succeeded before the error was raised" (https://docs.slack.dev/reference/methods/chat.postMessage).
+_DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
+#: Only a person can mend these, and then everything that waits must still go out.
+_OURS = frozenset(
+    {
+        "account_inactive",
+        "invalid_auth",
+        "not_authed",
+        "token_expired",
+        "token_revoked",
+        "team_access_not_granted",
+    }
+)
+_PASSING = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"})
+
+_WORDS: Mapping[str, str] = {
+    "not_in_channel": "Moot is not in this channel. Type /invite @Moot.",
+    "channel_not_found": "Moot cannot see this channel. Type /invite @Moot in it.",
+    "is_archived": "This channel is archived.",
+    "msg_too_long": "Slack says that the message is too long.",
+    "msg_blocks_too_long": "Slack says that the message is too long.",
+    "too_many_pins": "This channel has 100 pins, the most that Slack allows.",
+    "message_not_found": "The message was deleted.",
+    "thread_not_found": "The thread was deleted.",
+    "cant_update_message": "Slack does not let Moot edit this message.",
+    "edit_window_closed": "This workspace does not allow late edits.",
+    "restricted_action": "The workspace's settings do not let Moot post here.",
+    "restricted_action_read_only_channel": "Only some people may post in this channel.",
+    "restricted_action_thread_locked": "This thread is locked.",
+    "restricted_action_thread_only_channel": "This channel allows replies only.",
+    "restricted_action_non_threadable_channel": "This channel allows no threads.",
+    "user_not_in_channel": "The person is not in this channel.",
+}
+
+
+def outcome_of(error: BaseException) -> Outcome:
+    """Return what an exception of the SDK means.
+
+    A call that timed out or lost its connection may have been carried out; one whose connection
+    was never made was not. Anything else is a fault of ours that no repeating mends.
+    """
+    if isinstance(error, SlackApiError):
+        return _of_answer(error)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return Retry("Slack cannot be reached")
+    if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
+        return Unknown(f"no answer from Slack ({type(error).__name__})")
+    return Rejected(f"Moot itself failed ({type(error).__name__})", "our_fault")
+
+
+def _of_answer(error: SlackApiError) -> Outcome:
+    refusal, status, after = _read(error)
+    if status == TOO_MANY or refusal.error in _PASSING:
+        return Retry("Slack asks for a slower pace", after)
+    if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
+        return Unknown(f"Slack failed ({refusal.error or status})")
+    if refusal.error in _OURS:
+        return Retry(f"Slack refuses the bot token ({refusal.error})")
+    return Rejected(in_words(refusal), refusal.error)
+
+
+def in_words(refusal: Refusal) -> str:
+    """Return what people may read about a refusal."""
+    if refusal.error == "missing_scope":
+        scope = refusal.needed or "one that this needs"
+        return f"Moot lacks the permission {scope}; reinstall it with the current manifest."
+    return _WORDS.get(refusal.error, f"Slack refuses it ({refusal.error}).")
+
+
+def _read(error: SlackApiError) -> tuple[Refusal, int, float | None]:
+    """Return the refusal, the HTTP status and Retry-After in seconds.
+
+    The SDK passes its own response, or aiohttp's when the body was not JSON.
+    """
+    answer: Any = error.response
+    status = getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0
+    return refusal_of(answer), int(status), _seconds(answer.headers.get("Retry-After") or "")
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.replace(".", "", 1).isdecimal() else None

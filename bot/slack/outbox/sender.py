@@ -1,0 +1,322 @@
+"""The queues: one per channel, in order, until everything is in Slack or refused for good."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from bot.log import logger
+from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
+from bot.slack.clients import NotInstalled, WorkspaceClients
+from bot.slack.ids import addressed, fill_in
+from bot.slack.outbox.later_edits import LaterEdits, Make
+from bot.slack.outbox.methods import WAYS, Call, SlackMethod, carry_out, find_post
+from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, outcome_of
+from bot.slack.outbox.pace import CallKind, Pace, Turnstile
+from bot.store.holders import ChannelLost
+from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
+from core.errors import ConfigurationBroken
+from core.ports import Clock
+
+_log = logger(__name__)
+
+#: Seconds that a call in hand may take when the outbox stops, before it is left in doubt.
+STOP_PATIENCE = 3.0
+#: Seconds between noting that a post is being sent and sending it after which it is not sent:
+#: this process was frozen, and another one may be sending it.
+FREEZE_SECONDS = 2.0
+_MOST_KNOWN = 1000
+_NO_ROOT = "the message it belongs to was never posted"
+
+
+class _RootMissing(Exception):
+    """What the row depends on is not in Slack and never will be."""
+
+
+async def _nobody(row: PostRow, refusal: Rejected) -> None:
+    """Tell nobody."""
+
+
+def _ignore(kind: str) -> None:
+    """Count nothing."""
+
+
+@dataclass
+class Outbox:
+    """Sends what is in the table of posts. `post` and `replace` may be called from anywhere."""
+
+    posts: Posts
+    seats: WorkspaceClients
+    clock: Clock
+    #: Token of this process's life; with a number, written on every row before it is sent.
+    life: str
+    pace: Pace = field(default_factory=Pace)
+    #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
+    on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
+
+    #: Told of every call that Slack did not take: "Later", "Unknown" or "Never".
+    on_error: Callable[[str], None] = _ignore
+    #: Makes what keeps the channels' queues going: in this process, or shared with others.
+    supervise: Callable[[Callable[[Channel], Awaitable[None]]], KeepsTasks[Channel]] = KeyedTasks
+
+    def __post_init__(self) -> None:
+        self._turnstile = Turnstile(self.pace)
+        self._channels = self.supervise(self._serve)
+        self._serves = count(1)
+        #: The post next in line of each channel, and since when it has been.
+        self._fronts: dict[Channel, tuple[str, float]] = {}
+        #: Timestamps of posts that others depend on, by key.
+        self._known: dict[str, str] = {}
+        self._taking_up = KeyedTasks[str](self._take_up)
+        self._later = LaterEdits(self.replace, self.pace.edit)
+
+    @property
+    def age(self) -> float:
+        """Seconds that the post next in line has waited at most, here."""
+        return max((time.monotonic() - since for _, since in self._fronts.values()), default=0.0)
+
+    async def start(self) -> None:
+        """Go on with what an earlier process left; keeps trying while the database is down."""
+        self._taking_up.wake("unsent posts")
+
+    async def close(self) -> None:
+        """Stop after the calls in hand; the rest goes out next time."""
+        await self._taking_up.close(1)
+        await self._later.close()
+        await self._channels.close(STOP_PATIENCE + 1)
+
+    async def post(self, posts: Sequence[NewPost]) -> None:
+        """Queue posts in this order, all or none; those known already are left alone.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
+        await self.posts.enqueue(posts)
+        self._wake(posts)
+
+    async def replace(self, post: NewPost) -> None:
+        """Queue an edit of which only the newest state matters.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
+        await self.posts.replace_or_enqueue(post)
+        self._wake([post])
+
+    def replace_later(self, key: str, make: Make) -> None:
+        """Make and queue an edit when Slack's pace has room for it; only the newest of this key.
+
+        It is kept in memory only: what this process does not live to make is never made.
+        """
+        self._later.put(key, make)
+
+    async def drop_later(self, key: str) -> None:
+        """Forget the edit that waits under this key; none is queued any more on return."""
+        await self._later.drop(key)
+
+    def _wake(self, posts: Sequence[NewPost]) -> None:
+        for post in posts:
+            self._channels.wake(Channel(post.workspace, post.channel))
+
+    async def look_for_work(self) -> None:
+        """Wake every channel with something to send.
+
+        Raises:
+            StoreDown: The database failed.
+        """
+        for channel in await self.posts.channels_with_work():
+            self._channels.wake(channel)
+
+    async def _take_up(self, _: str) -> None:
+        await self.look_for_work()
+
+    async def _serve(self, channel: Channel) -> None:
+        """Send what waits, unless another process takes the channel over."""
+        life = f"{self.life}/{next(self._serves)}"
+        await self.posts.hold(channel, life)
+        errors = 0
+        try:
+            while (row := await self.posts.next_for(channel)) is not None:
+                if self._fronts.get(channel, ("",))[0] != row.key:
+                    self._fronts[channel] = (row.key, time.monotonic())
+                errors = 0 if await self._step(replace(row, life=life), errors) else errors + 1
+        except ChannelLost as error:
+            _log.warning("let go", reason=str(error))
+        finally:
+            self._fronts.pop(channel, None)
+
+    async def _step(self, row: PostRow, errors: int) -> bool:
+        """Bring the first row of a channel one step further; False after a passing error."""
+        way = WAYS.get(row.method)
+        if way is None:
+            return await self._refuse(
+                row, Rejected(f"unknown method {row.method}", "unknown_method")
+            )
+        await self._until(row.not_before)
+        try:
+            call = await self._call(row)
+        except _RootMissing:
+            return await self._refuse(row, Rejected(_NO_ROOT, "root_missing"))
+        except NotInstalled as error:
+            return await self._refuse(row, Rejected(str(error), "not_installed"))
+        except (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken) as error:
+            # Who we are there could not be asked: nothing was sent.
+            await self._postpone(row, _nothing_happened(error), way, errors)
+            return False
+        if row.state is PostState.SENDING and not way.repeatable:
+            return await self._reconcile(call, errors)
+        await self._turn(way.kind, row)
+        return await _unhurried(self._send(call, way, errors))
+
+    async def _send(self, call: Call, way: SlackMethod, errors: int) -> bool:
+        began = time.monotonic()
+        row = await self.posts.mark_sending(
+            call.row.key, call.row.life or self.life, self.clock.now()
+        )
+        linked = replace(row, payload=await self._linked(row, call.team_url))
+        if time.monotonic() - began > FREEZE_SECONDS:
+            # Others may have found the row by now: what was begun so long ago is in doubt.
+            return False
+        self._turnstile.passed(way.kind, _channel_of(row), time.monotonic())
+        try:
+            ts = await carry_out(replace(call, row=linked))
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            return await self._after(outcome_of(error), row, way, errors)
+        await self.posts.mark_sent(row.key, ts, life=row.life)
+        return True
+
+    async def _after(self, outcome: Outcome, row: PostRow, way: SlackMethod, errors: int) -> bool:
+        """Record what a failed call came to."""
+        self.on_error(type(outcome).__name__)
+        if isinstance(outcome, Rejected):
+            return await self._refuse(row, outcome)
+        _log.warning("not sent", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Retry) or way.repeatable:
+            await self._postpone(row, outcome, way, errors)
+        return False
+
+    async def _postpone(
+        self, row: PostRow, outcome: Retry | Unknown, way: SlackMethod, errors: int
+    ) -> None:
+        asked = outcome.after if isinstance(outcome, Retry) else None
+        seconds = self.pace.after_errors(errors) if asked is None else asked
+        self._turnstile.hold(way.kind, _channel_of(row), time.monotonic() + seconds)
+        due = self.clock.now() + timedelta(seconds=seconds)
+        await self.posts.postpone(row.key, due, outcome.words, life=row.life)
+
+    async def _reconcile(self, call: Call, errors: int) -> bool:
+        """Find out whether a post in doubt arrived; send it again only if it did not."""
+        row = call.row
+        patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
+        await self._until((row.attempted_at or self.clock.now()) + timedelta(seconds=patience))
+        await self._turn(CallKind.LOOK, row)
+        try:
+            ts = await find_post(call)
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            return await self._not_found_out(outcome_of(error), row)
+        _log.info("was in doubt", post=row.key, arrived=ts is not None)
+        if ts is None:
+            await self._free(row, "it had not arrived")
+        else:
+            await self.posts.mark_sent(row.key, ts, life=row.life)
+        return True
+
+    async def _not_found_out(self, outcome: Outcome, row: PostRow) -> bool:
+        """Slack did not let us look: try later, or send again where it never will.
+
+        A post that comes twice is worse than none only until nobody can tell: then it is sent.
+        """
+        _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Rejected):
+            await self._free(row, outcome.words)
+            return True
+        after = outcome.after if isinstance(outcome, Retry) else None
+        await self.clock.sleep(after or self.pace.first_pause)
+        return False
+
+    async def _free(self, row: PostRow, words: str) -> None:
+        """Let it be sent again at once."""
+        await self.posts.postpone(row.key, self.clock.now(), words, life=row.life)
+
+    async def _refuse(self, row: PostRow, refusal: Rejected) -> bool:
+        _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
+        await self.on_refused(row, refusal)
+        await self.posts.mark_failed(row.key, refusal.words, life=row.life)
+        return True
+
+    async def _call(self, row: PostRow) -> Call:
+        """Find the timestamps a row depends on."""
+        thread_ts = await self._ts_of(row.thread_key) if row.thread_key else None
+        target_key = row.payload.get("target_key")
+        target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
+        seat = await self.seats.of(row.workspace)
+        return Call(seat.client, row, thread_ts, target_ts, seat.identity.url)
+
+    async def _linked(self, row: PostRow, team_url: str) -> Mapping[str, Any]:
+        """Fill in the addresses of posts of ours; of one that is not there, its channel's."""
+        text = json.dumps(row.payload)
+        found = {key: await self._address(team_url, row.channel, key) for key in addressed(text)}
+        return json.loads(fill_in(text, found))
+
+    async def _address(self, team_url: str, channel: str, key: str) -> str:
+        found = await self.posts.row_by_key(key)
+        if found is None or found.ts is None:
+            return f"{team_url}archives/{channel}"
+        address = f"{team_url}archives/{channel}/p{found.ts.replace('.', '')}"
+        root = await self.posts.row_by_key(found.thread_key) if found.thread_key else None
+        return f"{address}?thread_ts={root.ts}&cid={channel}" if root else address
+
+    async def _ts_of(self, key: str) -> str:
+        """What a post got when it was sent is its own for ever."""
+        if key not in self._known:
+            found = await self.posts.row_by_key(key)
+            if found is None or found.ts is None:
+                raise _RootMissing
+            if len(self._known) >= _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[key] = found.ts
+        return self._known[key]
+
+    async def _until(self, due: datetime | None) -> None:
+        if due is not None:
+            await self._wait((due - self.clock.now()).total_seconds())
+
+    async def _turn(self, kind: CallKind, row: PostRow) -> None:
+        """Wait until Slack's pace allows the next call; in line anew if Slack stopped the line."""
+        channel = _channel_of(row)
+        await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
+        while self._turnstile.is_held(kind, channel, time.monotonic()):
+            await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            await self.clock.sleep(seconds)
+
+
+def _channel_of(row: PostRow) -> Channel:
+    return Channel(row.workspace, row.channel)
+
+
+def _nothing_happened(error: BaseException) -> Retry:
+    """What a failed question before the call itself means: the call may come later."""
+    outcome = outcome_of(error)
+    return outcome if isinstance(outcome, Retry) else Retry(outcome.words)
+
+
+async def _unhurried(work: Coroutine[None, None, bool]) -> bool:
+    """Let a call in hand end by itself when we are told to stop, for a few seconds."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), STOP_PATIENCE)
+        raise

@@ -1,0 +1,1 @@
+"""Asking models: the call with its retries, caps, prices, sizes, structured answers, providers."""

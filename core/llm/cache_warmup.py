@@ -1,0 +1,116 @@
+"""Leader first: of calls that share a beginning one goes ahead, and the others read its cache.
+
+Calls made at the same moment all miss the vendor's cache. So the first one is let go alone; when
+its reply begins, what it wrote can be read, and the others follow. It costs one time-to-first-token
+per phase and saves most of the money.
+"""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from core.ports import Clock
+
+#: Beginnings remembered; the oldest are forgotten.
+_REMEMBERED = 1024
+#: Seconds to wait for a leader: then the money saved is not worth the time.
+_LONGEST_WAIT = 20.0
+
+
+class CacheWarmup:
+    """Lets one call per beginning go first."""
+
+    def __init__(
+        self, clock: Clock, *, remembered: int = _REMEMBERED, longest_wait: float = _LONGEST_WAIT
+    ) -> None:
+        """Begin with nothing written.
+
+        Args:
+            clock: Tells how old an entry is.
+            remembered: Beginnings to keep in mind; the oldest are forgotten.
+            longest_wait: Seconds to wait for a leader at most.
+        """
+        self._longest_wait = longest_wait
+        self._clock = clock
+        self._remembered = remembered
+        self._led: dict[str, asyncio.Event] = {}
+        self._warm: OrderedDict[str, datetime] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(
+        self, beginnings: Sequence[str], lifetime: float
+    ) -> AsyncGenerator[Callable[[], None]]:
+        """Wait until everything cached that this call can share is there.
+
+        Args:
+            beginnings: Keys of the beginnings of this call's prompt, shortest first.
+            lifetime: Seconds an unused entry lives.
+
+        Yields:
+            What to call when the reply begins.
+        """
+        leading = await self._lead(beginnings, lifetime)
+        try:
+            yield lambda: self._began(beginnings)
+        finally:
+            self._give_up(leading)
+
+    async def _lead(self, beginnings: Sequence[str], lifetime: float) -> dict[str, asyncio.Event]:
+        """Wait for those who lead a beginning of ours, then take the lead of what is still cold.
+
+        Nothing is taken while waiting, so that no two calls can wait for each other.
+        """
+        try:
+            async with asyncio.timeout(self._longest_wait):
+                while led := [self._led[key] for key in beginnings if key in self._led]:
+                    await led[0].wait()
+        except TimeoutError:
+            return {}  # a leader that hangs must not hold up everybody
+        cold = [key for key in beginnings if not self._is_warm(key, lifetime)]
+        leading = {key: asyncio.Event() for key in cold}
+        self._led |= leading
+        return leading
+
+    def _began(self, beginnings: Sequence[str]) -> None:
+        """The reply began: what the prompt wrote can be read now."""
+        for key in beginnings:
+            self._warm[key] = self._clock.now()
+            self._warm.move_to_end(key)
+            self._release(key)
+        while len(self._warm) > self._remembered:
+            self._warm.popitem(last=False)
+
+    def _give_up(self, leading: dict[str, asyncio.Event]) -> None:
+        """Let the others go, whatever became of this call."""
+        for key, event in leading.items():
+            if self._led.get(key) is event:
+                self._release(key)
+
+    def _release(self, key: str) -> None:
+        """Nobody leads this beginning any more."""
+        led = self._led.pop(key, None)
+        if led:
+            led.set()
+
+    def _is_warm(self, key: str, lifetime: float) -> bool:
+        """Whether a call that ended or began not long ago wrote this beginning."""
+        written = self._warm.get(key)
+        return written is not None and (self._clock.now() - written).total_seconds() < lifetime
+
+
+def beginning_keys(scope: str, texts: Sequence[str]) -> list[str]:
+    """Keys of growing beginnings: one per text, each covering all texts up to it.
+
+    Args:
+        scope: What else must be equal for the cache to hit (model, effort, …).
+        texts: The pieces of the prompt between breakpoints, in order.
+    """
+    digest = hashlib.sha256(scope.encode())
+    keys: list[str] = []
+    for text in texts:
+        digest.update(f"\0{len(text)}\0{text}".encode("utf-8", "replace"))
+        keys.append(digest.hexdigest())
+    return keys

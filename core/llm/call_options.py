@@ -1,0 +1,89 @@
+"""Under which conditions models are asked, and what one question has cost so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from core.capabilities import Price, Record
+from core.llm.prices import Cap, Prices
+from core.models import Usage
+from core.ports import Clock
+
+
+class ModelRef(NamedTuple):
+    """A model at a provider."""
+
+    provider: str
+    model: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOptions:
+    """Under which conditions one question is asked."""
+
+    #: For all tries, fallbacks and the repair together.
+    seconds: float = 180.0
+    #: Bounds on money; each attempt's worst case must fit under all of them.
+    caps: Sequence[Cap] = ()
+    #: Models to ask, in order, when the agent's own cannot be asked.
+    fallbacks: Sequence[ModelRef] = ()
+    #: Where the prompt came from; written into the call.
+    prompt_source: str = "built-in"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetryPolicy:
+    """How failed attempts are repeated. Times are in seconds."""
+
+    tries: int = 5
+    #: An empty, refused or cut-off reply costs money and seldom gets better.
+    tries_if_unusable: int = 2
+    #: Upper bound of the first wait; it doubles with each try. The wait itself is random.
+    first_wait: float = 2.0
+    longest_wait: float = 30.0
+    #: Attempts under way at the same time, per provider.
+    parallel: int = 8
+
+
+USUAL_OPTIONS = CallOptions()
+USUAL_RETRY_POLICY = RetryPolicy()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """What settings say about models and money."""
+
+    #: Records laid over the built-in table of capabilities.
+    models: Sequence[Record] = ()
+    #: Prices that win over the public list; a key is `provider/model` or the model's name.
+    prices: Prices = field(default_factory=dict[str, Price])
+
+
+NO_TABLES = Tables()
+
+
+class CallUsage:
+    """What one question has cost so far, over all its attempts."""
+
+    def __init__(self, terms: CallOptions, temperature: float | None, clock: Clock) -> None:
+        self.terms = terms
+        self.temperature = temperature
+        self.usage = Usage()
+        #: The model that was to answer and why it does not; empty while it does.
+        self.stands_in: tuple[str, str] = ("", "")
+        self._clock = clock
+        self._began = clock.now()
+
+    def add(self, usage: Usage) -> None:
+        """Book one attempt."""
+        self.usage += usage
+
+    @property
+    def seconds(self) -> float:
+        """Time since the question was asked."""
+        return (self._clock.now() - self._began).total_seconds()
+
+    @property
+    def seconds_left(self) -> float:
+        """Time until the question is given up."""
+        return self.terms.seconds - self.seconds

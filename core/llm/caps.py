@@ -1,0 +1,80 @@
+"""Caps on money as they hold for one debate at one moment: its own, its starter's, the day's."""
+
+from collections.abc import Sequence
+from datetime import UTC
+from decimal import Decimal
+
+from core.llm.prices import Cap
+from core.models import Debate
+from core.ports import Clock, Spending
+from core.settings import Caps
+
+_DEBATE_REMEDY = (
+    "To go further, raise the cap of a debate in its form or in the settings "
+    "(limits.debate_cost), or ask with fewer agents or rounds."
+)
+_PERSON_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.person_day_cost."
+_DAY_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.day_cost."
+
+
+class OwnCaps:
+    """Knows a debate's own cap only: for debates that nobody else pays for."""
+
+    async def caps(self, debate: Debate) -> Sequence[Cap]:
+        """The debate's own cap, if it has one."""
+        return own_cap(debate)
+
+
+class SharedCaps:
+    """Knows also what one person, and all people of a workspace, may spend on one day."""
+
+    def __init__(self, caps: Caps, spending: Spending, clock: Clock) -> None:
+        """Take the bounds.
+
+        Args:
+            caps: What the settings allow.
+            spending: Tells what was spent.
+            clock: Tells which day it is.
+        """
+        self._caps = caps
+        self._spending = spending
+        self._clock = clock
+
+    async def caps(self, debate: Debate) -> Sequence[Cap]:
+        """Every cap that is set.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        return (*own_cap(debate), *await self._of_person(debate), *await self._of_day(debate))
+
+    async def _of_person(self, debate: Debate) -> Sequence[Cap]:
+        """What is left to the person who asked."""
+        limit, person = self._caps.person_day_cost, debate.setup.asked_by
+        if limit is None:
+            return ()
+        workspace, day = debate.setup.place.workspace, self._clock.now().astimezone(UTC).date()
+        spent = await self._spending.spent(day, workspace=workspace, person=person.id)
+        key = f"person/{workspace}/{person.id}/{day}"
+        words = f"{person.name or 'one person'} today"
+        return (Cap(key, words, limit, spent, remedy=_PERSON_REMEDY),)
+
+    async def _of_day(self, debate: Debate) -> Sequence[Cap]:
+        """What is left to everybody."""
+        limit, workspace = self._caps.day_cost, debate.setup.place.workspace
+        if limit is None:
+            return ()
+        day = self._clock.now().astimezone(UTC).date()
+        spent = await self._spending.spent(day, workspace=workspace)
+        return (
+            Cap(f"day/{workspace}/{day}", "all debates today", limit, spent, remedy=_DAY_REMEDY),
+        )
+
+
+def own_cap(debate: Debate) -> Sequence[Cap]:
+    """The cap of the debate itself; costs nobody knows do not count as spent."""
+    limit = debate.setup.limits.debate_cost
+    if limit is None:
+        return ()
+    spent = debate.usage.cost or Decimal(0)
+    return (Cap(f"debate/{debate.id}", "this debate", limit, spent, remedy=_DEBATE_REMEDY),)

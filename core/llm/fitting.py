@@ -1,0 +1,74 @@
+"""Making a prompt fit a model's context: spare parts are shortened, visibly (pure)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from core.capabilities import Capability
+from core.errors import LimitReached
+from core.llm.prices import ESTIMATE_SLACK, output_reserve
+from core.llm.prompt_text import prompt_text
+from core.request import ModelRequest, Part
+
+#: What is left of a part at least, in characters.
+_LEAST = 200
+#: Halvings on the way to the length that just fits.
+_STEPS = 10
+
+
+def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], int]) -> ModelRequest:
+    """The request as it fits: what is most spare is shortened first, and says so.
+
+    Args:
+        request: What shall be asked.
+        limits: What the model can take.
+        tokens: Estimates the tokens of a text.
+
+    Raises:
+        LimitReached: It does not fit even then.
+    """
+    reply = output_reserve(limits, request.max_output_tokens, request.effort)
+    room = limits.context_tokens - reply
+
+    def fits(tried: ModelRequest) -> bool:
+        return tokens(prompt_text(tried)) * ESTIMATE_SLACK <= room
+
+    for level in sorted({part.spare for part in request.parts if part.spare}, reverse=True):
+        if fits(request):
+            return request
+        request = _longest_fitting(request, level, fits)
+    if not fits(request):
+        raise LimitReached(
+            f"The prompt does not fit into the context of {request.model}: it holds"
+            f" {limits.context_tokens:,} tokens, and the reply may take {reply:,} of them."
+        )
+    return request
+
+
+def _longest_fitting(
+    request: ModelRequest, level: int, fits: Callable[[ModelRequest], bool]
+) -> ModelRequest:
+    """The request with as much of the parts of one level as fits, or the least of them."""
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if fits(_shortened(request, level, middle)):
+            low = middle
+        else:
+            high = middle
+    return _shortened(request, level, low)
+
+
+def _shortened(request: ModelRequest, level: int, kept: float) -> ModelRequest:
+    """The request with only that share of each part of one level."""
+    parts = [_cut(part, kept) if part.spare == level else part for part in request.parts]
+    return replace(request, parts=parts)
+
+
+def _cut(part: Part, kept: float) -> Part:
+    """The beginning of a part, and a mark that says how much is left out."""
+    length = max(_LEAST, int(len(part.text) * kept))
+    if length >= len(part.text):
+        return part
+    left_out = len(part.text) - length
+    mark = f"\n[… {left_out:,} characters left out to fit the model's context]"
+    return replace(part, text=part.text[:length].rstrip() + mark)

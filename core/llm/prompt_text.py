@@ -1,0 +1,54 @@
+"""A request as the pieces of text a provider sends (pure)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.llm.quoting import quote
+from core.request import ModelRequest
+
+#: No vendor takes more marked places in one prompt.
+MOST_BREAKPOINTS = 4
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text that is cached together, or the rest of the prompt."""
+
+    text: str
+    #: The vendor shall cache the prompt up to the end of this piece.
+    breakpoint: bool = False
+
+
+def pieces(request: ModelRequest) -> list[Piece]:
+    """The prompt after the system text, cut where a shared beginning ends.
+
+    The cuts are always in the same places, also where there are more shared beginnings than a
+    vendor can mark: a vendor only finds a cached beginning that is cut in the same way.
+    """
+    found: list[Piece] = []
+    texts: list[str] = []
+    for part in request.parts:
+        texts.append(quote(part, request.delimiter))
+        if part.ends_shared:
+            found.append(Piece(_joined(texts), breakpoint=True))
+            texts = []
+    if texts:
+        found.append(Piece(_joined(texts)))
+    return _with_last_marked(found)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Parts with blank lines between and after them."""
+    return "".join(f"{text}\n\n" for text in texts)
+
+
+def _with_last_marked(found: Sequence[Piece]) -> list[Piece]:
+    """The same pieces, with only as many breakpoints as a vendor takes: the last ones."""
+    marked = [index for index, piece in enumerate(found) if piece.breakpoint]
+    kept = set(marked[-MOST_BREAKPOINTS:])
+    return [Piece(piece.text, breakpoint=index in kept) for index, piece in enumerate(found)]
+
+
+def prompt_text(request: ModelRequest) -> str:
+    """All that is sent, as one text: for estimates."""
+    return request.system + "\n\n" + "".join(piece.text for piece in pieces(request))

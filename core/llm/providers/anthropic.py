@@ -1,0 +1,217 @@
+"""Anthropic's Messages API, through its SDK."""
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from core.capabilities import Capability, Record, capability
+from core.errors import KeyRefused, ProviderError
+from core.llm.prices import output_reserve
+from core.llm.prompt_text import pieces
+from core.llm.providers.failures import cut_off, ended_early, refused
+from core.llm.providers.reading import count, dig, words
+from core.llm.providers.streams import BROKEN, give_up, load, read_text
+from core.models import Usage
+from core.request import ModelReply, ModelRequest
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+_VENDOR = "Anthropic"
+_WHOLE = frozenset({"end_turn", "stop_sequence"})
+_CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
+
+
+class AnthropicProvider:
+    """Serves Claude models."""
+
+    name = "anthropic"
+
+    def __init__(
+        self,
+        key: str,
+        base_url: str | None = None,
+        *,
+        records: tuple[Record, ...] = (),
+        stall_seconds: float = 120.0,
+    ) -> None:
+        """Keep what is needed to connect; nothing is sent yet.
+
+        Args:
+            key: The API key.
+            base_url: Another address that speaks the same protocol.
+            records: Settings' own records of capabilities.
+            stall_seconds: How long a stream may be silent.
+        """
+        self._key = key
+        self._base_url = base_url or "https://api.anthropic.com"
+        self._limits = partial(capability, self.name, overrides=records)
+        self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
+        self._sdk: AsyncAnthropic | None = None
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask once.
+
+        Raises:
+            ProviderError: What went wrong, with what it cost.
+        """
+        if not self._key:
+            raise KeyRefused(f"No API key for {_VENDOR} is set.")
+        await load("anthropic")
+        reading = _Reading()
+        try:
+            return await self._asked(request, reading, on_first_token)
+        except (ProviderError, *BROKEN, self._sdk_error()) as error:
+            give_up(reading, error)
+
+    async def close(self) -> None:
+        """Free connections."""
+        if self._sdk:
+            await self._sdk.close()
+            self._sdk = None
+
+    async def _asked(
+        self, request: ModelRequest, reading: "_Reading", began: Callable[[], None]
+    ) -> ModelReply:
+        """The reply, with the SDK's errors as they are."""
+        params = parameters(request, self._limits(request.model))
+        async with await self._client().messages.create(**params, stream=True) as stream:
+            text = await read_text(reading, stream, began)
+            request_id = stream.response.headers.get("request-id", "")
+        model = reading.model or request.model
+        return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+
+    def _client(self) -> "AsyncAnthropic":
+        """The SDK's client, made on first use: importing the SDK takes most of a second."""
+        if self._sdk is None:
+            from anthropic import AsyncAnthropic  # noqa: PLC0415 - slow, and not always needed
+
+            # At DEBUG the SDK prints whole prompts.
+            logging.getLogger("anthropic").setLevel(logging.WARNING)
+            logging.getLogger("httpx2").setLevel(logging.WARNING)
+            self._sdk = AsyncAnthropic(
+                api_key=self._key,
+                base_url=self._base_url,
+                timeout=self._timeout,
+                max_retries=0,
+            )
+        return self._sdk
+
+    def _sdk_error(self) -> type[Exception]:
+        """The base of the SDK's errors."""
+        from anthropic import AnthropicError  # noqa: PLC0415 - slow, and not always needed
+
+        return AnthropicError
+
+
+def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """What to send.
+
+    There is no temperature: current models refuse it. The model's thinking and effort follow the
+    request's effort, by the table.
+    """
+    params: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
+        "messages": [{"role": "user", "content": _blocks(request)}],
+    }
+    if request.system:
+        params["system"] = [{"type": "text", "text": request.system}]
+    if request.effort in limits.thinking:
+        params["thinking"] = {"type": limits.thinking[request.effort]}
+    config = _output_config(request, limits)
+    return params | ({"output_config": config} if config else {})
+
+
+def _blocks(request: ModelRequest) -> list[dict[str, Any]]:
+    """The prompt as blocks; the vendor caches up to each marked one."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    return [
+        {"type": "text", "text": piece.text, **(mark if piece.breakpoint else {})}
+        for piece in pieces(request)
+    ]
+
+
+def _output_config(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """Effort, and the form of a structured answer."""
+    config: dict[str, Any] = {}
+    if request.effort in limits.efforts:
+        config["effort"] = limits.efforts[request.effort]
+    if request.answer:
+        config["format"] = {"type": "json_schema", "schema": dict(request.answer.schema)}
+    return config
+
+
+class _Reading:
+    """A reply while it arrives."""
+
+    vendor = _VENDOR
+
+    def __init__(self) -> None:
+        self.model = ""
+        self._texts: list[str] = []
+        self._reason = ""
+        self._counts: dict[str, int] = {}
+
+    def take(self, event: object) -> bool:
+        """Add one event of the stream."""
+        match words(event, "type"):
+            case "message_start":
+                self.model = words(event, "message", "model")
+                self._count(dig(event, "message", "usage"))
+            case "content_block_delta" if words(event, "delta", "type") == "text_delta":
+                self._texts.append(words(event, "delta", "text"))
+            case "message_delta":
+                self._reason = words(event, "delta", "stop_reason") or self._reason
+                self._count(dig(event, "usage"))
+            case _:
+                pass
+        return words(event, "type").startswith("content_block")
+
+    def _count(self, usage: object) -> None:
+        """Keep the newest figures; they are totals."""
+        for field in (
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ):
+            if isinstance(dig(usage, field), int):
+                self._counts[field] = count(usage, field)
+        thought = dig(usage, "output_tokens_details", "thinking_tokens")
+        if isinstance(thought, int):
+            self._counts["thinking"] = thought
+
+    def usage(self) -> Usage:
+        """What was reported; the vendor counts cached input apart, we count all of it."""
+        counts: Mapping[str, int] = self._counts
+        cached = counts.get("cache_read_input_tokens", 0)
+        written = counts.get("cache_creation_input_tokens", 0)
+        return Usage(
+            input_tokens=counts.get("input_tokens", 0) + cached + written,
+            output_tokens=counts.get("output_tokens", 0),
+            cached_tokens=cached,
+            written_tokens=written,
+            reasoning_tokens=counts.get("thinking", 0),
+            cost=None,
+            attempts=1,
+        )
+
+    def text(self) -> str:
+        """The text blocks' content; thinking is left out.
+
+        Raises:
+            ProviderError: The reply is refused, cut off, or ended without a reason.
+        """
+        if self._reason == "refusal":
+            raise refused(_VENDOR)
+        if self._reason in _CUT_OFF:
+            raise cut_off(_VENDOR)
+        if self._reason not in _WHOLE:
+            raise ended_early(_VENDOR)
+        return "".join(self._texts)

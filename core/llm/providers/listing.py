@@ -1,0 +1,102 @@
+"""Asks a vendor which models it has: the cheapest call that shows whether a key is accepted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx2
+
+from core.errors import ConfigurationBroken, ProviderDown
+from core.llm.providers.failures import code_of_body, from_status
+from core.llm.providers.ollama import OllamaProvider
+from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER
+from core.llm.providers.reading import dig, items, words
+from core.llm.providers.streams import BROKEN
+
+_VENDORS: Mapping[str, str] = {
+    "anthropic": "Anthropic",
+    "openai": "OpenAI",
+    "openrouter": "OpenRouter",
+    "moonshot": "Moonshot",
+    "compatible": "The server",
+}
+_ADDRESSES: Mapping[str, str] = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": OPENAI.base_url,
+    "openrouter": OPENROUTER.base_url,
+    "moonshot": MOONSHOT.base_url,
+}
+_SECONDS = 10.0
+_FIRST_ERROR = 400
+
+
+async def list_models(name: str, key: str, base_url: str | None = None) -> Sequence[str]:
+    """The models a provider has for this key.
+
+    Args:
+        name: The provider's name in settings; not `offline`.
+        key: The API key; none for Ollama.
+        base_url: An address other than the vendor's own.
+
+    Raises:
+        KeyRefused: The key is not accepted.
+        ProviderError: Nobody answers, or not as the vendor does.
+        ConfigurationBroken: There is no address.
+    """
+    if name == "ollama":
+        return await _ollama_models(base_url)
+    address = (base_url or _ADDRESSES.get(name, "")).rstrip("/")
+    if not address:
+        raise ConfigurationBroken(f"The provider {name!r} needs an address (base URL).")
+    async with httpx2.AsyncClient(headers=_headers(name, key), timeout=_SECONDS) as client:
+        if name == "openrouter":  # everybody may see its models; only this shows the key
+            await _got(client, name, f"{address}/key")
+        path = "/v1/models?limit=1000" if name == "anthropic" else "/models"
+        answer = await _got(client, name, address + path)
+    if not isinstance(dig(answer, "data"), list):
+        raise ProviderDown(f"What answers in the place of {_VENDORS[name]} has no list of models.")
+    return [found for model in items(answer, "data") if (found := words(model, "id"))]
+
+
+async def _ollama_models(base_url: str | None) -> Sequence[str]:
+    """What was pulled."""
+    ollama = OllamaProvider(base_url)
+    try:
+        return await ollama.models()
+    finally:
+        await ollama.close()
+
+
+async def ollama_context(model: str, base_url: str | None = None) -> int:
+    """Tokens the model's own context holds; 0 when Ollama does not say.
+
+    Raises:
+        ProviderError: Nobody answers as Ollama does, or the model is not there.
+    """
+    ollama = OllamaProvider(base_url)
+    try:
+        return await ollama.context(model)
+    finally:
+        await ollama.close()
+
+
+def _headers(name: str, key: str) -> dict[str, str]:
+    """How the key is shown."""
+    if name == "anthropic":
+        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+async def _got(client: httpx2.AsyncClient, name: str, url: str) -> Any:
+    """The JSON at an address.
+
+    Raises:
+        ProviderError: It is refused, or nobody answers.
+    """
+    vendor = _VENDORS[name]
+    try:
+        response = await client.get(url)
+        if response.status_code >= _FIRST_ERROR:
+            raise from_status(vendor, response.status_code, code_of_body(response.text))
+        return response.json()
+    except BROKEN as error:
+        raise ProviderDown(f"{vendor} does not answer ({type(error).__name__}).") from None

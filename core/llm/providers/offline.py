@@ -1,0 +1,61 @@
+"""The `offline` provider: answers from checklists, without a model, a key or a network.
+
+It is chosen when nothing else is there, says in every post what it is, and costs nothing.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+from core.llm.providers.offline_engine.answer import answer
+from core.models import Usage
+from core.request import ModelReply, ModelRequest
+
+#: The only model it serves.
+MODEL = "offline-checklists"
+_CHARACTERS_PER_TOKEN = 3.5
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class OfflineProvider:
+    """A `ModelProvider` that thinks with checklists."""
+
+    name = "offline"
+
+    def __init__(self, latency: float = 0.0) -> None:
+        """Set how long a call takes.
+
+        Args:
+            latency: Seconds to wait before the answer, so that a demonstration can be followed.
+        """
+        self._latency = latency
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = _nothing
+    ) -> ModelReply:
+        """Answer a request; tokens are estimated from characters, the cost is nothing."""
+        if self._latency > 0:
+            await asyncio.sleep(self._latency)
+        text = answer(request)
+        on_first_token()
+        asked = len(request.system) + sum(
+            len(part.label) + len(part.text) for part in request.parts
+        )
+        usage = Usage(
+            input_tokens=_tokens(asked),
+            output_tokens=_tokens(len(text)),
+            cost=Decimal(0),
+            attempts=1,
+        )
+        return ModelReply(text=text, usage=usage, model=MODEL)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _tokens(characters: int) -> int:
+    return math.ceil(characters / _CHARACTERS_PER_TOKEN)

@@ -1,0 +1,244 @@
+"""Ollama's native API: its OpenAI-like one cannot set the context window.
+
+Left alone, Ollama drops the oldest text silently when a prompt is too long. Here the window is
+made as large as the request needs, and what does not fit is refused.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from functools import partial
+from typing import Any, cast
+
+import httpx2
+
+from core.capabilities import Capability, Record, capability
+from core.errors import ProviderDown, ProviderError, RequestRejected
+from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
+from core.llm.prompt_text import pieces, prompt_text
+from core.llm.providers.failures import cut_off, ended_early, from_status, wait_in
+from core.llm.providers.reading import count, dig, items, words
+from core.llm.providers.streams import BROKEN, give_up, read_text
+from core.models import Usage
+from core.request import ModelReply, ModelRequest
+
+DEFAULT_URL = "http://127.0.0.1:11434"
+_VENDOR = "Ollama"
+_SMALLEST_WINDOW = 4096
+_BAD_STATUS, _NOT_FOUND = 400, 404
+
+
+class OllamaProvider:
+    """Serves models that run on one's own machine."""
+
+    name = "ollama"
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        records: tuple[Record, ...] = (),
+        stall_seconds: float = 300.0,
+    ) -> None:
+        """Keep what is needed to connect; nothing is sent yet.
+
+        Args:
+            base_url: Where Ollama listens.
+            records: Settings' own records of capabilities.
+            stall_seconds: How long a stream may be silent; loading a model takes a while.
+        """
+        self._base_url = _address(base_url or DEFAULT_URL)
+        self._limits = partial(capability, self.name, overrides=records)
+        self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
+        self._http: httpx2.AsyncClient | None = None
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask once.
+
+        Raises:
+            ProviderError: What went wrong, with what it cost.
+        """
+        reading = _Reading()
+        try:
+            params = parameters(request, self._limits(request.model))
+            async with self._stream(params) as lines:
+                text = await read_text(reading, lines, on_first_token)
+        except (ProviderError, *BROKEN) as error:
+            give_up(reading, error)
+        return ModelReply(text=text, usage=reading.usage(), model=reading.model or request.model)
+
+    async def models(self) -> tuple[str, ...]:
+        """Names of the models that are there, newest first.
+
+        Raises:
+            ProviderError: Nobody answers as Ollama does.
+        """
+        try:
+            response = await self._client().get("/api/tags", timeout=3.0)
+            response.raise_for_status()
+            answer = response.json()
+        except BROKEN as error:
+            raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
+        if not isinstance(dig(answer, "models"), list):
+            raise ProviderDown("What answers is not Ollama.")
+        return tuple(name for model in items(answer, "models") if (name := words(model, "name")))
+
+    async def context(self, model: str) -> int:
+        """Tokens the model's own context holds; 0 when Ollama does not say.
+
+        Raises:
+            ProviderError: Nobody answers as Ollama does, or the model is not there.
+        """
+        try:
+            response = await self._client().post("/api/show", json={"model": model}, timeout=3.0)
+            if response.status_code >= _BAD_STATUS:
+                raise _rejected(response)
+            answer = response.json()
+        except BROKEN as error:
+            raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
+        facts = dig(answer, "model_info")
+        found = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
+        lengths = [count(found, name) for name in found if name.endswith(".context_length")]
+        return max(lengths, default=0)
+
+    async def close(self) -> None:
+        """Free connections."""
+        if self._http:
+            await self._http.aclose()
+            self._http = None
+
+    @asynccontextmanager
+    async def _stream(self, params: dict[str, Any]) -> AsyncGenerator[AsyncGenerator[Any]]:
+        """The reply as parsed lines."""
+        async with self._client().stream("POST", "/api/chat", json=params) as response:
+            if response.status_code >= _BAD_STATUS:
+                await response.aread()
+                raise _rejected(response)
+            yield _parsed(response)
+
+    def _client(self) -> httpx2.AsyncClient:
+        """The connection pool, made on first use."""
+        if self._http is None:
+            self._http = httpx2.AsyncClient(base_url=self._base_url, timeout=self._timeout)
+        return self._http
+
+
+def _address(url: str) -> str:
+    """Where to connect; people also write `host:port`, or the path of its OpenAI-like API."""
+    return (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
+
+
+async def _parsed(response: httpx2.Response) -> AsyncGenerator[Any]:
+    """The lines of the body, each a JSON value."""
+    async for line in response.aiter_lines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def _rejected(response: httpx2.Response) -> ProviderError:
+    """What an HTTP error means."""
+    if response.status_code == _NOT_FOUND:
+        return RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
+    return from_status(_VENDOR, response.status_code, wait=wait_in(response.headers))
+
+
+def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """What to send.
+
+    Raises:
+        RequestRejected: The prompt and the reply do not fit into the model's context.
+    """
+    reply = output_reserve(limits, request.max_output_tokens, request.effort)
+    options: dict[str, Any] = {"num_ctx": window(request, limits, reply), "num_predict": reply}
+    if limits.sampling and request.temperature is not None:
+        options["temperature"] = request.temperature
+    prompt = "".join(piece.text for piece in pieces(request))
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    form = {"format": dict(request.answer.schema)} if request.answer else {}
+    return {
+        "model": request.model,
+        "messages": [*system, {"role": "user", "content": prompt}],
+        "options": options,
+        "stream": True,
+        "think": False,
+        "truncate": False,
+        "shift": False,
+        **form,
+    }
+
+
+def window(request: ModelRequest, limits: Capability, reply: int) -> int:
+    """The context window this request needs, in tokens.
+
+    A power of two, because Ollama loads the model anew whenever the window changes.
+
+    Raises:
+        RequestRejected: The model has no such window.
+    """
+    needed = int(_prompt_tokens(request, limits) * ESTIMATE_SLACK) + reply
+    if needed > limits.context_tokens:
+        raise RequestRejected(
+            f"About {needed} tokens are needed, and the model's context holds"
+            f" {limits.context_tokens}."
+        )
+    size = _SMALLEST_WINDOW
+    while size < needed:
+        size *= 2
+    return min(size, limits.context_tokens)
+
+
+def _prompt_tokens(request: ModelRequest, limits: Capability) -> int:
+    """About how long the prompt is: as it was measured when it was made to fit, else as usual."""
+    if request.prompt_tokens is not None:
+        return request.prompt_tokens
+    return estimate_tokens(prompt_text(request), limits.token_factor)
+
+
+class _Reading:
+    """A reply while it arrives."""
+
+    vendor = _VENDOR
+
+    def __init__(self) -> None:
+        self.model = ""
+        self._texts: list[str] = []
+        self._last: object = None
+
+    def take(self, event: object) -> bool:
+        """Add one line of the stream.
+
+        Raises:
+            ProviderError: The line says that the reply failed.
+        """
+        if dig(event, "error"):
+            raise ProviderDown("Ollama failed while answering.")
+        self.model = words(event, "model") or self.model
+        self._texts.append(words(event, "message", "content"))
+        if dig(event, "done") is True:
+            self._last = event
+        return True
+
+    def usage(self) -> Usage:
+        """What was reported; one's own machine costs nothing."""
+        return Usage(
+            input_tokens=count(self._last, "prompt_eval_count"),
+            output_tokens=count(self._last, "eval_count"),
+            cost=Decimal(0),
+            attempts=1,
+        )
+
+    def text(self) -> str:
+        """The text of the complete reply.
+
+        Raises:
+            ProviderError: It is cut off, or the stream just ended.
+        """
+        reason = words(self._last, "done_reason")
+        if reason == "length":
+            raise cut_off(_VENDOR)
+        if self._last is None or reason not in {"stop", ""}:
+            raise ended_early(_VENDOR)
+        return "".join(self._texts)

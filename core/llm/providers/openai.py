@@ -1,0 +1,210 @@
+"""OpenAI and every vendor that speaks like it, through OpenAI's SDK.
+
+Responses first; Chat Completions where an address has no Responses, which is remembered. Vendors
+known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at once.
+"""
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from core.capabilities import Record, capability
+from core.errors import KeyRefused, ProviderError, RequestRejected
+from core.llm.providers import openai_chat as chat
+from core.llm.providers import openai_responses as responses
+from core.llm.providers.failures import code_of
+from core.llm.providers.reading import dig
+from core.llm.providers.streams import BROKEN, give_up, load, read_text
+from core.request import ModelReply, ModelRequest
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_NO_SUCH_METHOD = frozenset({404, 405})
+_MAYBE_UNSUPPORTED = frozenset({400, 501})
+#: The message is about the address asked, not about a field of the request.
+_UNSUPPORTED = re.compile(
+    r"(?=.*(not|un|in|no)[ -]?(supported|implemented|known|recogni[sz]ed|available|found|such))"
+    r"(?=.*(endpoint|\broute|\bpath\b|\burl\b|/responses|responses api))",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How to speak to one vendor."""
+
+    #: The provider's name in settings.
+    name: str
+    base_url: str
+    chat: chat.ChatDialect
+    #: False: it is known to have only Chat Completions.
+    has_responses: bool = True
+
+
+OPENAI = Dialect(name="openai", base_url="https://api.openai.com/v1", chat=chat.OPENAI_CHAT)
+OPENROUTER = Dialect(
+    name="openrouter",
+    base_url="https://openrouter.ai/api/v1",
+    # Only vendors that honour every field (the schema above all); and the price of each call.
+    chat=chat.ChatDialect(
+        vendor="OpenRouter",
+        extra_body={"provider": {"require_parameters": True}, "usage": {"include": True}},
+    ),
+    has_responses=False,
+)
+MOONSHOT = Dialect(
+    name="moonshot",
+    base_url="https://api.moonshot.ai/v1",
+    chat=chat.ChatDialect(vendor="Moonshot"),
+    has_responses=False,
+)
+
+
+class OpenAIProvider:
+    """Serves models of OpenAI, or of a vendor that speaks like it."""
+
+    def __init__(
+        self,
+        key: str,
+        base_url: str | None = None,
+        *,
+        dialect: Dialect = OPENAI,
+        records: tuple[Record, ...] = (),
+        stall_seconds: float = 120.0,
+    ) -> None:
+        """Keep what is needed to connect; nothing is sent yet.
+
+        Args:
+            key: The API key.
+            base_url: Another address that speaks the same protocol.
+            dialect: How to speak to the vendor.
+            records: Settings' own records of capabilities.
+            stall_seconds: How long a stream may be silent.
+        """
+        self.name = dialect.name
+        self._key = key
+        self._dialect = dialect
+        self._base_url = base_url or dialect.base_url
+        self._limits = partial(capability, dialect.name, overrides=records)
+        self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
+        self._has_responses = dialect.has_responses
+        self._sdk: AsyncOpenAI | None = None
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask once.
+
+        Raises:
+            ProviderError: What went wrong, with what it cost.
+        """
+        if not self._key:
+            raise KeyRefused(f"No API key for {self._dialect.chat.vendor} is set.")
+        await load("openai")
+        if not self._has_responses:
+            return await self._chat(request, on_first_token)
+        reading = responses.ResponsesReading(self._dialect.chat.vendor)
+        try:
+            return await self._responses(request, reading, on_first_token)
+        except (ProviderError, *BROKEN, self._sdk_error()) as error:
+            if not lacks_responses(error):
+                give_up(reading, error)
+        return await self._without_responses(request, on_first_token)
+
+    async def close(self) -> None:
+        """Free connections."""
+        if self._sdk:
+            await self._sdk.close()
+            self._sdk = None
+
+    async def _responses(
+        self,
+        request: ModelRequest,
+        reading: responses.ResponsesReading,
+        began: Callable[[], None],
+    ) -> ModelReply:
+        """The reply by Responses, with the SDK's errors as they are."""
+        params = responses.parameters(request, self._limits(request.model)) | self._asker(request)
+        async with await self._client().responses.create(**params, stream=True) as stream:
+            text = await read_text(reading, stream, began)
+            request_id = stream.response.headers.get("x-request-id", "")
+        model = reading.model or request.model
+        return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+
+    async def _without_responses(
+        self, request: ModelRequest, began: Callable[[], None]
+    ) -> ModelReply:
+        """The reply by Chat Completions; that this address has no Responses is remembered.
+
+        Not remembered when Chat Completions reject the request too: then the address is wrong, or
+        the model does not exist, and Responses may be there after all.
+        """
+        try:
+            reply = await self._chat(request, began)
+        except RequestRejected:
+            raise
+        except ProviderError:
+            self._has_responses = False
+            raise
+        self._has_responses = False
+        return reply
+
+    async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
+        """The reply by Chat Completions."""
+        reading = chat.ChatReading(self._dialect.chat.vendor)
+        params = chat.parameters(request, self._limits(request.model), self._dialect.chat)
+        params |= self._asker(request)
+        try:
+            async with await self._client().chat.completions.create(
+                **params, stream=True
+            ) as stream:
+                text = await read_text(reading, stream, began)
+                request_id = stream.response.headers.get("x-request-id", "")
+        except (ProviderError, *BROKEN, self._sdk_error()) as error:
+            give_up(reading, error)
+        model = reading.model or request.model
+        return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+
+    def _asker(self, request: ModelRequest) -> dict[str, Any]:
+        """Who asks, for OpenAI alone: others do not know the field."""
+        known = self._dialect.name == OPENAI.name and request.user
+        return {"safety_identifier": request.user} if known else {}
+
+    def _client(self) -> "AsyncOpenAI":
+        """The SDK's client, made on first use: importing the SDK takes a third of a second."""
+        if self._sdk is None:
+            from openai import AsyncOpenAI  # noqa: PLC0415 - slow, and not always needed
+
+            # At DEBUG the SDK prints whole prompts.
+            logging.getLogger("openai").setLevel(logging.WARNING)
+            logging.getLogger("httpx2").setLevel(logging.WARNING)
+            self._sdk = AsyncOpenAI(
+                api_key=self._key,
+                base_url=self._base_url,
+                timeout=self._timeout,
+                max_retries=0,
+            )
+        return self._sdk
+
+    def _sdk_error(self) -> type[Exception]:
+        """The base of the SDK's errors."""
+        from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
+
+        return OpenAIError
+
+
+def lacks_responses(error: Exception) -> bool:
+    """Whether the error says that this address has no Responses API.
+
+    Never for a refused key, a rate limit or a failing server, and not for a model that is unknown.
+    """
+    status = dig(error, "status_code")
+    if status in _NO_SUCH_METHOD:
+        return "model" not in code_of(error)
+    return status in _MAYBE_UNSUPPORTED and bool(_UNSUPPORTED.search(str(error)))

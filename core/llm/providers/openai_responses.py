@@ -1,0 +1,148 @@
+"""OpenAI's Responses API: what is sent, and how its stream is read."""
+
+from typing import Any
+
+from core.capabilities import Capability
+from core.llm.prices import output_reserve
+from core.llm.prompt_text import pieces
+from core.llm.providers.failures import (
+    cut_off,
+    ended_early,
+    from_code,
+    refused,
+)
+from core.llm.providers.reading import count, dig, items, money, words
+from core.llm.providers.schema_text import in_words
+from core.models import Usage
+from core.request import ModelRequest
+
+
+def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """What to send.
+
+    Nothing is stored at the vendor. Where it caches by marked places, the places are marked and
+    its own choice (after the last message, which is never shared) is switched off.
+    """
+    params: dict[str, Any] = {
+        "model": request.model,
+        "input": [{"role": "user", "content": _content(request, limits)}],
+        "max_output_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
+        "store": False,
+    }
+    if request.system:
+        params["instructions"] = request.system
+    if limits.sampling and request.temperature is not None:
+        params["temperature"] = request.temperature
+    if request.effort in limits.efforts:
+        params["reasoning"] = {"effort": limits.efforts[request.effort]}
+    return params | _caching(request, limits) | _form(request, limits)
+
+
+def _content(request: ModelRequest, limits: Capability) -> list[dict[str, Any]]:
+    """The prompt in pieces."""
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if limits.cache == "explicit" else {}
+    content = [
+        {"type": "input_text", "text": piece.text, **(mark if piece.breakpoint else {})}
+        for piece in pieces(request)
+    ]
+    if request.answer and limits.answers != "strict":
+        content.append({"type": "input_text", "text": in_words(request.answer)})
+    return content
+
+
+def _caching(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """Which cache to use, for models that take such fields."""
+    if limits.cache == "none":
+        return {}
+    params: dict[str, Any] = {"prompt_cache_key": request.cache_key} if request.cache_key else {}
+    if limits.cache == "explicit":
+        params["prompt_cache_options"] = {"mode": "explicit"}
+    return params
+
+
+def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+    """The form of a structured answer."""
+    if not request.answer or limits.answers == "prompt":
+        return {}
+    if limits.answers == "object":
+        return {"text": {"format": {"type": "json_object"}}}
+    form = {
+        "type": "json_schema",
+        "name": request.answer.name,
+        "schema": dict(request.answer.schema),
+        "strict": True,
+    }
+    return {"text": {"format": form}}
+
+
+class ResponsesReading:
+    """A reply of the Responses API while it arrives."""
+
+    def __init__(self, vendor: str) -> None:
+        self.vendor = vendor
+        self.model = ""
+        self._deltas: list[str] = []
+        self._response: object = None
+
+    def take(self, event: object) -> bool:
+        """Add one event of the stream.
+
+        Raises:
+            ProviderError: The event says that the reply failed.
+        """
+        kind = words(event, "type")
+        if kind == "error":
+            raise from_code(self.vendor, words(event, "code") or words(event, "error", "code"))
+        if kind == "response.output_text.delta":
+            self._deltas.append(words(event, "delta"))
+        if kind in {"response.completed", "response.incomplete", "response.failed"}:
+            self._response = dig(event, "response")
+            self.model = words(self._response, "model")
+        return kind.startswith("response.output_") or kind.endswith(".delta")
+
+    def usage(self) -> Usage:
+        """What was reported; cached input is part of the input."""
+        found = dig(self._response, "usage")
+        return Usage(
+            input_tokens=count(found, "input_tokens"),
+            output_tokens=count(found, "output_tokens"),
+            cached_tokens=count(found, "input_tokens_details", "cached_tokens"),
+            written_tokens=count(found, "input_tokens_details", "cache_write_tokens"),
+            reasoning_tokens=count(found, "output_tokens_details", "reasoning_tokens"),
+            cost=money(found, "cost"),
+            attempts=1,
+        )
+
+    def text(self) -> str:
+        """The text of the complete reply.
+
+        Raises:
+            ProviderError: It failed, is refused or cut off, or the stream just ended.
+        """
+        match words(self._response, "status"):
+            case "completed":
+                return self._whole()
+            case "incomplete":
+                raise self._incomplete()
+            case "failed":
+                raise from_code(self.vendor, words(self._response, "error", "code"))
+            case _:
+                raise ended_early(self.vendor)
+
+    def _incomplete(self) -> Exception:
+        """Why the reply is not complete."""
+        reason = words(self._response, "incomplete_details", "reason")
+        return refused(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
+
+    def _whole(self) -> str:
+        """The text in the final event; compatible servers may only have sent it in pieces."""
+        content = [
+            part
+            for item in items(self._response, "output")
+            if words(item, "type") == "message"
+            for part in items(item, "content")
+        ]
+        if any(words(part, "type") == "refusal" for part in content):
+            raise refused(self.vendor)
+        texts = [words(part, "text") for part in content if words(part, "type") == "output_text"]
+        return "".join(texts or self._deltas)

@@ -1,0 +1,133 @@
+"""Which providers there are, how each is built, and which one serves when nothing is said."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from core.capabilities import Record
+from core.errors import ConfigurationBroken, ProviderError
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.offline import OfflineProvider
+from core.llm.providers.ollama import OllamaProvider
+from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
+from core.llm.providers.openai_chat import ChatDialect
+from core.ports import ModelProvider
+
+#: Builds a provider from its key, its address and settings' records of capabilities.
+Build = Callable[[str, str | None, tuple[Record, ...]], ModelProvider]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """Which model does what, when settings do not say."""
+
+    agent: str
+    summary: str
+    judge: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A provider and its models."""
+
+    provider: str
+    models: Models
+
+
+#: The models of each provider; Ollama has what was pulled.
+DEFAULT_MODELS: Mapping[str, Models] = {
+    "anthropic": Models(
+        agent="claude-sonnet-5-5", summary="claude-haiku-5-5", judge="claude-sonnet-5-5"
+    ),
+    "openai": Models(agent="gpt-6.1-terra", summary="gpt-6-luna", judge="gpt-6.1-terra"),
+    "openrouter": Models(
+        agent="anthropic/claude-sonnet-5.5",
+        summary="openai/gpt-6-luna",
+        judge="anthropic/claude-sonnet-5.5",
+    ),
+    "moonshot": Models(agent="kimi-k3.1-pro", summary="kimi-k3.1-pro", judge="kimi-k3.1-pro"),
+    "offline": Models(
+        agent="offline-checklists", summary="offline-checklists", judge="offline-checklists"
+    ),
+}
+#: Providers that need a key, in the order they are chosen.
+KEYED = ("anthropic", "openai", "openrouter", "moonshot")
+#: Any address that speaks like OpenAI; it needs an address and perhaps a key.
+COMPATIBLE = "compatible"
+_KEYLESS = "none"
+
+
+def _openai_like(dialect: Dialect) -> Build:
+    """How a provider that speaks like OpenAI is built."""
+    return lambda key, url, records: OpenAIProvider(key, url, dialect=dialect, records=records)
+
+
+def _compatible(key: str, url: str | None, records: tuple[Record, ...]) -> ModelProvider:
+    """A provider at any address that speaks like OpenAI."""
+    if not url:
+        raise ConfigurationBroken(f"The provider {COMPATIBLE!r} needs an address (base URL).")
+    chat = ChatDialect(vendor="The server")
+    dialect = replace(OPENAI, name=COMPATIBLE, base_url=url, chat=chat)
+    return OpenAIProvider(key or _KEYLESS, url, dialect=dialect, records=records)
+
+
+_BUILDS: Mapping[str, Build] = {
+    "anthropic": lambda key, url, records: AnthropicProvider(key, url, records=records),
+    "openai": _openai_like(OPENAI),
+    "openrouter": _openai_like(OPENROUTER),
+    "moonshot": _openai_like(MOONSHOT),
+    COMPATIBLE: _compatible,
+    "ollama": lambda _key, url, records: OllamaProvider(url, records=records),
+    "offline": lambda _key, _url, _records: OfflineProvider(),
+}
+#: Names that settings may use.
+PROVIDER_NAMES = tuple(_BUILDS)
+
+
+def build(
+    name: str, key: str = "", base_url: str | None = None, records: tuple[Record, ...] = ()
+) -> ModelProvider:
+    """The provider of this name; nothing is sent and no SDK is loaded yet.
+
+    Args:
+        name: One of `PROVIDER_NAMES`.
+        key: The API key, where one is needed.
+        base_url: An address other than the vendor's own.
+        records: Settings' own records of capabilities.
+
+    Raises:
+        ConfigurationBroken: There is no such provider, or its address is missing.
+    """
+    if name not in _BUILDS:
+        known = ", ".join(PROVIDER_NAMES)
+        raise ConfigurationBroken(f"There is no provider {name!r}; there are {known}.")
+    return _BUILDS[name](key, base_url, records)
+
+
+async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choice:
+    """The provider to use when settings name none.
+
+    The first one whose key is set; else Ollama, if it answers and has a model; else `offline`.
+
+    Args:
+        keys: API keys by provider.
+        ollama_url: Where Ollama may listen; None: where it does by default.
+    """
+    keyed = next((name for name in KEYED if keys.get(name)), None)
+    if keyed:
+        return Choice(provider=keyed, models=DEFAULT_MODELS[keyed])
+    model = await _ollama_model(ollama_url)
+    if model:
+        return Choice(provider="ollama", models=Models(agent=model, summary=model, judge=model))
+    return Choice(provider="offline", models=DEFAULT_MODELS["offline"])
+
+
+async def _ollama_model(url: str | None) -> str | None:
+    """The newest model Ollama has that can write; None when it does not answer."""
+    ollama = OllamaProvider(url)
+    try:
+        names = await ollama.models()
+    except ProviderError:
+        return None
+    finally:
+        await ollama.close()
+    return next((name for name in names if "embed" not in name.lower()), None)

@@ -1,0 +1,193 @@
+"""A reply as the pieces each vendor's protocol sends it in."""
+
+import json
+from typing import Any
+
+from core.llm.providers.testing.script import Counts, Ending, Say
+
+_RESPONSES_ENDINGS = {Ending.WHOLE: "completed", Ending.LENGTH: "incomplete"}
+_CHAT_ENDINGS = {Ending.WHOLE: "stop", Ending.LENGTH: "length", Ending.REFUSAL: "content_filter"}
+_MESSAGES_ENDINGS = {
+    Ending.WHOLE: "end_turn",
+    Ending.LENGTH: "max_tokens",
+    Ending.REFUSAL: "refusal",
+}
+_OLLAMA_ENDINGS = {Ending.WHOLE: "stop", Ending.LENGTH: "length", Ending.REFUSAL: "stop"}
+
+#: A JSON object on its way.
+Body = dict[str, Any]
+
+GARBAGE = "{this is no JSON"
+
+
+def frames(path: str, say: Say, model: str) -> list[bytes]:
+    """The pieces of a reply, in order, for the protocol that is spoken at this path.
+
+    Raises:
+        KeyError: No vendor speaks anything there.
+    """
+    makers = {
+        "/v1/messages": _messages,
+        "/v1/responses": _responses,
+        "/v1/chat/completions": _chat,
+        "/api/chat": _ollama,
+    }
+    return makers[path](say, model)
+
+
+def broken_frame(path: str) -> bytes:
+    """A piece that cannot be read."""
+    if path == "/api/chat":
+        return f"{GARBAGE}\n".encode()
+    return f"event: content_block_delta\ndata: {GARBAGE}\n\n".encode()
+
+
+def overload_frame(path: str) -> bytes:
+    """A piece that says in the middle of a reply that the server is overloaded."""
+    error = {"type": "overloaded_error", "code": "overloaded_error", "message": "Overloaded"}
+    if path == "/api/chat":
+        return json.dumps({"error": "overloaded"}).encode() + b"\n"
+    return _event({"type": "error", "error": error}, name="error")
+
+
+def _halves(text: str) -> list[str]:
+    """The text in two pieces."""
+    middle = len(text) // 2
+    return [text[:middle], text[middle:]]
+
+
+def _event(body: Body, name: str = "") -> bytes:
+    """One server-sent event."""
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {json.dumps(body)}\n\n".encode()
+
+
+def _messages(say: Say, model: str) -> list[bytes]:
+    """Anthropic's Messages API."""
+    bodies: list[Body] = [_message_start(say.counts, model)]
+    if say.thinking:
+        delta = {"type": "thinking_delta", "thinking": say.thinking}
+        bodies += _block({"type": "thinking", "thinking": "", "signature": ""}, [delta], 0)
+    deltas = [{"type": "text_delta", "text": piece} for piece in _halves(say.text)]
+    bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
+    counts = say.counts
+    thought = {"thinking_tokens": counts.reasoning} if counts else None
+    usage = {"output_tokens": counts.output, "output_tokens_details": thought} if counts else None
+    stop = {"stop_reason": _MESSAGES_ENDINGS[say.ending], "stop_sequence": None}
+    bodies += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
+    return [_event(body, name=str(body["type"])) for body in bodies]
+
+
+def _message_start(counts: Counts | None, model: str) -> Body:
+    """The first event, which reports the input."""
+    usage = counts and {
+        "input_tokens": counts.input - counts.cached - counts.written,
+        "cache_read_input_tokens": counts.cached,
+        "cache_creation_input_tokens": counts.written,
+        "output_tokens": 1,
+    }
+    message: Body = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [],
+    }
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": usage}
+    return {"type": "message_start", "message": message}
+
+
+def _block(start: Body, deltas: list[Body], index: int) -> list[Body]:
+    """The events of one content block."""
+    return [
+        {"type": "content_block_start", "index": index, "content_block": start},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+def _responses(say: Say, model: str) -> list[bytes]:
+    """OpenAI's Responses API."""
+    bodies = [{"type": "response.created", "response": _response(say, model, status="in_progress")}]
+    bodies += [
+        {"type": "response.output_text.delta", "item_id": "m", "delta": piece}
+        for piece in _halves(say.text)
+    ]
+    status = _RESPONSES_ENDINGS.get(say.ending, "completed")
+    final = _response(say, model, status=status)
+    bodies.append({"type": f"response.{status}", "response": final})
+    numbered = [body | {"sequence_number": at} for at, body in enumerate(bodies)]
+    return [_event(body, name=str(body["type"])) for body in numbered]
+
+
+def _response(say: Say, model: str, *, status: str) -> Body:
+    """The object that the first and the last event carry."""
+    body: Body = {"id": "resp_1", "object": "response", "model": model, "status": status}
+    if status == "in_progress":
+        return body | {"output": [], "usage": None}
+    part: Body = {"type": "output_text", "text": say.text, "annotations": []}
+    if say.ending is Ending.REFUSAL:
+        part = {"type": "refusal", "refusal": "I will not."}
+    message: Body = {"type": "message", "id": "m", "role": "assistant", "content": [part]}
+    reasoning: list[Body] = (
+        [{"type": "reasoning", "id": "r", "summary": []}] if say.thinking else []
+    )
+    cut = {"reason": "max_output_tokens"} if say.ending is Ending.LENGTH else None
+    usage = _response_usage(say.counts)
+    return body | {"output": [*reasoning, message], "incomplete_details": cut, "usage": usage}
+
+
+def _response_usage(counts: Counts | None) -> Body | None:
+    """The figures as Responses report them."""
+    return counts and {
+        "input_tokens": counts.input,
+        "input_tokens_details": {
+            "cached_tokens": counts.cached,
+            "cache_write_tokens": counts.written,
+        },
+        "output_tokens": counts.output,
+        "output_tokens_details": {"reasoning_tokens": counts.reasoning},
+        "total_tokens": counts.input + counts.output,
+    }
+
+
+def _chat(say: Say, model: str) -> list[bytes]:
+    """The Chat Completions API."""
+    base = {"id": "chatcmpl_1", "object": "chat.completion.chunk", "created": 1, "model": model}
+    deltas: list[Body] = [{"content": piece} for piece in _halves(say.text)]
+    if say.ending is Ending.REFUSAL:
+        deltas.append({"refusal": "I will not."})
+    choices: list[Body] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": _CHAT_ENDINGS[say.ending]})
+    bodies: list[Body] = [base | {"choices": [choice], "usage": None} for choice in choices]
+    bodies.append(base | {"choices": [], "usage": _chat_usage(say)})
+    return [*(_event(body) for body in bodies), b"data: [DONE]\n\n"]
+
+
+def _chat_usage(say: Say) -> Body | None:
+    """The figures as Chat Completions report them."""
+    counts = say.counts
+    return counts and {
+        "prompt_tokens": counts.input,
+        "prompt_tokens_details": {
+            "cached_tokens": counts.cached,
+            "cache_write_tokens": counts.written,
+        },
+        "completion_tokens": counts.output,
+        "completion_tokens_details": {"reasoning_tokens": counts.reasoning},
+        "total_tokens": counts.input + counts.output,
+        "cost": say.cost,
+    }
+
+
+def _ollama(say: Say, model: str) -> list[bytes]:
+    """Ollama's native API."""
+    bodies: list[Body] = [
+        {"model": model, "message": {"role": "assistant", "content": piece}, "done": False}
+        for piece in _halves(say.text)
+    ]
+    last: Body = {"model": model, "message": {"role": "assistant", "content": ""}}
+    last |= {"done": True, "done_reason": _OLLAMA_ENDINGS[say.ending]}
+    if say.counts:
+        last |= {"prompt_eval_count": say.counts.input, "eval_count": say.counts.output}
+    return [json.dumps(body).encode() + b"\n" for body in [*bodies, last]]

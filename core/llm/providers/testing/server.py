@@ -1,0 +1,169 @@
+"""A vendor's server on the loopback: real HTTP, answers by script, remembers what it was asked."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Self
+from urllib.parse import urlsplit
+
+from core.llm.providers.testing.frames import broken_frame, frames, overload_frame
+from core.llm.providers.testing.script import Asked, Fault, Reject, Say
+
+#: Says what to answer to a request.
+Script = Callable[[Asked], Say | Reject]
+
+
+def always(answer: Say | Reject) -> Script:
+    """The same answer to every request."""
+    return lambda _asked: answer
+
+
+def in_turn(*answers: Say | Reject) -> Script:
+    """One answer after the other; the last one again and again."""
+    left = list(answers)
+    return lambda _asked: left.pop(0) if len(left) > 1 else left[0]
+
+
+class Vendor:
+    """Speaks Messages, Responses, Chat Completions and Ollama's protocol, each at its own path."""
+
+    def __init__(self, script: Script | None = None) -> None:
+        """Take the script; without one every reply is a good one."""
+        self.script = script or always(Say())
+        self.asked: list[Asked] = []
+        #: Replies under way now, and the most there ever were.
+        self.busy = 0
+        self.busiest = 0
+        self._closing = asyncio.Event()
+        self._arrival = asyncio.Condition()
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a path."""
+        if self._server is None:
+            raise RuntimeError("The server is not running.")
+        port = self._server.sockets[0].getsockname()[1]
+        return f"http://127.0.0.1:{port}"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing.set()
+        if self._server:
+            self._server.close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def asked_for(self, times: int) -> None:
+        """Wait until so many requests have arrived."""
+        async with self._arrival:
+            await self._arrival.wait_for(lambda: len(self.asked) >= times)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection's only request."""
+        task = asyncio.current_task()
+        if task:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        try:
+            await self._answer(await _read(reader), writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client gave up, as clients do
+        finally:
+            writer.close()
+
+    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+        """Answer as the script says."""
+        async with self._arrival:
+            self.asked.append(asked)
+            self._arrival.notify_all()
+        answer = self.script(asked)
+        if isinstance(answer, Reject):
+            await _reject(writer, answer)
+            return
+        self.busy += 1
+        self.busiest = max(self.busiest, self.busy)
+        try:
+            await self._stream(writer, asked, answer)
+        finally:
+            self.busy -= 1
+
+    async def _stream(self, writer: asyncio.StreamWriter, asked: Asked, say: Say) -> None:
+        """Send a reply piece by piece, up to its fault."""
+        await self._pause(say.wait)
+        await _head(writer, asked.path)
+        pieces = frames(asked.path, say, str(asked.body.get("model", "")))
+        whole = say.fault is Fault.NONE
+        for piece in pieces if whole else pieces[: max(1, len(pieces) // 2)]:
+            await _chunk(writer, piece)
+            await self._pause(say.pace)
+        await self._fail(writer, asked.path, say.fault)
+
+    async def _fail(self, writer: asyncio.StreamWriter, path: str, fault: Fault) -> None:
+        """End the stream, well or badly."""
+        match fault:
+            case Fault.CUT:
+                writer.transport.abort()
+                return
+            case Fault.STALL:
+                await self._closing.wait()
+                return
+            case Fault.GARBAGE:
+                await _chunk(writer, broken_frame(path))
+            case Fault.OVERLOAD:
+                await _chunk(writer, overload_frame(path))
+            case Fault.NONE | Fault.EARLY:
+                pass
+        await _chunk(writer, b"")
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but not longer than the server lives."""
+        if seconds:
+            waiting = asyncio.ensure_future(self._closing.wait())
+            await asyncio.wait({waiting}, timeout=seconds)
+            waiting.cancel()
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked:
+    """One HTTP request."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    first, *lines = head.strip().split("\r\n")
+    pairs = (line.partition(":") for line in lines)
+    headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Asked(
+        path=urlsplit(first.split()[1]).path,
+        headers=headers,
+        body=json.loads(body) if body else {},
+        at=asyncio.get_running_loop().time(),
+    )
+
+
+async def _reject(writer: asyncio.StreamWriter, answer: Reject) -> None:
+    """An answer that is no stream."""
+    error = {"type": answer.code or None, "code": answer.code or None, "message": answer.message}
+    body = json.dumps({"type": "error", "error": error}) if answer.body is None else answer.body
+    content = body.encode()
+    lines = [f"HTTP/1.1 {answer.status} Scripted", "content-type: application/json"]
+    lines += [f"{name}: {value}" for name, value in answer.headers.items()]
+    lines += [f"content-length: {len(content)}", "connection: close", "", ""]
+    writer.write("\r\n".join(lines).encode() + content)
+    await writer.drain()
+
+
+async def _head(writer: asyncio.StreamWriter, path: str) -> None:
+    """The head of a stream."""
+    kind = "application/x-ndjson" if path == "/api/chat" else "text/event-stream"
+    lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
+    lines += ["x-request-id: req_42", "request-id: req_42", "connection: close", "", ""]
+    writer.write("\r\n".join(lines).encode())
+    await writer.drain()
+
+
+async def _chunk(writer: asyncio.StreamWriter, piece: bytes) -> None:
+    """One piece of a stream; an empty one ends it."""
+    writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+    await writer.drain()

@@ -1,0 +1,106 @@
+"""How large a request is and what it may cost, learning from what models report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+
+from core.capabilities import Capability, Record, capability
+from core.llm.cache_warmup import beginning_keys
+from core.llm.fitting import fitted
+from core.llm.prices import Prices, corrected, estimate_tokens, output_reserve, worst_cost
+from core.llm.prompt_text import pieces, prompt_text
+from core.models import Usage
+from core.request import ModelRequest
+
+
+class Measure:
+    """Sizes requests for each model."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        """Take settings' own records of capabilities.
+
+        Raises:
+            ValueError: One has a field that does not exist or a value that does not fit.
+        """
+        capability("", "", records)
+        self._factors: dict[tuple[str, str], float] = {}
+        self._records = tuple(records)
+        self._known: dict[tuple[str, str], Capability] = {}
+
+    def capability(self, provider: str, model: str) -> Capability:
+        """What the model can take."""
+        key = (provider, model)
+        if key not in self._known:
+            self._known[key] = capability(provider, model, self._records)
+        return self._known[key]
+
+    def tokens(self, provider: str, model: str, text: str) -> int:
+        """About how many tokens the model makes of the text."""
+        factor = self._factors.get((provider, model))
+        return estimate_tokens(text, factor or self.capability(provider, model).token_factor)
+
+    def learn(self, provider: str, request: ModelRequest, usage: Usage) -> None:
+        """Correct the estimate by what a reply reported."""
+        key = (provider, request.model)
+        factor = self._factors.get(key) or self.capability(*key).token_factor
+        estimated = self.tokens(*key, prompt_text(request))
+        self._factors[key] = corrected(factor, estimated, usage.input_tokens)
+
+    def worst(self, provider: str, request: ModelRequest, prices: Prices) -> Decimal | None:
+        """The most one attempt can cost; None when the price is unknown."""
+        limits = self.capability(provider, request.model)
+        if limits.local:
+            return Decimal(0)
+        tokens_in = self.tokens(provider, request.model, prompt_text(request))
+        tokens_out = output_reserve(limits, request.max_output_tokens, request.effort)
+        return worst_cost(provider, request.model, (tokens_in, tokens_out), prices)
+
+    def filled(self, provider: str, request: ModelRequest, text: str, usage: Usage) -> Usage:
+        """The usage, estimated where the provider did not report any."""
+        if usage.input_tokens or usage.output_tokens or usage.cost is not None:
+            return usage
+        found = {
+            "input_tokens": self.tokens(provider, request.model, prompt_text(request)),
+            "output_tokens": self.tokens(provider, request.model, text),
+        }
+        return usage.model_copy(update=found)
+
+    def fitted(self, provider: str, request: ModelRequest) -> ModelRequest:
+        """The request, its spare parts shortened where the model's context is too small.
+
+        It says how long it was found to be, so that a provider that has to know, too, does not
+        come to another result.
+
+        Raises:
+            LimitReached: It does not fit even then.
+        """
+        limits = self.capability(provider, request.model)
+        tokens = partial(self.tokens, provider, request.model)
+        short = fitted(request, limits, tokens)
+        return replace(short, prompt_tokens=tokens(prompt_text(short)))
+
+    def beginnings(self, provider: str, request: ModelRequest) -> dict[str, int]:
+        """The beginnings the vendor will cache for others: key → tokens, shortest first.
+
+        None if it caches none, or not by marked places.
+        """
+        limits = self.capability(provider, request.model)
+        if limits.cache != "explicit" or not request.cache_key:
+            return {}
+        cut = pieces(request)
+        last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
+        texts = [request.system, *(piece.text for piece in cut[: last + 1])]
+        scope = (provider, request.model, request.effort, request.cache_key, _form(request))
+        keys = beginning_keys("\0".join(scope), texts)[1:]
+        sizes = [
+            self.tokens(provider, request.model, "".join(texts[: at + 2]))
+            for at in range(len(keys))
+        ]
+        found = zip(keys, sizes, strict=True)
+        return {key: size for key, size in found if size >= limits.cache_min_tokens}
+
+
+def _form(request: ModelRequest) -> str:
+    """The name of the answer's form: another form is another beginning."""
+    return request.answer.name if request.answer else ""

@@ -1,0 +1,1 @@
+"""What comes next and what counts: schedule, formats, history, votes, facts. Pure."""

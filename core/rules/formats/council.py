@@ -1,0 +1,193 @@
+"""Format `council`: seven phases, from isolated gathering to the vote.
+
+gather (isolated) → plan (the others' gathering, not its own) → formulate (own in full, others to be
+shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
+rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
+Source of the phases: Quorum's "Deliberation V2".
+"""
+
+from collections.abc import Mapping, Sequence
+
+from core.models import Act, Contribution, Debate, Turn
+from core.request import Part, PartKind, numbered
+from core.rules import convergence
+
+NAME = "council"
+MOST_ROUNDS = 1
+PHASES: tuple[Act, ...] = (
+    Act.GATHER,
+    Act.PLAN,
+    Act.FORMULATE,
+    Act.DEBATE,
+    Act.ADJUST,
+    Act.REBUTTAL,
+)
+#: An agent without one of these has nothing to go on with.
+_VITAL = frozenset({Act.GATHER, Act.FORMULATE})
+#: What a position is, the newest first.
+_POSITIONS = (Act.ADJUST, Act.FORMULATE, Act.GATHER)
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Turns whose inputs exist and which have no outcome yet. The council has one round."""
+    del rounds
+    turns = (turn for act in PHASES for turn in _phase(debate, act))
+    return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def planned(debate: Debate, number: int) -> Sequence[Turn]:
+    """Every turn of the council, as far as can be foreseen."""
+    if number > 1:
+        return ()
+    acts = PHASES[:-1] if _converged(debate) else PHASES
+    return tuple(_turn(act, agent) for act in acts for agent in alive(debate))
+
+
+def alive(debate: Debate) -> Sequence[str]:
+    """Ids of agents that can still speak."""
+    lost = {f.turn.agent for f in debate.failures.values() if f.turn.act in _VITAL}
+    lost |= debate.refused.keys()
+    return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
+
+
+def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
+    """The newest position of every agent: adjusted, else as formulated, else as gathered."""
+    del upto  # there is one round
+    found = {agent.id: _newest(debate, agent.id) for agent in debate.setup.agents}
+    return {agent: position for agent, position in found.items() if position}
+
+
+def drafts(debate: Debate) -> Mapping[str, Contribution]:
+    """The positions taken in isolation; empty while one can still come."""
+    if not _all_done(debate, Act.GATHER):
+        return {}
+    made = {agent.id: _made(debate, Act.GATHER, agent.id) for agent in debate.setup.agents}
+    return {agent: draft for agent, draft in made.items() if draft}
+
+
+def carried_over(debate: Debate, turn: Turn) -> Contribution | None:
+    """The formulated position where nobody criticised it."""
+    if turn.act is Act.ADJUST and not _others(debate, Act.DEBATE, turn.agent):
+        return _made(debate, Act.FORMULATE, turn.agent)
+    return None
+
+
+def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What this turn is about: own texts in full, the others' shortened first."""
+    me = turn.agent
+    match turn.act:
+        case Act.PLAN:
+            return _texts(debate, Act.GATHER, me, "Findings of the others")
+        case Act.FORMULATE:
+            return (*_own(debate, me, Act.GATHER, Act.PLAN), *_gathered(debate, me))
+        case Act.DEBATE:
+            return _named_positions(debate, Act.FORMULATE, me)
+        case Act.ADJUST:
+            critiques = _texts(
+                debate, Act.DEBATE, me, "Answers of the council", kind=PartKind.CRITIQUE
+            )
+            return (*_own(debate, me, Act.FORMULATE), *critiques)
+        case Act.REBUTTAL:
+            return (*_own(debate, me, Act.DEBATE), *_named_positions(debate, Act.ADJUST, me))
+        case _:
+            return ()
+
+
+def longest_chain(rounds: int) -> int:
+    """One turn per phase."""
+    del rounds
+    return len(PHASES)
+
+
+def letter(debate: Debate, agent: str) -> str:
+    """The neutral name a position goes by between agents: A, B, C and so on."""
+    return chr(ord("A") + [other.id for other in debate.setup.agents].index(agent))
+
+
+def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
+    """The turns of a phase whose inputs exist, done or not."""
+    agents = alive(debate)
+    match act:
+        case Act.GATHER:
+            return [_turn(act, agent.id) for agent in debate.setup.agents]
+        case Act.PLAN:
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.GATHER, but=a)]
+        case Act.FORMULATE:
+            return [_turn(act, a) for a in agents if debate.is_done(_turn(Act.PLAN, a))]
+        case Act.REBUTTAL if _converged(debate):
+            return []
+        case _:
+            before = PHASES[PHASES.index(act) - 1]
+            return [_turn(act, a) for a in agents if _all_done(debate, before)]
+
+
+def _converged(debate: Debate) -> bool:
+    """Whether the adjusted positions agree so far that a rebuttal would add nothing."""
+    if not _all_done(debate, Act.ADJUST):
+        return False
+    texts = [position.text for position in positions(debate).values()]
+    return convergence.likeness(texts) >= debate.setup.termination.threshold
+
+
+def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:
+    """Whether every agent that can still take this turn has; at least one must have."""
+    agents = [agent for agent in alive(debate) if agent != but]
+    return bool(agents) and all(debate.is_done(_turn(act, agent)) for agent in agents)
+
+
+def _newest(debate: Debate, agent: str) -> Contribution | None:
+    made = (_made(debate, act, agent) for act in _POSITIONS)
+    return next((position for position in made if position), None)
+
+
+def _turn(act: Act, agent: str) -> Turn:
+    return Turn(act=act, round=1, agent=agent)
+
+
+def _made(debate: Debate, act: Act, agent: str) -> Contribution | None:
+    return debate.contributions.get(_turn(act, agent).key)
+
+
+def _others(debate: Debate, act: Act, me: str) -> Sequence[Contribution]:
+    agents = (agent.id for agent in debate.setup.agents if agent.id != me)
+    return [made for agent in agents if (made := _made(debate, act, agent))]
+
+
+def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
+    made = [(act, _made(debate, act, me)) for act in acts]
+    labels = {
+        Act.GATHER: "What you found",
+        Act.DEBATE: "Your answers to the others",
+        Act.FORMULATE: "Your position",
+    }
+    return [
+        Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)
+        for act, own in made
+        if own
+    ]
+
+
+def _texts(
+    debate: Debate, act: Act, me: str, label: str, *, kind: PartKind = PartKind.OTHER
+) -> Sequence[Part]:
+    return numbered(kind, label, [made.text for made in _others(debate, act, me)])
+
+
+def _gathered(debate: Debate, me: str) -> Sequence[Part]:
+    return _texts(debate, Act.GATHER, me, "Findings of the others")
+
+
+def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:
+    """The others' positions under their neutral names, so that each can be answered by name."""
+    agents = [agent.id for agent in debate.setup.agents if agent.id != me]
+    found = [(agent, _made(debate, act, agent) or _newest(debate, agent)) for agent in agents]
+    return [
+        Part(
+            kind=PartKind.POSITION,
+            label=f"Position {letter(debate, agent)}",
+            text=position.text,
+            spare=2,
+        )
+        for agent, position in found
+        if position
+    ]

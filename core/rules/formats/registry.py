@@ -1,0 +1,83 @@
+"""All formats by name, and what a format is.
+
+To add a format: one module with the functions of `Format`, its prompts, one line in `FORMATS`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from core.models import Act, Contribution, Debate, Turn
+from core.request import Part
+from core.rules.formats import council, critique, panel
+
+
+class Format(Protocol):
+    """A format is a module of pure functions over a debate."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802 - a module's constant
+        """What settings and people call it."""
+        ...
+
+    @property
+    def PHASES(self) -> tuple[Act, ...]:  # noqa: N802 - a module's constant
+        """The acts of one round, in reading order."""
+        ...
+
+    @property
+    def MOST_ROUNDS(self) -> int:  # noqa: N802 - a module's constant
+        """It never takes more rounds than this."""
+        ...
+
+    def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
+        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
+        ...
+
+    def planned(self, debate: Debate, number: int) -> Sequence[Turn]:
+        """Every turn of a round, as far as can be foreseen."""
+        ...
+
+    def alive(self, debate: Debate) -> Sequence[str]:
+        """Ids of agents that can still speak."""
+        ...
+
+    def positions(self, debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
+        """The newest position of every agent that has one; only rounds up to `upto` count."""
+        ...
+
+    def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
+        """The positions taken in isolation; empty while one can still come."""
+        ...
+
+    def sees(self, debate: Debate, turn: Turn) -> Sequence[Part]:
+        """What this turn is about, beyond what every prompt holds."""
+        ...
+
+    def carried_over(self, debate: Debate, turn: Turn) -> Contribution | None:
+        """What this turn takes over without asking a model."""
+        ...
+
+    def longest_chain(self, rounds: int) -> int:
+        """Turns of so many rounds that must follow one another."""
+        ...
+
+
+FORMATS: Mapping[str, Format] = {
+    critique.NAME: critique,
+    council.NAME: council,
+    panel.NAME: panel,
+}
+
+
+def format_of(debate: Debate) -> Format:
+    """The format this debate is held in.
+
+    Raises:
+        KeyError: No format has this name.
+    """
+    return FORMATS[debate.setup.format]
+
+
+def turns_ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """The format's own turns of the first `rounds` rounds that can be taken now."""
+    return debate.once(("turns", rounds), lambda: format_of(debate).ready(debate, rounds))

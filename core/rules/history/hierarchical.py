@@ -1,0 +1,139 @@
+"""Strategy `hierarchical`: long contributions, then rounds, then the debate so far are summed up.
+
+A contribution at or over the threshold is condensed as soon as it is made; a round's summary is
+made from its condensed contributions; from the fourth round on, all earlier rounds are one text.
+"""
+
+from collections.abc import Sequence
+
+from core.models import (
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    SummaryKind,
+    Turn,
+)
+from core.request import Part, PartKind
+from core.rules.history import rounds as by_round
+from core.rules.history.material import Material, StandIn, in_characters
+from core.rules.history.rules_in_force import rules_of
+from core.rules.history.told import as_text, is_complete, is_foreseen, round_of, rounds_over
+
+METHOD = ContextMethod.HIERARCHICAL
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = True
+#: From this many summed-up rounds on they become one text.
+DEBATE_AFTER = 3
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Long contributions to condense, finished rounds and the debate to sum up."""
+    turns = (*_contributions(debate), *_finished(debate, rounds), *_so_far(debate, rounds))
+    return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def lacks(debate: Debate, turn: Turn) -> bool:
+    """As with `rounds`: only the summary of the round before the last one is waited for."""
+    return by_round.lacks(debate, turn)
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """A long contribution, a round of condensed ones, or all rounds so far."""
+    if turn == by_round.summary_turn(turn.round):
+        said = [condensed(debate, made) for made in round_of(debate, turn.round)]
+        return by_round.of_round(debate, turn.round, said, METHOD)
+    if turn == debate_turn(turn.round):
+        return by_round.of_rounds(debate, turn.round, METHOD)
+    made = debate.contributions.get(turn.target or "")
+    return _of_contribution(debate, made) if made else None
+
+
+def history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The debate so far, the rounds since, and the last round with its long texts condensed."""
+    last = [condensed(debate, made) for made in round_of(debate, turn.round - 1)]
+    older = _older(debate, turn.round - 1)
+    if not last:
+        return older
+    over = is_complete(debate, turn.round - 1)
+    label = f"Round {turn.round - 1}{'' if over else ' so far'}"
+    text = as_text(debate, last)
+    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, spare=4))
+
+
+def condensed(debate: Debate, made: Contribution) -> Contribution:
+    """The contribution with its summary for its text, where there is one."""
+    summary = debate.summaries.get(contribution_turn(made).key)
+    return made.model_copy(update={"text": summary.text}) if summary else made
+
+
+def contribution_turn(made: Contribution) -> Turn:
+    """The turn on which a contribution is condensed."""
+    return Turn(
+        act=Act.SUMMARY,
+        round=made.turn.round,
+        agent=SUMMARIZER,
+        target=made.turn.key,
+    )
+
+
+def debate_turn(number: int) -> Turn:
+    """The turn on which all rounds up to that one are summed up."""
+    return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target="debate")
+
+
+def _of_contribution(debate: Debate, made: Contribution) -> Material:
+    """It may have half of what a whole history may; uncondensed, it is shown in full."""
+    rules = rules_of(debate, made.turn.agent)
+    half = rules.model_copy(update={"max_length": max(1, rules.max_length // 2), "method": METHOD})
+    whole = StandIn(text=made.text, method="full text")
+    return in_characters(SummaryKind.CONTRIBUTION, made.text, half, whole)
+
+
+def _contributions(debate: Debate) -> Sequence[Turn]:
+    """Long contributions of all rounds but the last; longer than their authors' threshold."""
+    return [
+        contribution_turn(made)
+        for made in debate.contributions.values()
+        if len(made.text) >= rules_of(debate, made.turn.agent).threshold
+        and not made.carried_from
+        and is_foreseen(debate, made.turn.round + 1, debate.setup.rounds)
+    ]
+
+
+def _finished(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Rounds that are over and whose contributions are condensed."""
+    pending = {t.round for t in _contributions(debate) if not debate.is_done(t)}
+    over = rounds_over(debate, rounds)
+    return [by_round.summary_turn(number) for number in over if number not in pending]
+
+
+def _so_far(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """The debate up to each round from the third on that is summed up."""
+    return [
+        debate_turn(number)
+        for number in range(DEBATE_AFTER, rounds)
+        if all(debate.is_done(by_round.summary_turn(n)) for n in range(1, number + 1))
+    ]
+
+
+def _older(debate: Debate, before: int) -> Sequence[Part]:
+    """The newest text on the debate so far, then the rounds it does not cover."""
+    upto, text = _newest(debate, before)
+    found = [(f"The debate up to round {upto}", text)] if upto else []
+    found += [(f"Round {n}", by_round.in_short(debate, n)) for n in range(upto + 1, before)]
+    return [
+        Part(kind=PartKind.SUMMARY, label=f"{which} in short", text=short)
+        for which, short in found
+        if short
+    ]
+
+
+def _newest(debate: Debate, before: int) -> tuple[int, str]:
+    """The newest text on the debate so far, and up to which round it goes; 0 if there is none."""
+    for number in range(before - 1, DEBATE_AFTER - 1, -1):
+        summary = debate.summaries.get(debate_turn(number).key)
+        if summary:
+            return number, summary.text
+    return 0, ""

@@ -1,0 +1,104 @@
+"""Strategy `length`: an agent's own history is summarised once it is long (perspective summaries).
+
+At the start of each round an agent counts the characters of its own perspective. From the
+threshold on its history is summarised afresh from the whole of it; all agents do so at the same
+time, and an agent's turns of that round wait for its own summary. The newest summary is used; where
+one failed, the full history. Source: dialectic's context summarization.
+"""
+
+from collections.abc import Sequence
+
+from core.models import (
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Debate,
+    Summary,
+    SummaryKind,
+    Turn,
+    turn_of,
+)
+from core.request import Part, PartKind
+from core.rules.history import full
+from core.rules.history.material import Material, in_characters
+from core.rules.history.rules_in_force import method_of, rules_of
+from core.rules.history.told import (
+    as_text,
+    chars,
+    goes_on_to,
+    is_complete,
+    is_foreseen,
+    perspective,
+)
+
+METHOD = ContextMethod.LENGTH
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = False
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Summaries to be made at the start of the rounds that have begun."""
+    agents = [one.id for one in debate.setup.agents if method_of(debate, one.id) is METHOD]
+    turns = [summary_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
+    return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
+
+
+def lacks(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn waits for its agent's own summary."""
+    own = summary_turn(turn.round, turn.agent)
+    return turn.act is not Act.SUMMARY and _is_due(debate, own, turn.round)
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """The agent's whole perspective; if it cannot be summed up, it is shown in full."""
+    if turn.agent == SUMMARIZER:
+        return None
+    said = perspective(debate, turn.agent, turn.round)
+    text = as_text(debate, said, mine=turn.agent)
+    return in_characters(SummaryKind.PERSPECTIVE, text, rules_of(debate, turn.agent))
+
+
+def history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The newest summary of the agent's perspective and what came after it, else all of it."""
+    summary = newest(debate, turn.agent, turn.round)
+    if summary is None:
+        return full.history(debate, turn)
+    since = [
+        made
+        for made in perspective(debate, turn.agent, turn.round)
+        if made.turn.round >= summary.turn.round
+    ]
+    parts = [Part(kind=PartKind.SUMMARY, label="Your debate so far, in short", text=summary.text)]
+    if since:
+        text = as_text(debate, since, mine=turn.agent)
+        parts.append(Part(kind=PartKind.OTHER, label="What came after", text=text, spare=4))
+    return parts
+
+
+def newest(debate: Debate, agent: str, number: int) -> Summary | None:
+    """The newest summary of that agent's perspective, searching backwards from a round."""
+    turns = (summary_turn(before, agent) for before in range(number, 1, -1))
+    found = (debate.summaries.get(turn.key) for turn in turns)
+    return next((summary for summary in found if summary), None)
+
+
+def summary_turn(number: int, agent: str) -> Turn:
+    """The turn on which an agent sums up its perspective at the start of a round."""
+    return turn_of(Act.SUMMARY, number, agent)
+
+
+def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
+    """The round before is over for this agent, its history is long, and there is no summary yet."""
+    if turn.round < 2 or debate.is_done(turn):  # noqa: PLR2004 - round 1 has no history
+        return False
+    length = chars(perspective(debate, turn.agent, turn.round))
+    is_long = length >= rules_of(debate, turn.agent).threshold
+    return is_long and _has_begun(debate, turn, rounds)
+
+
+def _has_begun(debate: Debate, turn: Turn, rounds: int) -> bool:
+    """Whether the agent is through with the round before, and this one will be held."""
+    refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
+    if debate.is_done(refined):
+        return is_foreseen(debate, turn.round, rounds)
+    return is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)

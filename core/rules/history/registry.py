@@ -1,0 +1,121 @@
+"""All context strategies by method, and the summary for the judge that they share.
+
+To add a strategy: one module with the functions of `Strategy`, one line in `STRATEGIES`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from core.models import (
+    FACILITATOR,
+    JUDGE,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    Summary,
+    SummaryKind,
+    Turn,
+)
+from core.request import Part
+from core.rules.formats.registry import format_of
+from core.rules.history import full, hierarchical, length, rounds
+from core.rules.history.material import Material, in_characters
+from core.rules.history.rules_in_force import method_of, rules_of
+from core.rules.history.told import by_name, chars
+
+
+class Strategy(Protocol):
+    """A context strategy is a module of pure functions over a debate."""
+
+    @property
+    def METHOD(self) -> ContextMethod:  # noqa: N802 - a module's constant
+        """What settings call it."""
+        ...
+
+    @property
+    def IN_BACKGROUND(self) -> bool:  # noqa: N802 - a module's constant
+        """Whether summaries are made beside the debate, so that no turn should wait for one."""
+        ...
+
+    def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
+        """Summaries that can be made now and are not there yet; `rounds` may be held so far."""
+        ...
+
+    def lacks(self, debate: Debate, turn: Turn) -> bool:
+        """Whether the turn has to wait for a summary."""
+        ...
+
+    def material(self, debate: Debate, turn: Turn) -> Material | None:
+        """What is summed up on this turn; None if it is not one of this strategy's."""
+        ...
+
+    def history(self, debate: Debate, turn: Turn) -> Sequence[Part]:
+        """What stands in the prompt of this turn for all that was said before."""
+        ...
+
+
+STRATEGIES: Mapping[ContextMethod, Strategy] = {
+    full.METHOD: full,
+    length.METHOD: length,
+    hierarchical.METHOD: hierarchical,  # before `rounds`: of their common turns it knows more
+    rounds.METHOD: rounds,
+}
+
+
+def strategy_of(debate: Debate, agent: str) -> Strategy:
+    """The agent's strategy; switched off, it sees everything in full."""
+    return STRATEGIES[method_of(debate, agent)]
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Summaries that can be made now, whoever needs them; `rounds` may be held as things stand."""
+    turns = [turn for strategy in _in_use(debate) for turn in strategy.ready(debate, rounds)]
+    return tuple(dict.fromkeys(turns))
+
+
+def lacks(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn has to wait for a summary."""
+    return strategy_of(debate, turn.agent).lacks(debate, turn)
+
+
+def is_blocked(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn waits for a summary that is made in the background."""
+    strategy = strategy_of(debate, turn.agent)
+    return strategy.IN_BACKGROUND and strategy.lacks(debate, turn)
+
+
+def material_for(debate: Debate, turn: Turn) -> Material:
+    """What this turn sums up."""
+    if turn.agent == JUDGE:
+        text = by_name(debate, last_positions(debate))
+        return in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
+    found = (strategy.material(debate, turn) for strategy in _in_use(debate))
+    return next(material for material in found if material)
+
+
+def _in_use(debate: Debate) -> Sequence[Strategy]:
+    """The strategies of all agents and of the debate itself: the facilitator and people read on."""
+    readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
+    methods = {method_of(debate, reader) for reader in readers}
+    return [strategy for method, strategy in STRATEGIES.items() if method in methods]
+
+
+def judge_summary_turn(debate: Debate) -> Turn | None:
+    """The turn on which the judge sums up the last positions; None if they are short enough."""
+    if method_of(debate, JUDGE) is ContextMethod.FULL:
+        return None
+    if chars(last_positions(debate)) < rules_of(debate, JUDGE).threshold:
+        return None
+    return Turn(act=Act.SUMMARY, round=debate.setup.rounds, agent=JUDGE)
+
+
+def judge_summary(debate: Debate) -> Summary | None:
+    """The judge's summary, if it was needed and could be made."""
+    turn = judge_summary_turn(debate)
+    return debate.summaries.get(turn.key) if turn else None
+
+
+def last_positions(debate: Debate) -> Sequence[Contribution]:
+    """What the judge's summary is made from: the final positions, never the critiques."""
+    return list(format_of(debate).positions(debate).values())

@@ -1,0 +1,165 @@
+"""Strategy `rounds`: finished rounds are summed up in the background, one round behind.
+
+The summary of round n is made while round n+1 runs and is needed when round n+2 starts; round n+1
+sees round n in full. In a debate of more than ten rounds the first five become one meta-summary,
+made while the tenth runs. Source: Board of One's background summarizer.
+"""
+
+from collections.abc import Sequence
+
+from core.models import (
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    Summarization,
+    SummaryKind,
+    Turn,
+)
+from core.request import Part, PartKind
+from core.rules.formats.registry import format_of
+from core.rules.history.material import Material, StandIn, in_tokens
+from core.rules.history.told import as_text, is_complete, round_of, rounds_over
+
+METHOD = ContextMethod.ROUNDS
+#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
+IN_BACKGROUND = True
+#: After this round the first rounds are shown summed up once more, together.
+META_AFTER = 10
+META_ROUNDS = 5
+META_TOKENS = 200
+#: Tokens a round's summary may have, by the third of the debate the round is in.
+EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 150, 100, 75
+#: Contributions that stand in for a round whose summary failed.
+LAST_CONTRIBUTIONS = 3
+UNAVAILABLE = "[Round summary unavailable]"
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Rounds that are over and not summed up yet; the last round never is."""
+    turns = [summary_turn(number) for number in rounds_over(debate, rounds)]
+    if _is_long(debate) and _first_rounds_done(debate):
+        turns.append(meta_turn())
+    return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def lacks(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn waits for the summary of the round before the last one."""
+    needed = turn.round - 2
+    return (
+        turn.act is not Act.SUMMARY
+        and needed >= 1
+        and is_complete(debate, needed)
+        and not debate.is_done(summary_turn(needed))
+    )
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """A round, or the summaries of the first ones."""
+    if turn == summary_turn(turn.round):
+        return of_round(debate, turn.round, round_of(debate, turn.round), METHOD)
+    return of_rounds(debate, META_ROUNDS, METHOD) if turn == meta_turn() else None
+
+
+def history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """Summaries of older rounds, append-only, and the last round in full; the same for all."""
+    if turn.act is Act.FACILITATION:
+        return _older(debate, turn.round, turn)
+    last = round_of(debate, turn.round - 1)
+    older = _older(debate, turn.round - 1, turn)
+    if not last:
+        return older
+    over = is_complete(debate, turn.round - 1)
+    label = f"Round {turn.round - 1} {'in full' if over else 'so far'}"
+    text = as_text(debate, last)
+    # Only what is over is the same text for everybody, and so worth caching.
+    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, spare=4))
+
+
+def summary_turn(number: int) -> Turn:
+    """The turn on which a finished round is summed up."""
+    return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER)
+
+
+def meta_turn() -> Turn:
+    """The turn on which the first rounds are summed up together."""
+    return Turn(act=Act.SUMMARY, round=META_ROUNDS, agent=SUMMARIZER, target="meta")
+
+
+def in_short(debate: Debate, number: int) -> str:
+    """A round's summary; what stands in for it if that failed; empty while it is not there."""
+    turn = summary_turn(number)
+    summary = debate.summaries.get(turn.key)
+    if summary:
+        return summary.text
+    failed = turn.key in debate.failures
+    return _last_words(debate, round_of(debate, number)).text if failed else ""
+
+
+def of_round(
+    debate: Debate, number: int, said: Sequence[Contribution], method: ContextMethod
+) -> Material:
+    """A round as it is to be summed up: long early, when views spread out, short late."""
+    return in_tokens(
+        SummaryKind.ROUND,
+        as_text(debate, said),
+        _rules(debate, method),
+        tokens=_tokens(debate, number),
+        stand_in=_last_words(debate, said),
+    )
+
+
+def of_rounds(debate: Debate, upto: int, method: ContextMethod) -> Material:
+    """The summaries of all rounds up to that one; they stand in for their own summary."""
+    found = [(number, in_short(debate, number)) for number in range(1, upto + 1)]
+    text = "\n\n".join(f"[Round {number}]\n{short}" for number, short in found if short)
+    rules = _rules(debate, method)
+    singly = StandIn(text=text, method="single summaries")
+    return in_tokens(SummaryKind.META, text, rules, tokens=META_TOKENS, stand_in=singly)
+
+
+def _rules(debate: Debate, method: ContextMethod) -> Summarization:
+    """What is made for all goes by the debate's rules, whatever its agents have of their own."""
+    return debate.setup.summarization.model_copy(update={"method": method})
+
+
+def _last_words(debate: Debate, said: Sequence[Contribution]) -> StandIn:
+    """The last contributions; a mark where nothing was said."""
+    if not said:
+        return StandIn(text=UNAVAILABLE, method="unavailable")
+    return StandIn(text=as_text(debate, said[-LAST_CONTRIBUTIONS:]), method="last contributions")
+
+
+def _tokens(debate: Debate, number: int) -> int:
+    of = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
+    if 3 * number <= of:
+        return EARLY_TOKENS
+    return MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
+
+
+def _is_long(debate: Debate) -> bool:
+    """Whether the debate is to have more than ten rounds and its tenth has come."""
+    return debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
+
+
+def _first_rounds_done(debate: Debate) -> bool:
+    return all(debate.is_done(summary_turn(number)) for number in range(1, META_ROUNDS + 1))
+
+
+def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
+    """Summaries of the rounds before that one, the meta-summary in place of the first five."""
+    meta = debate.summaries.get(meta_turn().key) if turn.round > META_AFTER else None
+    first = META_ROUNDS + 1 if meta else 1
+    found = [(f"Rounds 1 to {META_ROUNDS}", meta.text)] if meta else []
+    found += [(f"Round {n}", in_short(debate, n)) for n in range(first, before)]
+    shown = [(which, text) for which, text in found if text]
+    return [
+        Part(
+            kind=PartKind.SUMMARY,
+            label=f"{which} in short",
+            text=text,
+            ends_shared=which == shown[-1][0],
+        )
+        for which, text in shown
+    ]

@@ -1,0 +1,116 @@
+"""What was said before, as strategies need it: perspectives, rounds, final positions (pure)."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from core.models import Act, Contribution, Debate, Turn
+from core.rules.formats.registry import format_of, turns_ready
+
+
+def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
+    """One agent's own history in rounds before `before`: what it said, and critiques of it.
+
+    What was only carried over is left out: its text is there already.
+    """
+    return debate.once(("perspective", agent, before), lambda: _perspective(debate, agent, before))
+
+
+def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
+    """All that was said in a round, phase by phase and in roster order; nothing carried over."""
+    return debate.once(("round", number), lambda: _round(debate, number))
+
+
+def is_complete(debate: Debate, number: int) -> bool:
+    """Whether nothing more can come in that round and those before it."""
+    return bool(round_of(debate, number)) and not turns_ready(debate, number)
+
+
+def goes_on_to(debate: Debate, number: int, rounds: int) -> bool:
+    """Whether that round will be held, as far as anybody knows: nobody can end the debate before.
+
+    Args:
+        debate: As it stands.
+        number: The round in question.
+        rounds: How many rounds may be held as things stand.
+    """
+    return is_foreseen(debate, number, rounds) and all(
+        turn.round >= number for turn in turns_ready(debate, rounds)
+    )
+
+
+def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
+    """Whether that round may be held, and the format still has turns for it."""
+    if number > rounds:
+        return False
+    return debate.once(
+        ("foreseen", number), lambda: bool(format_of(debate).planned(debate, number))
+    )
+
+
+def rounds_over(debate: Debate, rounds: int) -> Sequence[int]:
+    """The rounds that are complete and not the last one."""
+    found = range(1, rounds)
+    return [n for n in found if is_complete(debate, n) and goes_on_to(debate, n + 1, rounds)]
+
+
+def chars(said: Sequence[Contribution]) -> int:
+    """Characters in all."""
+    return sum(len(made.text) for made in said)
+
+
+def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> str:
+    """Contributions as one text, unnamed: what each is, and whether it is the reader's own."""
+    return "\n\n".join(f"{_heading(debate, made, mine)}\n{made.text}" for made in said)
+
+
+def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
+    """Positions as one text under their holders' names: for the judge, who names dissent."""
+    return "\n\n".join(
+        f"[Position of {debate.setup.agent(made.turn.agent).name}]\n{made.text}" for made in said
+    )
+
+
+def _heading(debate: Debate, made: Contribution, mine: str) -> str:
+    whose = "your own" if made.turn.agent == mine else _letter(debate, made.turn.agent)
+    about = f" of {_letter(debate, made.turn.target)}" if made.turn.target else ""
+    if made.turn.target == mine and mine:
+        about = " of your proposal"
+    return f"[Round {made.turn.round}, {made.turn.act}{about}, {whose}]"
+
+
+def _letter(debate: Debate, agent: str) -> str:
+    """A neutral name between agents: A, B, C and so on."""
+    return chr(ord("A") + [other.id for other in debate.setup.agents].index(agent))
+
+
+def _perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
+    said = debate.once("perspectives", lambda: _perspectives(debate))
+    return [made for made in said.get(agent, ()) if made.turn.round < before]
+
+
+def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
+    """The whole history of every agent, found in one go: it is asked for round by round."""
+    said: dict[str, list[Contribution]] = {}
+    for made in debate.contributions.values():
+        if not made.carried_from:
+            for agent in _concerned(made.turn):
+                said.setdefault(agent, []).append(made)
+    return said
+
+
+def _concerned(turn: Turn) -> Collection[str]:
+    """Whose perspective it belongs to: a critique of others is not part of one's own."""
+    target = {turn.target} if turn.target else set[str]()
+    return target if turn.act is Act.CRITIQUE else target | {turn.agent}
+
+
+def _round(debate: Debate, number: int) -> Sequence[Contribution]:
+    phases = format_of(debate).PHASES
+    roster = [agent.id for agent in debate.setup.agents]
+    said = [
+        made
+        for made in debate.contributions.values()
+        if made.turn.round == number and not made.carried_from
+    ]
+    return sorted(
+        said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
+    )

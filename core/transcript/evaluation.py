@@ -1,0 +1,253 @@
+"""Scores a finished debate: several evaluators, eight criteria, averages; JSON, CSV, Markdown."""
+
+import asyncio
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel
+
+from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
+from core.llm.call import CallOptions, ModelCalls
+from core.llm.spent import usage_of
+from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
+from core.request import ModelRequest, Part, PartKind
+from core.transcript.decision import decision_text
+from core.transcript.people import feedback_lines
+from core.transcript.words import bullets, money, table
+from core.turns.context import parts_for
+from core.turns.prompts import render
+
+LOWEST, HIGHEST = 1, 10
+_MAX_TOKENS = 1536
+
+
+class Criterion(StrEnum):
+    """What a decision is scored on."""
+
+    FUNCTIONAL_COMPLETENESS = "functional_completeness"
+    PERFORMANCE_AND_SCALABILITY = "performance_and_scalability"
+    SECURITY = "security"
+    MAINTAINABILITY = "maintainability"
+    REGULATORY_COMPLIANCE = "regulatory_compliance"
+    TESTABILITY = "testability"
+    REQUIREMENTS_FULFILMENT = "requirements_fulfilment"
+    OVERALL = "overall"
+
+    @property
+    def words(self) -> str:
+        """Its name for people."""
+        return self.value.replace("_", " ").capitalize()
+
+
+MEANINGS: Mapping[Criterion, str] = {
+    Criterion.FUNCTIONAL_COMPLETENESS: "everything the question asks for is answered.",
+    Criterion.PERFORMANCE_AND_SCALABILITY: "it holds under the load named, and under growth.",
+    Criterion.SECURITY: "threats are named and met; no new ones are opened.",
+    Criterion.MAINTAINABILITY: "this team can run, change and leave it.",
+    Criterion.REGULATORY_COMPLIANCE: "laws and rules that apply are named and kept.",
+    Criterion.TESTABILITY: "one can tell, before and after, whether it works.",
+    Criterion.REQUIREMENTS_FULFILMENT: 'every "must", "shall" and figure of the question is met.',
+    Criterion.OVERALL: "would you stake your name on it?",
+}
+
+
+class ScoreReply(BaseModel):
+    """What an evaluator answers for one criterion."""
+
+    criterion: Criterion
+    score: int
+    reason: str
+
+
+class EvaluationReply(BaseModel):
+    """What an evaluator answers."""
+
+    scores: list[ScoreReply]
+
+
+class Mark(Value):
+    """A score from 1 to 10, and why."""
+
+    score: int
+    reason: str
+
+
+class Marks(Value):
+    """What one evaluator gave."""
+
+    evaluator: str
+    name: str
+    marks: Mapping[Criterion, Mark]
+    call: Call
+
+
+class Unscored(Value):
+    """An evaluator that failed. It gives no scores."""
+
+    evaluator: str
+    name: str
+    reason: str
+    usage: Usage = Usage()
+
+
+class Evaluation(Value):
+    """The scores of a debate."""
+
+    debate_id: str
+    question: str
+    marks: tuple[Marks, ...]
+    failed: tuple[Unscored, ...] = ()
+    #: What people thought of the decision; no part of the averages.
+    feedback: tuple[Feedback, ...] = ()
+
+    @property
+    def averages(self) -> Mapping[Criterion, float]:
+        """The mean per criterion over the evaluators that answered; none if none did."""
+        if not self.marks:
+            return {}
+        count = len(self.marks)
+        return {
+            criterion: sum(one.marks[criterion].score for one in self.marks) / count
+            for criterion in Criterion
+        }
+
+    @property
+    def usage(self) -> Usage:
+        """What the evaluation has spent, failed evaluators included."""
+        spent = [one.call.usage for one in self.marks] + [one.usage for one in self.failed]
+        return sum(spent, start=Usage())
+
+
+async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Evaluation:
+    """Let all evaluators score the debate's decision, at the same time.
+
+    Raises:
+        BadInput: The debate has no decision, or nobody is to score it.
+        ConfigurationBroken: An evaluator's provider is not set up.
+    """
+    if debate.verdict is None:
+        raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
+    if not evaluators:
+        raise BadInput("Nobody is named who could score the debate.")
+    results = await asyncio.gather(*(_score(calls, debate, agent) for agent in evaluators))
+    return Evaluation(
+        debate_id=debate.id,
+        question=debate.setup.question,
+        marks=tuple(result for result in results if isinstance(result, Marks)),
+        failed=tuple(result for result in results if isinstance(result, Unscored)),
+        feedback=tuple(debate.feedback.values()),
+    )
+
+
+def reply_fault(reply: EvaluationReply) -> str | None:
+    """What is wrong with the scores, as a sentence for the model; None if nothing is."""
+    named = sorted(score.criterion for score in reply.scores)
+    if named != sorted(Criterion):
+        return f"There must be exactly one score for each of: {', '.join(Criterion)}."
+    outside = [s.criterion.value for s in reply.scores if not LOWEST <= s.score <= HIGHEST]
+    if outside:
+        return f"Scores go from {LOWEST} to {HIGHEST}; these do not: {', '.join(outside)}."
+    return None
+
+
+def as_json(evaluation: Evaluation) -> str:
+    """The scores for programs."""
+    shown = evaluation.model_dump(mode="json")
+    averages = {name.value: round(mean, 2) for name, mean in evaluation.averages.items()}
+    return json.dumps({**shown, "averages": averages}, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_csv(evaluation: Evaluation) -> str:
+    """One row per evaluator and criterion, then the averages (evaluator "average"); scores only."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(("debate", "evaluator", "criterion", "score", "reason"))
+    for one in evaluation.marks:
+        for criterion in Criterion:
+            mark = one.marks[criterion]
+            rows.writerow(
+                (evaluation.debate_id, one.name, criterion, mark.score, _inert(mark.reason))
+            )
+    for criterion, mean in evaluation.averages.items():
+        rows.writerow((evaluation.debate_id, "average", criterion, f"{mean:.2f}", ""))
+    return out.getvalue()
+
+
+def as_markdown(evaluation: Evaluation) -> str:
+    """The scores for people."""
+    names = [one.name for one in evaluation.marks]
+    averages = evaluation.averages
+    rows = [
+        (criterion.words, *(one.marks[criterion].score for one in evaluation.marks), f"{mean:.1f}")
+        for criterion, mean in averages.items()
+    ]
+    parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]
+    if rows:
+        parts.append(table(("Criterion", *names, "Average"), rows))
+    else:
+        parts.append("No evaluator could be heard: there are no scores.")
+    for one in evaluation.marks:
+        reasons = [f"{c.words} ({one.marks[c].score}): {one.marks[c].reason}" for c in Criterion]
+        parts.append(f"## {one.name}\n\n{bullets(map(_line, reasons))}")
+    if evaluation.feedback:
+        said = bullets(feedback_lines(evaluation.feedback))
+        parts.append(f"## What people thought of the decision\n\n{said}")
+    if evaluation.failed:
+        failed = [f"{one.name}: {one.reason}" for one in evaluation.failed]
+        parts.append(f"## Evaluators that failed\n\n{bullets(failed)}")
+    parts.append(f"Cost: {money(evaluation.usage.cost)}")
+    return "\n\n".join(parts) + "\n"
+
+
+async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Unscored:
+    """What one evaluator gives; a failure is reported, never filled in."""
+    terms = CallOptions(
+        seconds=debate.setup.limits.turn_seconds,
+        prompt_source=render.source(Act.EVALUATION, agent),
+    )
+    request = _request(debate, agent)
+    try:
+        reply, call = await calls.ask_for(
+            request, agent, EvaluationReply, check=reply_fault, terms=terms
+        )
+    except (ProviderError, ReplyUnreadable, LimitReached) as error:
+        return Unscored(
+            evaluator=agent.id, name=agent.name, reason=str(error), usage=usage_of(error)
+        )
+    marks = {
+        one.criterion: Mark(score=one.score, reason=one.reason.strip()) for one in reply.scores
+    }
+    return Marks(evaluator=agent.id, name=agent.name, marks=marks, call=call)
+
+
+def _request(debate: Debate, agent: Agent) -> ModelRequest:
+    turn = Turn(act=Act.EVALUATION, round=0, agent=agent.id)
+    criteria = [{"name": c.value, "meaning": meaning} for c, meaning in MEANINGS.items()]
+    task = render.task(Act.EVALUATION, agent, words=0, criteria=criteria)
+    return ModelRequest(
+        model=agent.model,
+        act=Act.EVALUATION,
+        role=agent.role,
+        system=render.system(),
+        parts=(
+            *parts_for(debate, turn),
+            Part(kind=PartKind.POSITION, label="The decision", text=decision_text(debate)),
+            Part(kind=PartKind.TASK, label="Task", text=task),
+        ),
+        delimiter=debate.setup.delimiter,
+        max_output_tokens=_MAX_TOKENS,
+        temperature=agent.temperature,
+        cache_key=debate.id,
+    )
+
+
+def _inert(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,125 @@
+"""The request a turn makes of a model, and on which terms (pure)."""
+
+from collections.abc import Mapping, Sequence
+
+from core.llm.call import CallOptions, ModelRef
+from core.models import Act, Agent, Debate, Turn
+from core.request import Effort, ModelRequest, Part, PartKind
+from core.rules.formats.clarifying import MOST_ROUNDS
+from core.rules.schedule import is_cut_short
+from core.turns.context import (
+    candidates,
+    critiques_shown,
+    first_choice_before,
+    note_labels,
+    parts_for,
+)
+from core.turns.prompts import render
+
+#: Longest text asked for, in words, by act.
+WORDS = {
+    Act.PROPOSAL: 350,
+    Act.CRITIQUE: 250,
+    Act.REFINEMENT: 450,
+    Act.GATHER: 350,
+    Act.PLAN: 200,
+    Act.FORMULATE: 450,
+    Act.DEBATE: 450,
+    Act.ADJUST: 450,
+    Act.REBUTTAL: 250,
+    Act.STATEMENT: 300,
+    Act.SYNTHESIS: 500,
+}
+#: Cap on a reply in tokens, hidden reasoning not counted.
+_MAX_TOKENS = {Act.BALLOT: 1024, Act.CRITIQUE: 1024, Act.QUESTIONS: 1024, Act.FACILITATION: 512}
+_USUAL_MAX_TOKENS = 2048
+#: Positions are worth thinking about; the rest is answered fast and cheaply.
+_CHEAP = frozenset(
+    {Act.CRITIQUE, Act.BALLOT, Act.QUESTIONS, Act.FACILITATION, Act.SUMMARY, Act.PLAN, Act.REBUTTAL}
+)
+
+
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:
+    """What to ask a model on this turn."""
+    agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
+    return request_with(debate, turn, agent, parts=parts, values=_task_values(debate, turn))
+
+
+def request_with(
+    debate: Debate,
+    turn: Turn,
+    agent: Agent,
+    *,
+    parts: Sequence[Part],
+    values: Mapping[str, object],
+) -> ModelRequest:
+    """What to ask a model about these parts."""
+    task = Part(kind=PartKind.TASK, label="Task", text=render.task(turn.act, agent, **values))
+    return ModelRequest(
+        model=agent.model,
+        act=turn.act,
+        role=agent.role,
+        system=render.system(),
+        parts=(*parts, task),
+        delimiter=debate.setup.delimiter,
+        max_output_tokens=_MAX_TOKENS.get(turn.act, _USUAL_MAX_TOKENS),
+        temperature=agent.temperature,
+        effort=Effort.LOW if turn.act in _CHEAP else Effort.MEDIUM,
+        cache_key=debate.id,
+    )
+
+
+def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOptions:
+    """The conditions a debate sets for the model call of a turn."""
+    agent = agent or debate.setup.agent(turn.agent)
+    return CallOptions(
+        seconds=debate.setup.limits.turn_seconds,
+        fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
+        prompt_source=render.source(turn.act, agent),
+    )
+
+
+def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
+    values: dict[str, object] = {"words": WORDS.get(turn.act, 0)}
+    match turn.act:
+        case Act.CRITIQUE:
+            values["repeated"] = turn.round > 1
+        case Act.STATEMENT:
+            values["first"] = turn.round == 1
+        case Act.QUESTIONS:
+            asking = int(turn.target or 1)
+            values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
+            values["last"] = asking == MOST_ROUNDS
+        case Act.BALLOT:
+            values |= _ballot_values(debate, turn)
+        case Act.SYNTHESIS:
+            values["winner"] = _winner_words(debate)
+            values["partial"] = is_cut_short(debate)
+            values["notes"] = ", ".join(note_labels(debate)) or "there are none"
+        case _:
+            pass
+    return values
+
+
+def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
+    shown = candidates(debate, turn)
+    before = first_choice_before(debate, turn)
+    labels = {candidate.position: candidate.label for candidate in shown}
+    critiques = [f"c{n}" for n, _ in enumerate(critiques_shown(debate, turn), start=1)]
+    return {
+        "count": len(shown),
+        "labels": ", ".join(candidate.label for candidate in shown),
+        "before": labels.get(before or "", ""),
+        "critiques": ", ".join(critiques) or "there are none",
+    }
+
+
+def _winner_words(debate: Debate) -> str:
+    """Whose position the judge starts from."""
+    winners = debate.tally.winners if debate.tally else ()
+    names = [debate.setup.agent(agent).name for agent in winners]
+    if not names:
+        return "the position that meets the requirements best (there was no vote)"
+    if len(names) == 1:
+        return f"the winner of the vote, the position of {names[0]}"
+    return f"the tied winners of the vote, the positions of {' and '.join(names)}"

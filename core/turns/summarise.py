@@ -1,0 +1,159 @@
+"""Summaries: asks a model for one, tries again, and says what stands in where that fails.
+
+A summary that fails never stops a debate. An agent's history or the judge's material is then used
+in full, as is a contribution or what several rounds were in short; for a round the fallbacks are:
+one retry with a shorter prompt, the last three contributions, a mark that the summary is missing.
+Each says how it came to be. Sources: dialectic's context summarization, Board of One's background
+summarizer.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.errors import ConfigurationBroken, LimitReached, ProviderError
+from core.events import SummaryMade
+from core.llm.call import CallOptions, ModelCalls
+from core.llm.spent import usage_of
+from core.models import Agent, Debate, Summary, Turn
+from core.request import Part, PartKind
+from core.rules import facts
+from core.rules.history.material import Material, StandIn
+from core.rules.history.registry import material_for
+from core.turns.request_for import request_with, terms_for
+
+CUT_MARK = " […]"
+#: A reply that is cut off is lost, so a summary may run over its length by far before it is cut.
+_LEAST_TOKENS = 512
+#: Share of a summary that facts may take which it had lost.
+_FACTS_SHARE = 0.5
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
+#: A sentence's end counts if it keeps this share of the room; else it is cut at a word's end.
+_KEPT_AT_LEAST = 0.5
+_FAILURES = (ProviderError, LimitReached, ConfigurationBroken)
+
+
+async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMade:
+    """Sum up what this turn is for.
+
+    Raises:
+        ProviderError: No model could be asked, and the turn's strategy shows the full text.
+        LimitReached: Likewise, a cap forbids the call.
+        ConfigurationBroken: Likewise, the provider is not set up.
+    """
+    material = material_for(debate, turn)
+    try:
+        summary = await _ask(calls, debate, turn, material)
+    except _FAILURES as error:
+        if material.stand_in is None:
+            raise
+        summary = await _second_try(calls, debate, turn, material, stand_in=material.stand_in)
+        lost = summary.lost + usage_of(error)
+        summary = summary.model_copy(update={"lost": lost})
+    return SummaryMade(summary=summary)
+
+
+def cut(text: str, most: int) -> str:
+    """The text, cut with a visible mark if it is longer than `most` characters.
+
+    At the end of a sentence, where that leaves enough of it; else at a word's end.
+    """
+    if len(text) <= most:
+        return text
+    room = text[: max(0, most - len(CUT_MARK))]
+    ends = [found.end() for found in _SENTENCE_END.finditer(text[: len(room) + 1])]
+    end = max((end for end in ends if end <= len(room)), default=0)
+    kept = room[:end] if end >= len(room) * _KEPT_AT_LEAST else room.rsplit(None, 1)[0]
+    return kept.rstrip() + CUT_MARK
+
+
+async def _second_try(
+    calls: ModelCalls, debate: Debate, turn: Turn, material: Material, *, stand_in: StandIn
+) -> Summary:
+    """A shorter prompt; then what stands in."""
+    try:
+        return await _ask(calls, debate, turn, material, brief=True)
+    except _FAILURES as error:
+        made = _fallback(turn, material, stand_in, str(error))
+        return made.model_copy(update={"lost": usage_of(error)})
+
+
+async def _ask(
+    calls: ModelCalls, debate: Debate, turn: Turn, material: Material, *, brief: bool = False
+) -> Summary:
+    """Ask once; a figure or requirement the summary lost is put back in one line."""
+    text = material.shortened if brief else material.text
+    parts = (
+        Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question),
+        Part(kind=PartKind.OTHER, label="To be summed up", text=text, spare=2),
+    )
+    agent = _with_prompt(debate, turn, material)
+    values: dict[str, object] = {"length": material.length, "brief": brief}
+    request = replace(
+        request_with(debate, turn, agent, parts=parts, values=values),
+        max_output_tokens=max(_LEAST_TOKENS, material.most_chars // 2),
+        most_chars=material.most_chars,
+    )
+    reply, call = await calls.ask(request, agent, _terms(debate, turn, agent, material))
+    kept = _with_lost_facts(debate, material, reply.strip())
+    return Summary(
+        turn=turn,
+        kind=material.kind,
+        text=kept,
+        before_chars=len(material.text),
+        after_chars=len(kept),
+        method="brief" if brief else material.method.value,
+        call=call,
+    )
+
+
+def _terms(debate: Debate, turn: Turn, agent: Agent, material: Material) -> CallOptions:
+    """The turn's time; half of it where a second try may follow."""
+    terms = terms_for(debate, turn, agent)
+    return replace(terms, seconds=terms.seconds / 2) if material.stand_in else terms
+
+
+def _with_prompt(debate: Debate, turn: Turn, material: Material) -> Agent:
+    """Who sums up, with the summary prompt that settings give it."""
+    agent, own = debate.setup.agent(turn.agent), material.prompt
+    prompts = {**agent.prompts, turn.act.value: own} if own else agent.prompts
+    return agent.model_copy(update={"prompts": prompts})
+
+
+def _with_lost_facts(debate: Debate, material: Material, text: str) -> str:
+    """The summary within its length, led by the facts that its material held and it does not."""
+    most = material.most_chars
+    known = [fact for fact in facts.ledger(debate) if facts.holds(material.text, fact)]
+    lead = _reminder(facts.lost(known, cut(text, most)), int(most * _FACTS_SHARE))
+    body = cut(text, most - len(lead))
+    return _reminder(facts.lost(known, body), most - len(body)) + body
+
+
+def _reminder(lost: Sequence[facts.Fact], most: int) -> str:
+    """The lost facts in a line of at most so many characters; those that would not fit are left."""
+    told = ""
+    for fact in lost:
+        more = f"{told}; {_bare(fact)}" if told else _bare(fact)
+        if not facts.holds(told, fact) and len(_line(more)) <= most:
+            told = more
+    return _line(told) if told else ""
+
+
+def _bare(fact: facts.Fact) -> str:
+    return fact.text.rstrip(".!")
+
+
+def _line(told: str) -> str:
+    return f"Keep in mind: {told}. "
+
+
+def _fallback(turn: Turn, material: Material, stand_in: StandIn, why: str) -> Summary:
+    return Summary(
+        turn=turn,
+        kind=material.kind,
+        text=stand_in.text,
+        before_chars=len(material.text),
+        after_chars=len(stand_in.text),
+        method=stand_in.method,
+        warnings=(f"The summary failed: {why}",),
+    )

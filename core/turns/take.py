@@ -1,0 +1,113 @@
+"""Takes a turn: which act is performed by which module."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from core.events import Event, VoteTallied
+from core.llm.call import ModelCalls
+from core.llm.caps import OwnCaps
+from core.llm.prices import Cap
+from core.models import Act, Debate, Turn
+from core.ports import SpendingCaps
+from core.redaction import pseudonym
+from core.rules import voting
+from core.rules.formats.registry import format_of
+from core.rules.schedule import ballot_turns, is_ending
+from core.turns import facilitate as facilitator
+from core.turns import judge
+from core.turns import question as clarification
+from core.turns import speak as agents
+from core.turns import summarise as summarizer
+
+#: Acts that end in text.
+SPOKEN = (
+    Act.PROPOSAL,
+    Act.CRITIQUE,
+    Act.REFINEMENT,
+    Act.GATHER,
+    Act.PLAN,
+    Act.FORMULATE,
+    Act.DEBATE,
+    Act.ADJUST,
+    Act.REBUTTAL,
+    Act.STATEMENT,
+)
+#: Share of a debate's cap that only the vote and the verdict may use.
+KEPT_FOR_THE_END = Decimal("0.2")
+_OWN_CAP_ONLY = OwnCaps()
+Performer = Callable[[ModelCalls, Debate, Turn], Awaitable[Event]]
+
+
+async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
+    """Count the final ballots. Asks no model."""
+    turns = ballot_turns(debate)
+    ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
+    abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
+    positions = list(format_of(debate).positions(debate))
+    return VoteTallied(tally=voting.count(positions, ballots, debate.setup.vote, abstained))
+
+
+#: One module per act. A new act: its prompt file, its performer here.
+PERFORMERS: Mapping[Act, Performer] = {
+    Act.QUESTIONS: clarification.ask,
+    Act.CLARIFICATION: clarification.put,
+    **dict.fromkeys(SPOKEN, agents.speak),
+    Act.FACILITATION: facilitator.guide,
+    Act.SUMMARY: summarizer.summarise,
+    Act.BALLOT: agents.vote,
+    Act.TALLY: tally,
+    Act.SYNTHESIS: judge.synthesise,
+}
+
+
+class Turns:
+    """The engine's `TurnTaker`."""
+
+    def __init__(
+        self,
+        calls: ModelCalls,
+        purse: SpendingCaps = _OWN_CAP_ONLY,
+        *,
+        secret: Callable[[], Awaitable[bytes]] | None = None,
+    ) -> None:
+        """Keep what turns need.
+
+        Args:
+            calls: Asks models.
+            purse: Says what may be spent.
+            secret: The installation's, so that vendors can tell people apart and not recognise
+                them; None: vendors are told nothing.
+        """
+        self._calls = calls
+        self._purse = purse
+        self._secret = secret
+        self._key: bytes = b""
+
+    async def take(self, debate: Debate, turn: Turn) -> Event:
+        """The outcome of the turn.
+
+        Raises:
+            ProviderError: No model could be asked.
+            ReplyUnreadable: The reply cannot be used, even repaired.
+            LimitReached: A cap forbids the call.
+            StoreDown: Nobody knows what was spent.
+        """
+        caps = await self._purse.caps(debate)
+        if not is_ending(turn):
+            caps = [_with_kept(cap) for cap in caps]
+        calls = self._calls.under(caps, user=await self._asker(debate))
+        return await PERFORMERS[turn.act](calls, debate, turn)
+
+    async def _asker(self, debate: Debate) -> str:
+        """Who asked, unrecognisable; empty without a secret."""
+        if self._secret is None:
+            return ""
+        self._key = self._key or await self._secret()
+        return pseudonym(self._key, f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}")
+
+
+def _with_kept(cap: Cap) -> Cap:
+    """The debate's own cap with a share kept back, so that what is there can be judged."""
+    own = cap.key.startswith("debate/")
+    return replace(cap, kept=cap.limit * KEPT_FOR_THE_END) if own else cap

@@ -1,0 +1,126 @@
+"""What the doctor says about the database and its disk."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.building import open_store
+from bot.operations.doctor.examine import database_findings, examine
+from bot.operations.doctor.findings import Mark, as_text, exit_code
+from bot.settings import BotSettings, read_settings
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotSettings:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "moot.db"))
+    monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
+    return read_settings(None)
+
+
+async def made(environment: BotSettings) -> Path:
+    async with open_store(environment.moot_database):
+        pass
+    return Path(environment.moot_database)
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+
+
+def write(environment: BotSettings, text: str) -> None:
+    Path(environment.moot_database).write_text(text, encoding="utf-8")
+
+
+def files(environment: BotSettings) -> list[str]:
+    return [path.name for path in Path(environment.moot_database).parent.iterdir()]
+
+
+async def test_a_database_that_is_not_there_yet_is_well(environment: BotSettings) -> None:
+    found = await database_findings(environment)
+
+    assert [one.mark for one in found] == [Mark.GOOD, Mark.SKIPPED]
+    assert files(environment) == []
+
+
+async def test_a_database_in_use_is_looked_at_without_disturbing(environment: BotSettings) -> None:
+    async with open_store(environment.moot_database) as store:
+        found = await database_findings(environment)
+        assert list(await store.unfinished()) == []
+
+    assert "opens and is whole" in as_text(found)
+    assert exit_code(found) == 0
+
+
+async def test_tables_of_an_older_program_are_no_problem(environment: BotSettings) -> None:
+    path = await made(environment)
+    change(path, "UPDATE moot_core_version SET version_num = '0001'")
+
+    assert "brought up to date at its next start" in as_text(await database_findings(environment))
+
+
+async def test_a_database_of_the_terminal_is_not_called_old(environment: BotSettings) -> None:
+    await made(environment)  # the bot's own tables come with its first start
+
+    said = as_text(await database_findings(environment))
+    assert "the bot makes its own when it starts" in said
+    assert "older than" not in said
+
+
+async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
+    path = await made(environment)
+    change(path, "UPDATE moot_core_version SET version_num = '9999'")
+    found = await database_findings(environment)
+
+    assert "newer Moot (at 9999)" in as_text(found)
+    assert exit_code(found) == 1
+
+
+async def test_a_file_that_is_no_database_is_told(environment: BotSettings) -> None:
+    write(environment, "Dear diary, " * 500)
+    found = await database_findings(environment)
+
+    assert exit_code(found) == 1
+    assert "not a database" in as_text(found)
+
+
+async def test_damage_is_found(environment: BotSettings) -> None:
+    path = await made(environment)
+    whole = path.read_bytes()
+    page = 4096
+    path.write_bytes(whole[: 2 * page] + b"\xff" * page + whole[3 * page :])
+    found = await database_findings(environment)
+
+    assert exit_code(found) == 1
+
+
+async def test_a_folder_that_is_not_there_is_told(
+    environment: BotSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "nowhere" / "moot.db"))
+    found = await database_findings(read_settings(None))
+
+    assert found[0].mark is Mark.BAD
+    assert "cannot be written" in found[0].found
+
+
+async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configuration(
+    environment: BotSettings, tmp_path: Path
+) -> None:
+    file = tmp_path / "moot.yaml"
+    file.write_text("debate: {roundz: 3}\n", encoding="utf-8")
+    found = await examine(environment, file)
+
+    assert found[0].mark is Mark.BAD
+    assert "roundz is no setting" in found[0].found
+    assert exit_code(found) == 4
+
+
+async def test_a_fresh_machine_is_well(environment: BotSettings) -> None:
+    found = await examine(environment)
+
+    assert exit_code(found) == 0, as_text(found)
+    assert {one.mark for one in found} == {Mark.GOOD, Mark.SKIPPED}

@@ -1,0 +1,206 @@
+"""What the doctor says about keys, addresses and models, over real HTTP."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import date
+
+import pytest
+import yaml
+
+from bot.operations.doctor.examine import models_findings
+from bot.operations.doctor.findings import Finding, Mark, as_text, exit_code
+from bot.operations.doctor.models import Vendors, check_models
+from bot.settings import BotSettings, read_settings
+from core.llm.providers.testing.script import Asked, Reject, Say
+from core.llm.providers.testing.server import Vendor, always
+from core.models import ModelChoice
+from core.settings import Settings
+
+KEY = "sk-ant-secret-000000000000"
+CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")
+TODAY = date(2026, 11, 21)
+
+
+def listing(*models: str) -> Reject:
+    return Reject(status=200, body=json.dumps({"data": [{"id": model} for model in models]}))
+
+
+def vendors(asked: Asked) -> Say | Reject:
+    """Anthropic and OpenAI with lists of models, and Ollama with one model."""
+    match asked.path:
+        case "/v1/models" if asked.headers.get("x-api-key", KEY) == KEY:
+            return listing("claude-sonnet-5-5", "claude-haiku-5-5-20261001", "gpt-6-luna")
+        case "/v1/models":
+            return Reject(status=401, code="authentication_error", message=f"Bad key {KEY}")
+        case "/api/tags":
+            return Reject(status=200, body=json.dumps({"models": [{"name": "llama-4:8b"}]}))
+        case "/api/show":
+            facts = {"model_info": {"llama.context_length": 8192}}
+            return Reject(status=200, body=json.dumps(facts))
+        case _:
+            return Reject(status=404)
+
+
+@pytest.fixture
+async def vendor() -> AsyncIterator[Vendor]:
+    async with Vendor(vendors) as running:
+        yield running
+
+
+@pytest.fixture
+def environment(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> BotSettings:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", vendor.url)
+    monkeypatch.setenv("OLLAMA_HOST", vendor.url)
+    return read_settings(None)
+
+
+def on(choice: ModelChoice, **changes: object) -> Settings:
+    return Settings(agent_model=choice, judge_model=choice).model_copy(update=changes)
+
+
+def marks(findings: Sequence[Finding]) -> dict[str, Mark]:
+    return {one.what: one.mark for one in findings}
+
+
+async def test_an_accepted_key_and_a_model_that_is_there_are_well(environment: BotSettings) -> None:
+    found = marks(await models_findings(environment, on(CLAUDE)))
+
+    assert found["anthropic (ANTHROPIC_API_KEY)"] is Mark.GOOD
+    assert found["model anthropic/claude-sonnet-5-5"] is Mark.GOOD
+    assert found["openai (OPENAI_API_KEY)"] is Mark.SKIPPED
+
+
+async def test_a_model_is_found_by_its_dated_version(environment: BotSettings) -> None:
+    haiku = ModelChoice(provider="anthropic", model="claude-haiku-5-5")
+    found = marks(await models_findings(environment, on(haiku)))
+
+    assert found["model anthropic/claude-haiku-5-5"] is Mark.GOOD
+
+
+async def test_a_refused_key_says_which_and_never_shows_it(
+    environment: BotSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-other-1111111111111")
+    found = await models_findings(read_settings(None), on(CLAUDE))
+
+    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is Mark.BAD
+    assert "Put a valid key into ANTHROPIC_API_KEY." in as_text(found)
+    assert "sk-ant" not in as_text(found)
+    assert exit_code(found) == 1
+
+
+async def test_a_model_that_is_not_there_is_told_with_others(environment: BotSettings) -> None:
+    opus = ModelChoice(provider="anthropic", model="claude-opus-9")
+    found = await models_findings(environment, on(CLAUDE, fallbacks=(opus,)))
+
+    assert marks(found)["model anthropic/claude-opus-9"] is Mark.BAD
+    assert "for example: claude-sonnet-5-5" in as_text(found)
+
+
+async def test_a_missing_key_of_a_provider_that_is_used_is_a_matter_of_configuration(
+    environment: BotSettings,
+) -> None:
+    luna = ModelChoice(provider="openai", model="gpt-6-luna")
+    found = await models_findings(environment, on(CLAUDE, fallbacks=(luna,)))
+
+    assert "Set OPENAI_API_KEY." in as_text(found)
+    assert exit_code(found) == 4
+
+
+async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSettings) -> None:
+    here = ModelChoice(provider="ollama", model="llama-4:8b")
+    absent = ModelChoice(provider="ollama", model="qwen:7b")
+    found = await models_findings(environment, on(here, fallbacks=(absent,)))
+    text = as_text(found)
+
+    assert marks(found)["model ollama/llama-4:8b"] is Mark.GOOD
+    assert "Run: ollama pull qwen:7b" in text
+    assert "context of llama-4:8b: 8,192 tokens, Moot would use 32,768" in text
+    assert 'match: "llama-4:8b", context_tokens: 8192' in text
+
+
+async def test_the_record_that_is_asked_for_mends_what_it_was_asked_for(
+    environment: BotSettings,
+) -> None:
+    here = ModelChoice(provider="ollama", model="llama-4:8b")
+    (before,) = [one for one in await models_findings(environment, on(here)) if one.remedy]
+    asked_for = yaml.safe_load(before.remedy.removeprefix("Add to the settings: "))
+
+    found = await models_findings(environment, on(here, models=tuple(asked_for["models"])))
+
+    assert marks(found)["context of llama-4:8b"] is Mark.GOOD
+    assert "8,192 tokens; Moot asks for up to 8,192" in as_text(found)
+
+
+async def test_a_record_larger_than_the_models_own_context_is_told(
+    environment: BotSettings,
+) -> None:
+    here = ModelChoice(provider="ollama", model="llama-4:8b")
+    wide = {"provider": "ollama", "match": "*", "context_tokens": 65_536}
+    found = await models_findings(environment, on(here, models=(wide,)))
+
+    assert "8,192 tokens, Moot would use 65,536" in as_text(found)
+
+
+async def test_a_compatible_server_is_reached_at_its_address(
+    vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{vendor.url}/v1")
+    choice = ModelChoice(provider="compatible", model="gpt-6-luna")
+    found = await models_findings(read_settings(None), on(choice))
+
+    assert marks(found)["compatible"] is Mark.GOOD
+    assert marks(found)["model compatible/gpt-6-luna"] is Mark.GOOD
+
+
+async def test_an_address_where_nobody_answers_is_bad_only_if_it_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
+    used = ModelChoice(provider="ollama", model="m")
+    environment = read_settings(None)
+
+    assert marks(await models_findings(environment, on(used)))["ollama"] is Mark.BAD
+    assert marks(await models_findings(environment, Settings()))["ollama"] is Mark.SKIPPED
+
+
+async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
+    vendor: Vendor, environment: BotSettings
+) -> None:
+    vendor.script = always(Reject(status=200, body="<html>Log in</html>"))
+    found = await models_findings(environment, on(CLAUDE))
+
+    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is Mark.BAD
+
+
+async def nothing_there(_: str) -> Sequence[str]:
+    return ()
+
+
+async def no_context(_: str) -> int:
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("model", "today", "mark", "said"),
+    [
+        ("claude-sonnet-4-0", date(2026, 6, 15), Mark.BAD, "was retired on 2026-06-15"),
+        ("claude-sonnet-4-0", date(2026, 5, 1), Mark.BAD, "retires on 2026-06-15"),
+        ("claude-sonnet-4-0", date(2026, 1, 1), Mark.SKIPPED, "retires on 2026-06-15"),
+        ("claude-sonnet-4-5", TODAY, Mark.SKIPPED, "no day is known"),
+    ],
+)
+async def test_a_model_that_goes_is_told_in_time(
+    model: str, today: date, mark: Mark, said: str
+) -> None:
+    nobody = Vendors(models=nothing_there, context=no_context, keys={}, addresses={})
+    choice = ModelChoice(provider="anthropic", model=model)
+    found = await check_models(on(choice), nobody, today)
+    (leaving,) = [one for one in found if one.remedy.startswith("Take ")]
+
+    assert leaving.mark is mark
+    assert said in leaving.found
+    assert leaving.remedy == "Take claude-sonnet-5-5."
+    assert "agents, the judge" in leaving.what

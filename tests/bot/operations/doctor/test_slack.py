@@ -1,0 +1,134 @@
+"""What the doctor says about Slack, asked of the local workspace over real HTTP."""
+
+import base64
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from bot.operations.doctor.findings import Finding, Mark, as_text, exit_code
+from bot.operations.doctor.slack import check_access, check_slack
+from bot.settings import BotSettings, read_settings
+from bot.testing import CHANNEL, http_access, quick_workspace, socket_access
+from bot.workspace.workspace import Workspace, run_workspace
+
+
+@pytest.fixture
+async def workspace() -> AsyncIterator[Workspace]:
+    async with run_workspace(quick_workspace()) as running:
+        yield running
+
+
+def marks(findings: Sequence[Finding]) -> dict[str, Mark]:
+    return {one.what: one.mark for one in findings}
+
+
+def channel_id(workspace: Workspace, name: str = CHANNEL) -> str:
+    return next(c.id for c in workspace.world.channels.values() if c.name == name)
+
+
+async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -> None:
+    channel = channel_id(workspace)
+    found = await check_access(socket_access(workspace), channel)
+
+    assert marks(found) == {
+        "SLACK_BOT_TOKEN": Mark.GOOD,
+        "scopes": Mark.GOOD,
+        "SLACK_APP_TOKEN": Mark.GOOD,
+        f"pinning in {channel}": Mark.GOOD,
+    }
+    assert exit_code(found) == 0
+
+
+async def test_a_refused_token_is_told_and_never_shown(workspace: Workspace) -> None:
+    access = replace(socket_access(workspace), bot_token="xoxb-0000-wrong-token")
+    found = await check_access(access, "")
+
+    assert marks(found) == {"SLACK_BOT_TOKEN": Mark.BAD}
+    assert "invalid_auth" in as_text(found)
+    assert "xoxb" not in as_text(found)
+    assert exit_code(found) == 4
+
+
+async def test_a_refused_app_token_is_told(workspace: Workspace) -> None:
+    access = replace(socket_access(workspace), app_token="xapp-1-A0-0-wrong")
+    found = await check_access(access, "")
+
+    assert marks(found)["SLACK_APP_TOKEN"] is Mark.BAD
+    assert "connections:write" in as_text(found)
+    assert "xapp-" not in as_text(found)
+
+
+async def test_in_http_mode_no_socket_is_asked_for(workspace: Workspace) -> None:
+    found = marks(await check_access(http_access(workspace), ""))
+
+    assert found["SLACK_APP_TOKEN"] is Mark.SKIPPED
+    assert found["pinning"] is Mark.SKIPPED
+
+
+async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
+    app = workspace.app
+    app.scopes = [scope for scope in app.scopes if scope != "pins:write"]
+    found = await check_access(socket_access(workspace), "")
+
+    assert marks(found)["scopes"] is Mark.BAD
+    assert "missing: pins:write" in as_text(found)
+
+
+async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None:
+    found = await check_access(socket_access(workspace), "C0NOTTHERE0")
+
+    assert marks(found)["pinning in C0NOTTHERE0"] is Mark.BAD
+    assert "/invite @Moot" in as_text(found)
+
+
+async def test_a_slack_that_does_not_answer_is_told(workspace: Workspace) -> None:
+    access = replace(socket_access(workspace), api_url="http://127.0.0.1:9/api/")
+    found = await check_access(access, "")
+
+    assert "Slack does not answer" in as_text(found)
+    assert exit_code(found) == 1
+
+
+async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
+    workspace.faults.drop_before("auth.test")
+    found = await check_access(socket_access(workspace), "")
+
+    assert marks(found) == {"SLACK_BOT_TOKEN": Mark.BAD}
+    assert "does not answer" in as_text(found)
+
+
+async def test_without_tokens_slack_is_left_out() -> None:
+    (found,) = await check_slack(read_settings(None), "")
+
+    assert found.mark is Mark.SKIPPED
+
+
+async def test_a_token_of_the_wrong_form_is_a_matter_of_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "nonsense-token")
+    found = await check_slack(read_settings(None), "")
+
+    assert exit_code(found) == 4
+    assert "nonsense-token" not in as_text(found)
+
+
+KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
+OAUTH = {
+    "slack_client_id": "12.34",
+    "slack_client_secret": "0123456789abcdef" * 2,
+    "slack_signing_secret": "0123456789abcdef" * 2,
+    "moot_public_url": "https://moot.example.com",
+}
+
+
+@pytest.mark.parametrize(("keys", "is_well"), [(KEY, True), ("a", False)])
+async def test_with_oauth_the_keys_are_checked_and_the_install_page_named(
+    keys: str, *, is_well: bool
+) -> None:
+    environment = BotSettings.model_validate({**OAUTH, "moot_token_keys": keys})
+    found = await check_slack(environment, "")
+    told = as_text(found)
+    assert ("https://moot.example.com/slack/install" in told) is is_well
+    assert ("A key in MOOT_TOKEN_KEYS cannot be used" in told) is not is_well

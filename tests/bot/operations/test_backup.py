@@ -1,0 +1,138 @@
+"""Backups while the bot runs, and debates deleted for good."""
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import bot.store.tables
+import core.store.tables
+from bot.cli import app
+from bot.operations.backup import back_up, purge
+from bot.store.posts import Channel, NewPost, Posts
+from bot.store.settings import ChannelSettings
+from core.clock import SystemClock
+from core.errors import BadInput, StoreDown
+from core.events import DebateConcluded, DebateStarted
+from core.models import Place
+from core.ports import DebateFilter
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from core.testing import a_setup
+
+NOW = SystemClock().now()
+
+
+async def fill(database: Database) -> None:
+    """Two workspaces: one with an old, a fresh and a running debate, one with an old one."""
+    await core.store.tables.prepare(database)
+    await bot.store.tables.prepare(database)
+    store, posts = SqlDebateStore(database), Posts(database)
+    for name, team, days in (
+        ("old", "T1", 90),
+        ("new", "T1", 1),
+        ("run", "T1", 0),
+        ("far", "T2", 90),
+    ):
+        at = NOW - timedelta(days=days)
+        setup = a_setup().model_copy(
+            update={"place": Place(surface="slack", workspace=team, channel="C1")}
+        )
+        await store.create(name, DebateStarted(setup=setup), origin=name, at=at)
+        if days:
+            await store.append(name, DebateConcluded(), at=at)
+        post = NewPost(
+            key=f"{name}/board",
+            workspace=team,
+            channel="C1",
+            method="post",
+            payload={},
+            debate_id=name,
+        )
+        await posts.enqueue([post])
+    await ChannelSettings(database).put(Channel("T1", "C1"), {"rounds": 2})
+
+
+async def left(location: str) -> set[str]:
+    async with await Database.open(location) as database:
+        found = {one.debate_id for one in await SqlDebateStore(database).find(DebateFilter())}
+        for name in found:
+            assert len(await Posts(database).rows_of_debate(name)) == 1
+        return found
+
+
+async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(location: str) -> None:
+    async with await Database.open(location) as database:
+        await fill(database)
+    assert await purge(location, "T1", NOW - timedelta(days=30)) == 1
+    assert await left(location) == {"new", "run", "far"}
+    async with await Database.open(location) as database:
+        assert await Posts(database).rows_of_debate("old") == []
+        assert await ChannelSettings(database).get(Channel("T1", "C1")) == {"rounds": 2}
+
+
+async def test_a_whole_workspace_is_forgotten(location: str) -> None:
+    async with await Database.open(location) as database:
+        await fill(database)
+    assert await purge(location, "T1", None) == 3
+    assert await left(location) == {"far"}
+    async with await Database.open(location) as database:
+        assert await ChannelSettings(database).get(Channel("T1", "C1")) == {}
+
+
+async def test_nothing_is_deleted_under_a_running_bot(tmp_path: Path) -> None:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        await fill(database)
+        with pytest.raises(StoreDown, match="Stop it first"):
+            await purge(f"{tmp_path}/moot.db", "T1", None)
+
+
+async def test_a_backup_is_whole_while_the_database_is_in_use(tmp_path: Path) -> None:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        await fill(database)
+        size = back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
+    assert size == (tmp_path / "copy.db").stat().st_size > 0
+    assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
+    assert await left(f"sqlite+aiosqlite:///{tmp_path}/copy.db") == {"old", "new", "run", "far"}
+
+
+def test_a_backup_overwrites_nothing(tmp_path: Path) -> None:
+    (tmp_path / "moot.db").touch()
+    (tmp_path / "copy.db").write_text("mine")
+    with pytest.raises(BadInput, match="exists already"):
+        back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
+    assert (tmp_path / "copy.db").read_text() == "mine"
+
+
+def test_a_failed_backup_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "moot.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StoreDown, match="Nothing was left"):
+        back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["moot.db"]
+
+
+def test_postgres_has_its_own_tool(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="pg_dump"):
+        back_up("postgresql://user@host/moot", tmp_path / "copy.db")
+
+
+def test_purging_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "moot.db"))
+    runner = CliRunner()
+    answer = runner.invoke(app, ["purge", "--workspace", "T1"], input="n\n")
+    assert isinstance(answer.exception, BadInput)
+    assert not (tmp_path / "moot.db").exists()
+    answer = runner.invoke(app, ["purge", "--workspace", "T1", "--yes"])
+    assert "Deleted 0 debates." in answer.stdout
+
+
+def test_the_command_line_makes_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "moot.db"))
+    with closing(sqlite3.connect(tmp_path / "moot.db")) as connection, connection:
+        connection.execute("CREATE TABLE words (word TEXT)")
+    answer = CliRunner().invoke(app, ["backup", str(tmp_path / "copy.db")])
+    assert answer.exit_code == 0
+    assert "checked" in answer.stdout

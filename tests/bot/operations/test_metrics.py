@@ -1,0 +1,62 @@
+"""Figures for Prometheus that come from whole debates."""
+
+from dataclasses import replace
+
+from bot.operations.metrics import CountingSink, Metrics
+from core.clock import SystemClock
+from core.events import DebateConcluded, FeedbackGiven
+from core.models import ContextMethod, Feedback, Person
+from core.testing import RecordingSink
+from tests.core.bench import DEBATE
+from tests.core.summing import held
+
+
+async def test_figures_tell_how_long_summaries_are_and_how_much_shorter() -> None:
+    bench, debate = await held(ContextMethod.ROUNDS, rounds=3)
+    metrics = Metrics()
+    sink = CountingSink(
+        sink=RecordingSink(), store=bench.store, clock=SystemClock(), metrics=metrics
+    )
+    for recorded in await bench.store.events(DEBATE):
+        if isinstance(recorded.event, DebateConcluded):
+            await sink.publish(debate, recorded)
+
+    made = debate.summaries.values()
+    tokens = sum(one.call.usage.output_tokens for one in made if one.call)
+    lines = metrics.text().decode().splitlines()
+    assert f"moot_summaries_total {len(made)}.0" in lines
+    assert f"moot_summary_tokens_total {tokens}.0" in lines
+    for when, chars in (
+        ("before", sum(one.before_chars for one in made)),
+        ("after", sum(one.after_chars for one in made)),
+    ):
+        assert f'moot_summary_characters_total{{when="{when}"}} {chars}.0' in lines
+    assert tokens > 0
+
+
+async def test_what_a_debate_spent_is_counted_once_whatever_comes_after_its_end() -> None:
+    bench, debate = await held(ContextMethod.ROUNDS, rounds=2)
+    metrics = Metrics()
+    sink = CountingSink(
+        sink=RecordingSink(), store=bench.store, clock=SystemClock(), metrics=metrics
+    )
+    log = await bench.store.events(DEBATE)
+    thumb = FeedbackGiven(feedback=Feedback(by=Person(id="U1"), helpful=True, origin="F1"))
+    for recorded in [*log, replace(log[-1], seq=log[-1].seq + 1, event=thumb)]:
+        await sink.publish(debate, recorded)
+
+    lines = metrics.text().decode().splitlines()
+    assert f'moot_tokens_total{{kind="input"}} {debate.usage.input_tokens}.0' in lines
+    assert f'moot_tokens_total{{kind="output"}} {debate.usage.output_tokens}.0' in lines
+    assert debate.usage.input_tokens > 0
+
+
+async def test_a_process_counts_only_what_was_spent_while_it_published() -> None:
+    bench, debate = await held(ContextMethod.ROUNDS, rounds=2)
+    metrics = Metrics()
+    sink = CountingSink(
+        sink=RecordingSink(), store=bench.store, clock=SystemClock(), metrics=metrics
+    )
+    last = (await bench.store.events(DEBATE))[-1]
+    await sink.publish(debate, last)
+    assert 'moot_tokens_total{kind="input"} 0.0' in metrics.text().decode().splitlines()

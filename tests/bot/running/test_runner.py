@@ -1,0 +1,152 @@
+"""The local runner: takes up, wakes, survives, gives up in words, stops cleanly."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+from bot.running.debates import LocalRunner
+from core.errors import DebateUnknown, RunLost, StoreDown
+from core.events import DebateConcluded, DebateFailed, DebateStarted, fold
+from core.models import Debate
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, a_setup
+
+Behaviour = Callable[[int], BaseException | None]
+
+
+class StubbornEngine:
+    """Ends a debate on its first run, or raises what the test says for the run of that number."""
+
+    def __init__(self, store: InMemoryStore, behaviour: Behaviour = lambda _: None) -> None:
+        self.runs: list[str] = []
+        self.woken: list[str] = []
+        self._store = store
+        self._behaviour = behaviour
+
+    async def run(self, debate_id: str) -> Debate:
+        self.runs.append(debate_id)
+        error = self._behaviour(len(self.runs))
+        if error:
+            raise error
+        await self._store.append(debate_id, DebateConcluded(), at=ManualClock().now())
+        return fold(await self._store.events(debate_id))
+
+    def wake(self, debate_id: str) -> bool:
+        self.woken.append(debate_id)
+        return True
+
+
+class SleepingEngine(StubbornEngine):
+    """Never ends a debate by itself."""
+
+    async def run(self, debate_id: str) -> Debate:
+        self.runs.append(debate_id)
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+
+@pytest.fixture
+async def store() -> InMemoryStore:
+    found = InMemoryStore()
+    for debate_id in ("daaaaaaa", "dbbbbbbb"):
+        started = DebateStarted(setup=a_setup())
+        await found.create(debate_id, started, origin=debate_id, at=ManualClock().now())
+    return found
+
+
+def runner_of(engine: StubbornEngine, store: InMemoryStore) -> LocalRunner:
+    return LocalRunner(engine=engine, store=store, clock=ManualClock())
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - it looks at plain values
+            await asyncio.sleep(0.005)
+
+
+async def test_what_is_unfinished_is_taken_up_at_the_start(store: InMemoryStore):
+    engine = StubbornEngine(store)
+    runner = runner_of(engine, store)
+    await runner.start()
+    await until(lambda: len(engine.runs) == 2 and not runner.held)
+    assert engine.runs == ["daaaaaaa", "dbbbbbbb"]
+    await runner.close()
+
+
+async def test_news_reaches_a_debate_that_is_being_worked_on(store: InMemoryStore):
+    engine = SleepingEngine(store)
+    runner = runner_of(engine, store)
+    runner.wake("daaaaaaa")
+    await until(lambda: engine.runs == ["daaaaaaa"])
+    runner.wake("daaaaaaa")
+    assert engine.woken == ["daaaaaaa", "daaaaaaa"]
+    assert engine.runs == ["daaaaaaa"]
+    await runner.close()
+
+
+@pytest.mark.parametrize("error", [StoreDown(), ConnectionError(), ValueError("a fault")])
+async def test_a_debate_goes_on_after_what_passes(store: InMemoryStore, error: Exception):
+    engine = StubbornEngine(store, lambda run: error if run <= 3 else None)
+    runner = runner_of(engine, store)
+    runner.wake("daaaaaaa")
+    await until(lambda: not runner.held)
+    assert len(engine.runs) == 4
+    await runner.close()
+
+
+@pytest.mark.parametrize("error", [RunLost(), DebateUnknown()])
+async def test_a_debate_that_is_not_ours_is_let_go(store: InMemoryStore, error: Exception):
+    engine = StubbornEngine(store, lambda _: error)
+    runner = runner_of(engine, store)
+    runner.wake("daaaaaaa")
+    await until(lambda: not runner.held)
+    assert len(engine.runs) == 1
+    await runner.close()
+
+
+async def test_a_debate_that_always_fails_ends_in_words(store: InMemoryStore):
+    engine = StubbornEngine(store, lambda run: ValueError("a fault") if run <= 6 else None)
+    runner = runner_of(engine, store)
+    runner.wake("daaaaaaa")
+    await until(lambda: not runner.held)
+    last = (await store.events("daaaaaaa"))[-1].event
+    assert isinstance(last, DebateFailed)
+    assert "Moot itself failed" in last.reason
+    await runner.close()
+
+
+async def test_a_database_that_is_down_never_fails_a_debate(store: InMemoryStore):
+    engine = StubbornEngine(store, lambda run: StoreDown() if run <= 30 else None)
+    runner = runner_of(engine, store)
+    runner.wake("daaaaaaa")
+    await until(lambda: not runner.held)
+    last = (await store.events("daaaaaaa"))[-1].event
+    assert isinstance(last, DebateConcluded)
+    await runner.close()
+
+
+async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InMemoryStore):
+    engine = SleepingEngine(store)
+    runner = runner_of(engine, store)
+    await runner.start()
+    await until(lambda: len(engine.runs) == 2)
+    began = time.monotonic()
+    await runner.close()
+    runner.wake("daaaaaaa")
+    await asyncio.sleep(0.05)
+    assert time.monotonic() - began < 2
+    assert len(engine.runs) == 2
+    assert not runner.held
+
+
+async def test_a_debate_that_nobody_woke_is_found(store: InMemoryStore):
+    engine = StubbornEngine(store)
+    runner = LocalRunner(engine=engine, store=store, clock=ManualClock(), remind_seconds=0.05)
+    await runner.start()
+    await until(lambda: len(engine.runs) == 2 and not runner.held)
+    started = DebateStarted(setup=a_setup())
+    await store.create("dccccccc", started, origin="slow", at=ManualClock().now())
+    await until(lambda: "dccccccc" in engine.runs)
+    await runner.close()

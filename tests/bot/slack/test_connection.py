@@ -1,0 +1,82 @@
+"""The connection to Slack: refused in words, watched, closed without leftovers."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import cast
+
+import pytest
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.connection.greeting import identify, open_socket
+from bot.slack.connection.socket import SocketGateway
+from bot.slack.outbox.methods import slack_client
+from bot.testing import quick_workspace
+from bot.workspace.workspace import Workspace, run_workspace
+from core.errors import ConfigurationBroken, MootError
+
+
+@pytest.fixture
+async def workspace() -> AsyncGenerator[Workspace]:
+    async with run_workspace(quick_workspace()) as found:
+        yield found
+
+
+def gateway_of(workspace: Workspace, app_token: str = "") -> SocketGateway:
+    client = slack_client(workspace.bot_token, workspace.api_url)
+    app = AsyncApp(client=client, request_verification_enabled=False, name="moot")
+    return SocketGateway(app, app_token or workspace.app_token, watch_seconds=0.2)
+
+
+async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: Workspace):
+    gateway = gateway_of(workspace)
+    await gateway.start()
+    handler = gateway._handler
+    assert handler is not None
+    monitor = cast("asyncio.Future[None]", handler.client.current_session_monitor)
+    monitor.cancel()
+    await workspace.cut_sockets()
+    await workspace.wait_for(lambda: not workspace.connected)
+    await workspace.wait_for(lambda: workspace.connected, timeout=8)
+    async with asyncio.timeout(5):
+        while not await gateway.is_connected():  # noqa: ASYNC110 - the SDK tells nobody
+            await asyncio.sleep(0.02)
+    await gateway.close()
+    assert not await gateway.is_connected()
+
+
+async def test_closing_leaves_no_task_behind(workspace: Workspace):
+    before = asyncio.all_tasks()
+    gateway = gateway_of(workspace)
+    await gateway.start()
+    await gateway.close()
+    await workspace.wait_for(lambda: not workspace.connected)
+    left = {task for task in asyncio.all_tasks() - before if "slack_sdk" in repr(task)}
+    assert left == set()
+
+
+async def test_a_refused_app_token_is_told_at_once(workspace: Workspace):
+    gateway = gateway_of(workspace, "xapp-1-wrong")
+    with pytest.raises(ConfigurationBroken, match="SLACK_APP_TOKEN"):
+        await gateway.start()
+    await gateway.close()
+
+
+async def test_who_we_are_is_asked_once_the_token_is_good(workspace: Workspace):
+    client = slack_client(workspace.bot_token, workspace.api_url)
+    identity = await identify(client)
+    assert identity.team_id == workspace.world.team_id
+    assert identity.user_id == workspace.app.bot_user
+
+
+async def test_a_connection_that_breaks_is_no_matter_of_configuration(workspace: Workspace):
+    workspace.faults.drop_before("auth.test")
+    with pytest.raises(MootError, match="cannot be reached") as caught:
+        await identify(slack_client(workspace.bot_token, workspace.api_url))
+    assert not isinstance(caught.value, ConfigurationBroken)
+
+
+async def test_an_unreachable_slack_is_no_matter_of_configuration():
+    client = slack_client("xoxb-1", "http://127.0.0.1:9/api/")
+    with pytest.raises(MootError, match="cannot be reached") as caught:
+        await open_socket(client, "xapp-1")
+    assert not isinstance(caught.value, ConfigurationBroken)

@@ -1,0 +1,83 @@
+"""A seat whose token is rotated while it is taken: what Slack gives away once is not lost."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from slack_sdk.oauth.installation_store.models.bot import Bot
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+
+from bot.slack.install.installed_clients import InstalledClients
+from bot.slack.outbox.methods import slack_client
+from bot.store.organisations import Organisations
+from bot.store.tables import prepare
+from bot.testing import quick_workspace
+from bot.workspace.workspace import run_workspace
+from core.store.database import Database
+from tests.bot.slack.test_token_tables import HURRIED, KEY, a_bot, open_tables, tokens_of
+
+
+class Rotating(AsyncTokenRotator):
+    """Rotates every token but the new one; takes its time, and locks the database if told so."""
+
+    def __init__(self) -> None:
+        super().__init__(client_id="1.2", client_secret="secret")
+        self.asked, self.go_on = asyncio.Event(), asyncio.Event()
+        self.locked: sqlite3.Connection | None = None
+
+    async def perform_bot_token_rotation(
+        self, *, bot: Bot, minutes_before_expiration: int = 120
+    ) -> Bot | None:
+        del minutes_before_expiration
+        if bot.bot_token == "new":
+            return None
+        self.asked.set()
+        await self.go_on.wait()
+        if self.locked:
+            self.locked.execute("BEGIN EXCLUSIVE")
+            asyncio.get_running_loop().call_later(0.4, self.locked.rollback)
+        return a_bot("new")
+
+
+@asynccontextmanager
+async def seats_with(rotator: Rotating, folder: Path) -> AsyncGenerator[InstalledClients]:
+    url = f"sqlite+aiosqlite:///{folder}/moot.db{HURRIED}"
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        open_tables(url, KEY) as tokens,
+        await Database.open(f"sqlite+aiosqlite:///{folder}/others.db") as database,
+    ):
+        await prepare(database)
+        await tokens.async_save_bot(a_bot("old"))
+        yield InstalledClients(
+            tokens,
+            Organisations(database),
+            rotator,
+            lambda _: slack_client(workspace.bot_token, workspace.api_url),
+        )
+
+
+async def test_a_rotated_token_is_saved_once_the_database_takes_it(tmp_path: Path):
+    rotator = Rotating()
+    rotator.go_on.set()
+    async with seats_with(rotator, tmp_path) as seats:
+        rotator.locked = sqlite3.connect(tmp_path / "moot.db")
+        await seats.of("T1")
+        rotator.locked.close()
+        assert await tokens_of(seats.tokens) == ("new", "refresh new")
+
+
+async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(tmp_path: Path):
+    rotator = Rotating()
+    async with seats_with(rotator, tmp_path) as seats:
+        hurried = asyncio.create_task(seats.of("T1"))
+        await rotator.asked.wait()
+        hurried.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await hurried
+        rotator.go_on.set()
+        await seats.close()
+        assert await tokens_of(seats.tokens) == ("new", "refresh new")

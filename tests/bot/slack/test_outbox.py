@@ -1,0 +1,326 @@
+"""The outbox against the local Slack: in order, at its pace, nothing lost, nothing twice."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.outbox.methods import slack_client
+from bot.slack.outbox.outcomes import Rejected
+from bot.slack.outbox.pace import FAST, Pace
+from bot.slack.outbox.sender import Outbox
+from bot.slack.payloads import Identity
+from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
+from bot.store.tables import prepare
+from bot.testing import key_of, quick_workspace
+from bot.workspace.workspace import Workspace, run_workspace
+from core.clock import SystemClock
+from core.store.database import Database
+
+
+class Office:
+    """An outbox, the workspace it posts to, and its table."""
+
+    def __init__(self, workspace: Workspace, posts: Posts, pace: Pace) -> None:
+        self.workspace = workspace
+        self.posts = posts
+        self.refused: list[tuple[str, str]] = []
+        self.outbox = self.open(pace, "life-1")
+
+    def open(self, pace: Pace, life: str) -> Outbox:
+        client = slack_client(self.workspace.bot_token, self.workspace.api_url)
+        client.timeout = 1
+        return Outbox(
+            posts=self.posts,
+            seats=SingleWorkspaceClient(
+                WorkspaceClient(client, Identity(team_id="T1", user_id="U1"))
+            ),
+            clock=SystemClock(),
+            life=life,
+            pace=pace,
+            on_refused=self._take,
+        )
+
+    async def _take(self, row: PostRow, refusal: Rejected) -> None:
+        self.refused.append((row.key, refusal.code))
+
+    def new(
+        self, key: str, method: str = "post", channel: str = "general", **changes: Any
+    ) -> NewPost:
+        payload: Mapping[str, Any] = changes.pop("payload", {"text": f"text of {key}"})
+        place = {"workspace": "T1", "channel": self.workspace.channel(channel).id}
+        return NewPost(key=key, method=method, payload=payload, **place, **changes)
+
+    def texts(self, channel: str = "general") -> list[str]:
+        return [one["text"] for one in self.workspace.messages(channel)]
+
+    async def settled(self, *keys: str, seconds: float = 10.0) -> list[PostRow]:
+        async with asyncio.timeout(seconds):
+            while True:
+                rows = [row for key in keys if (row := await self.posts.row_by_key(key))]
+                done = {PostState.SENT, PostState.FAILED}
+                if len(rows) == len(keys) and all(row.state in done for row in rows):
+                    return rows
+                await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def an_office(folder: Path, pace: Pace = FAST) -> AsyncGenerator[Office]:
+    location = f"sqlite+aiosqlite:///{folder / 'posts.db'}"
+    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
+        await prepare(db)
+        office = Office(workspace, Posts(db), pace)
+        await office.outbox.start()
+        yield office
+        await office.outbox.close()
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncGenerator[Office]:
+    async with an_office(tmp_path) as found:
+        yield found
+
+
+async def test_posts_of_a_channel_arrive_in_order_each_with_its_key(office: Office):
+    keys = [f"d1/e{number}/0" for number in range(12)]
+    await office.outbox.post([office.new(key) for key in keys])
+    await office.settled(*keys)
+    assert [key_of(one) for one in office.workspace.messages("general")] == keys
+
+
+async def test_queueing_the_same_posts_again_changes_nothing(office: Office):
+    for _ in range(3):
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.settled("d1/e1/0")
+    assert len(office.texts()) == 1
+
+
+async def test_a_reply_goes_into_the_thread_of_its_root_and_to_the_channel_if_asked(office: Office):
+    reply = office.new(
+        "d1/e1/0", thread_key="d1/board", payload={"text": "all done", "reply_broadcast": True}
+    )
+    await office.outbox.post([office.new("d1/board"), reply])
+    root, answer = await office.settled("d1/board", "d1/e1/0")
+    thread = office.workspace.thread("general", root.ts or "")
+    assert [one["ts"] for one in thread] == [root.ts, answer.ts]
+    assert thread[1]["subtype"] == "thread_broadcast"
+
+
+@pytest.mark.parametrize("fault", ["drop_after", "drop_before"])
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_a_post_whose_answer_is_lost_is_there_exactly_once(
+    office: Office,
+    fault: str,
+    in_thread: bool,  # noqa: FBT001 - a table of cases
+):
+    await office.outbox.post([office.new("d1/board")])
+    (root,) = await office.settled("d1/board")
+    getattr(office.workspace.faults, fault)("chat.postMessage")
+    post = office.new("d1/e1/0", thread_key="d1/board" if in_thread else None)
+    await office.outbox.post([post, office.new("d1/e2/0", thread_key="d1/board")])
+    row, _ = await office.settled("d1/e1/0", "d1/e2/0")
+    shown = [
+        *office.workspace.thread("general", root.ts or ""),
+        *office.workspace.messages("general"),
+    ]
+    found = {one["ts"] for one in shown if key_of(one) == "d1/e1/0"}
+    assert found == {row.ts}
+
+
+async def test_a_post_in_doubt_is_looked_for_only_after_the_grace(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, grace=0.8)) as office:
+        office.workspace.faults.drop_after("chat.postMessage")
+        began = time.monotonic()
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.settled("d1/e1/0")
+        assert time.monotonic() - began > 0.8
+        assert len(office.texts()) == 1
+
+
+async def test_a_slow_answer_counts_as_doubt_and_does_not_double_the_post(office: Office):
+    office.workspace.faults.delay("chat.postMessage", 1.5)
+    await office.outbox.post([office.new("d1/e1/0")])
+    await office.settled("d1/e1/0")
+    await asyncio.sleep(0.8)
+    assert len(office.texts()) == 1
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+async def test_a_server_error_is_retried_without_doubling(office: Office, status: int):
+    office.workspace.faults.server_error("chat.postMessage", status=status, times=2)
+    await office.outbox.post([office.new("d1/e1/0"), office.new("d1/e2/0")])
+    await office.settled("d1/e1/0", "d1/e2/0")
+    assert office.texts() == ["text of d1/e1/0", "text of d1/e2/0"]
+
+
+async def test_retry_after_is_honoured_and_the_order_kept(office: Office):
+    office.workspace.faults.rate_limit("chat.postMessage", seconds=1)
+    began = time.monotonic()
+    await office.outbox.post([office.new("d1/e1/0"), office.new("d1/e2/0")])
+    await office.settled("d1/e1/0", "d1/e2/0")
+    assert time.monotonic() - began >= 1
+    assert office.texts() == ["text of d1/e1/0", "text of d1/e2/0"]
+
+
+async def test_a_blocked_channel_does_not_hold_up_another(office: Office):
+    office.workspace.faults.rate_limit("chat.postMessage", seconds=3)
+    await office.outbox.post([office.new("d1/e1/0")])
+    await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.postMessage"))
+    await office.outbox.post([office.new("d2/e1/0", channel="architecture")])
+    await office.settled("d2/e1/0", seconds=2)
+    assert office.texts() == []
+
+
+async def test_retry_after_holds_edits_that_stand_in_line_already(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, edit=0.3)) as office:
+        places = ("general", "architecture")
+        boards = [f"{place}/board" for place in places]
+        for place, key in zip(places, boards, strict=True):
+            await office.outbox.post([office.new(key, channel=place)])
+        await office.settled(*boards)
+        office.workspace.faults.rate_limit("chat.update", seconds=2)
+        for place, key in zip(places, boards, strict=True):
+            payload = {"text": "edited", "target_key": key}
+            edit = office.new(f"{key}/edit", "update", place, payload=payload)
+            await office.outbox.post([edit])
+        await office.settled(*(f"{key}/edit" for key in boards))
+        refused, *later = [call.at for call in office.workspace.calls.of("chat.update")]
+        assert [at - refused >= 1.9 for at in later] == [True, True]
+
+
+async def test_posts_of_one_channel_keep_slacks_pace(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, post=0.3)) as office:
+        keys = [f"d1/e{number}/0" for number in range(4)]
+        await office.outbox.post([office.new(key) for key in keys])
+        await office.settled(*keys)
+        times = [call.at for call in office.workspace.calls.of("chat.postMessage")]
+        assert min(b - a for a, b in pairwise(times)) > 0.25
+
+
+async def test_edits_that_pile_up_are_sent_once_with_the_newest_state(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, edit=0.5)) as office:
+        await office.outbox.post([office.new("d1/board")])
+        (root,) = await office.settled("d1/board")
+        for number in range(20):
+            payload = {"text": f"state {number}", "target_key": "d1/board"}
+            await office.outbox.replace(office.new("d1/board/edit", "update", payload=payload))
+            await asyncio.sleep(0.01)
+        await office.workspace.wait_for(lambda: office.texts() == ["state 19"])
+        await office.settled("d1/board/edit")
+        assert len(office.workspace.calls.of("chat.update")) < 10
+        assert office.workspace.messages("general")[0]["ts"] == root.ts
+
+
+@pytest.mark.parametrize(
+    ("mishap", "code"), [("remove_bot", "not_in_channel"), ("archive", "is_archived")]
+)
+async def test_a_refusal_for_good_fails_the_post_in_words_and_frees_the_queue(
+    office: Office, mishap: str, code: str
+):
+    where = "architecture"
+    getattr(office.workspace, mishap)(where)
+    reply = office.new("d1/e1/0", channel=where, thread_key="d1/board")
+    await office.outbox.post([office.new("d1/board", channel=where), reply])
+    row, _ = await office.settled("d1/board", "d1/e1/0")
+    assert (row.state, office.refused[0]) == (PostState.FAILED, ("d1/board", code))
+    assert "channel" in (row.error or "")
+    assert office.refused[1] == ("d1/e1/0", "root_missing")
+
+
+async def test_a_refused_pin_is_reported_and_later_posts_go_on(office: Office):
+    office.workspace.fill_pins("general")
+    pin = office.new("d1/board/pin", "pin", payload={"target_key": "d1/board"})
+    await office.outbox.post([office.new("d1/board"), pin, office.new("d1/e1/0")])
+    await office.settled("d1/board", "d1/board/pin", "d1/e1/0")
+    assert office.refused == [("d1/board/pin", "too_many_pins")]
+
+
+async def test_what_is_pinned_already_counts_as_done(office: Office):
+    pin = office.new("d1/board/pin", "pin", payload={"target_key": "d1/board"})
+    office.workspace.faults.drop_after("pins.add")
+    await office.outbox.post([office.new("d1/board"), pin])
+    root, row = await office.settled("d1/board", "d1/board/pin")
+    assert row.state is PostState.SENT
+    assert office.workspace.pins("general") == [root.ts]
+
+
+async def test_an_edit_of_a_deleted_message_fails_and_the_thread_goes_on(office: Office):
+    await office.outbox.post([office.new("d1/board"), office.new("d1/e1/0", thread_key="d1/board")])
+    root, _ = await office.settled("d1/board", "d1/e1/0")
+    client = slack_client(office.workspace.bot_token, office.workspace.api_url)
+    channel = office.workspace.channel("general").id
+    await client.chat_delete(channel=channel, ts=root.ts or "")
+    edit = office.new("d1/edit", "update", payload={"text": "x", "target_key": "d1/board"})
+    await office.outbox.replace(edit)
+    await office.outbox.post([office.new("d1/e2/0", thread_key="d1/board")])
+    failed, row = await office.settled("d1/edit", "d1/e2/0")
+    assert (failed.state, row.state) == (PostState.FAILED, PostState.SENT)
+
+
+async def test_what_a_dead_process_was_sending_is_looked_for_and_sent_if_absent(tmp_path: Path):
+    async with an_office(tmp_path) as office:
+        await office.outbox.post([office.new("d1/board")])
+        await office.settled("d1/board")
+        await office.outbox.close()
+        await office.posts.enqueue([office.new("d1/e1/0", thread_key="d1/board")])
+        await office.posts.hold(Channel("T1", office.new("").channel), "another life")
+        await office.posts.mark_sending("d1/e1/0", "another life", SystemClock().now())
+        again = office.open(FAST, "life-2")
+        await again.start()
+        (row,) = await office.settled("d1/e1/0")
+        await again.close()
+        assert (row.state, row.life, row.attempts) == (PostState.SENT, "life-2/1", 2)
+
+
+async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path):
+    async with an_office(tmp_path) as office:
+        await office.outbox.post([office.new("d1/board")])
+        (row,) = await office.settled("d1/board")
+        await office.outbox.close()
+        async with await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'second.db'}") as db:
+            await prepare(db)
+            posts = Posts(db)  # a table that never learned of the answer
+            await posts.enqueue([office.new("d1/board")])
+            await posts.mark_sending("d1/board", "another life", SystemClock().now())
+            office.posts = posts
+            again = office.open(FAST, "life-2")
+            await again.start()
+            (found,) = await office.settled("d1/board")
+            await again.close()
+        assert found.ts == row.ts
+        assert len(office.texts()) == 1
+
+
+async def test_a_refused_token_loses_nothing(office: Office):
+    office.workspace.revoke_token()
+    await office.outbox.post([office.new("d1/e1/0")])
+    await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.postMessage"))
+    await asyncio.sleep(0.3)
+    row = await office.posts.row_by_key("d1/e1/0")
+    assert row is not None
+    assert row.state in {PostState.WAITING, PostState.SENDING}  # it is tried again and again
+    assert "token" in (row.error or "")
+
+
+async def test_closing_lets_the_call_in_hand_end(office: Office):
+    office.workspace.faults.delay("chat.postMessage", 0.5)
+    await office.outbox.post([office.new("d1/e1/0"), office.new("d1/e2/0")])
+    await asyncio.sleep(0.2)
+    await office.outbox.close()
+    row = await office.posts.row_by_key("d1/e1/0")
+    assert row is not None
+    assert row.state is PostState.SENT
+    assert len(office.texts()) == 1
+
+
+async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office: Office):
+    await office.outbox.post([office.new("d1/odd", "dance"), office.new("d1/e1/0")])
+    row, _ = await office.settled("d1/odd", "d1/e1/0")
+    assert row.state is PostState.FAILED

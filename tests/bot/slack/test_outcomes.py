@@ -1,0 +1,156 @@
+"""What failed calls mean, in detail: what is told to people, what is kept for the next attempt."""
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.slack.outbox.methods import slack_client
+from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, in_words, outcome_of
+from bot.slack.payloads import Refusal
+
+
+def answered(status: int, body: object, headers: dict[str, str] | None = None) -> Outcome:
+    """What the SDK's error with this answer means."""
+    response = AsyncSlackResponse(
+        client=None,
+        http_verb="POST",
+        api_url="http://localhost/",
+        req_args={},
+        data=body,  # pyright: ignore[reportArgumentType] - the SDK passes what came
+        headers=headers or {},
+        status_code=status,
+    )
+    return outcome_of(SlackApiError("no", response))
+
+
+def refused(code: str, **fields: str) -> Outcome:
+    return answered(200, {"ok": False, "error": code, **fields})
+
+
+@pytest.mark.parametrize(
+    "code", ["ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"]
+)
+def test_a_refusal_that_passes_is_a_matter_of_pace(code: str) -> None:
+    assert refused(code) == Retry("Slack asks for a slower pace")
+
+
+@pytest.mark.parametrize(
+    "code", ["internal_error", "fatal_error", "request_timeout", "service_unavailable"]
+)
+def test_an_error_after_which_it_may_have_happened_is_in_doubt(code: str) -> None:
+    assert refused(code) == Unknown(f"Slack failed ({code})")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "account_inactive",
+        "invalid_auth",
+        "not_authed",
+        "token_expired",
+        "token_revoked",
+        "team_access_not_granted",
+    ],
+)
+def test_a_refused_token_can_be_mended_and_the_post_waits(code: str) -> None:
+    assert refused(code) == Retry(f"Slack refuses the bot token ({code})")
+
+
+def test_a_refusal_for_good_keeps_slacks_code_beside_the_words() -> None:
+    assert refused("is_archived") == Rejected("This channel is archived.", "is_archived")
+    assert refused("new_to_us") == Rejected("Slack refuses it (new_to_us).", "new_to_us")
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (429, Retry("Slack asks for a slower pace")),
+        (499, Rejected("This channel is archived.", "is_archived")),
+        (500, Unknown("Slack failed (is_archived)")),
+    ],
+)
+def test_the_status_counts_before_the_code(status: int, expected: Outcome) -> None:
+    assert answered(status, {"ok": False, "error": "is_archived"}) == expected
+
+
+def test_an_answer_without_a_code_is_in_doubt_and_named_by_its_status() -> None:
+    assert answered(200, {"ok": False}) == Unknown("Slack failed (200)")
+    assert answered(503, {}) == Unknown("Slack failed (503)")
+    assert isinstance(answered(200, "plain text"), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [("30", 30.0), ("0.5", 0.5), ("0", 0.0), ("", None), ("soon", None), ("1.2.3", None)],
+)
+def test_the_pause_slack_asks_for_is_read_where_it_is_a_number(
+    asked: str, seconds: float | None
+) -> None:
+    outcome = answered(429, {"error": "ratelimited"}, {"Retry-After": asked})
+
+    assert outcome == Retry("Slack asks for a slower pace", seconds)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        (502, {}, Unknown("Slack failed (502)")),
+        (429, {"Retry-After": "3"}, Retry("Slack asks for a slower pace", 3.0)),
+    ],
+)
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+async def test_a_page_of_a_server_between_us_and_slack_is_read_by_its_status(
+    status: int, headers: dict[str, str], expected: Outcome, kind: str
+) -> None:
+    """Where the page says that it is JSON, the SDK passes aiohttp's answer instead of its own."""
+
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(status=status, headers=headers, text="<html>", content_type=kind)
+
+    app = web.Application()
+    app.router.add_post("/api/auth.test", page)
+    async with TestServer(app) as server:
+        client = slack_client("xoxb-1", f"{server.make_url('/api/')}")
+        with pytest.raises(SlackApiError) as caught:
+            await client.auth_test()
+
+    assert outcome_of(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (TimeoutError(), Unknown("no answer from Slack (TimeoutError)")),
+        (
+            aiohttp.ServerDisconnectedError(),
+            Unknown("no answer from Slack (ServerDisconnectedError)"),
+        ),
+        (ConnectionResetError(), Unknown("no answer from Slack (ConnectionResetError)")),
+        (KeyError("text"), Rejected("Moot itself failed (KeyError)", "our_fault")),
+    ],
+    ids=["too slow", "cut off", "reset", "a fault of ours"],
+)
+def test_a_failure_without_an_answer_is_told_by_its_kind(
+    error: Exception, expected: Outcome
+) -> None:
+    assert outcome_of(error) == expected
+
+
+async def test_a_slack_that_cannot_be_reached_is_told_so() -> None:
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.ClientConnectorError) as caught:
+            await session.get("http://127.0.0.1:9")
+
+    assert outcome_of(caught.value) == Retry("Slack cannot be reached")
+
+
+def test_a_lacking_permission_is_named_where_slack_names_it() -> None:
+    told = "Moot lacks the permission {}; reinstall it with the current manifest."
+
+    assert in_words(Refusal(error="missing_scope", needed="pins:write")) == told.format(
+        "pins:write"
+    )
+    assert in_words(Refusal(error="missing_scope")) == told.format("one that this needs")

@@ -1,0 +1,143 @@
+"""Slack's payloads, one example file each, read into values."""
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bot.slack import payloads
+from bot.slack.payloads import (
+    ChannelFacts,
+    ChannelGone,
+    ChannelsPage,
+    Click,
+    Command,
+    FormSubmitted,
+    HomeOpened,
+    Identity,
+    MembersPage,
+    MessageEvent,
+    MessageShortcut,
+    Page,
+    Permalink,
+    Refusal,
+    SocketAddress,
+    TeamEvent,
+    TokensRevoked,
+    UserFound,
+    ViewOpened,
+    plain,
+    posted_ts,
+)
+
+EXAMPLES = Path(__file__).parents[2] / "payloads"
+READERS: dict[str, type[payloads.Payload]] = {
+    "command": Command,
+    "command_in_direct_message": Command,
+    "message_in_thread": MessageEvent,
+    "message_thread_broadcast": MessageEvent,
+    "message_changed": MessageEvent,
+    "message_by_bot": MessageEvent,
+    "app_mention": MessageEvent,
+    "block_actions": Click,
+    "block_actions_in_home": Click,
+    "view_submission": FormSubmitted,
+    "view_opened": ViewOpened,
+    "block_actions_in_form": Click,
+    "message_action": MessageShortcut,
+    "permalink": Permalink,
+    "app_home_opened": HomeOpened,
+    "replies_page": Page,
+    "channel_facts": ChannelFacts,
+    "members_page": MembersPage,
+    "channels_page": ChannelsPage,
+    "channel_archive": ChannelGone,
+    "app_uninstalled": TeamEvent,
+    "tokens_revoked": TokensRevoked,
+    "users_info": UserFound,
+    "auth_test": Identity,
+    "socket_address": SocketAddress,
+    "refusal_missing_scope": Refusal,
+}
+
+
+@pytest.mark.parametrize(
+    ("tz", "hours"),
+    [("Asia/Tokyo", 9), ("America/Los_Angeles", -8), ("Mars/Olympus", 0), ("../x", 0), ("", 0)],
+)
+def test_a_person_is_where_slack_says_or_in_utc(tz: str, hours: int):
+    winter = datetime(2026, 1, 5, tzinfo=UserFound.model_validate({"user": {"tz": tz}}).zone)
+    assert winter.utcoffset() == timedelta(hours=hours)
+    assert UserFound.model_validate({"user": {"tz": None}}).zone.utcoffset(winter) == timedelta()
+
+
+def example(name: str) -> Any:
+    return json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_every_example_is_read_and_every_payload_has_an_example():
+    assert {file.stem for file in EXAMPLES.glob("*.json")} == set(READERS)
+    for name, reader in READERS.items():
+        reader.model_validate(example(name))
+
+
+def test_a_commands_text_is_what_was_typed():
+    command = Command.model_validate(example("command"))
+    assert command.words == "Postgres & Kafka, or one queue with latency < 50 ms?"
+    assert not command.is_direct
+    assert Command.model_validate(example("command_in_direct_message")).is_direct
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("message_in_thread", True),
+        ("message_thread_broadcast", True),
+        ("message_changed", False),
+        ("message_by_bot", False),
+        ("app_mention", False),
+    ],
+)
+def test_only_people_replying_in_a_thread_count_as_notes(name: str, counts: bool):  # noqa: FBT001 - a table of cases
+    event = MessageEvent.model_validate(example(name))
+    assert event.message.is_thread_reply_of_person is counts
+
+
+def test_a_mentions_question_is_freed_of_the_leading_mention_only():
+    event = MessageEvent.model_validate(example("app_mention"))
+    assert event.question == "should we split the <billing> service, <@U0BOB0001>?"
+
+
+def test_a_mention_of_nothing_else_has_no_question():
+    body = example("app_mention")
+    body["event"]["text"] = "<@U0MOOT001>  "
+    assert MessageEvent.model_validate(body).question == ""
+
+
+def test_a_click_says_who_where_and_what():
+    click = Click.model_validate(example("block_actions"))
+    assert (click.user_id, click.channel_id, click.value) == ("U0ADA0001", "C0ARCH001", "dabcdefg")
+    assert click.message_ts == "1763000000.000100"
+    assert Click.model_validate(example("block_actions_in_home")).channel_id == ""
+
+
+def test_a_click_without_actions_is_refused():
+    with pytest.raises(ValidationError):
+        Click.model_validate({**example("block_actions"), "actions": []})
+
+
+def test_posts_are_recognised_by_the_key_in_their_metadata():
+    page = Page.model_validate(example("replies_page"))
+    assert [found.key for found in page.messages] == ["dabcdefg/board", ""]
+    assert page.next_cursor == "bmV4dF90czoxNzYz"
+
+
+def test_escaping_is_undone_once():
+    assert plain("&amp;lt; &lt;!channel&gt;") == "&lt; <!channel>"
+
+
+def test_the_timestamp_of_a_post_is_found():
+    assert posted_ts({"ok": True, "ts": "1.2"}) == "1.2"

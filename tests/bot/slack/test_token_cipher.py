@@ -1,0 +1,67 @@
+"""Tokens at rest: the newest key encrypts, every key decrypts, and no placeholder is a key."""
+
+from base64 import urlsafe_b64encode
+
+import pytest
+
+from bot.slack.install.token_cipher import Cipher, TokenUnreadable
+from core.errors import ConfigurationBroken
+
+TOKEN = "xoxb-1234567890-abc"
+#: Fixed, because tests are named after what they try.
+OLD, NEW = (urlsafe_b64encode(bytes(range(first, first + 32))).decode() for first in (0, 100))
+
+
+def test_what_is_stored_hides_the_token_and_is_never_the_same() -> None:
+    cipher = Cipher([NEW])
+    first, second = cipher.encrypt(TOKEN), cipher.encrypt(TOKEN)
+
+    assert TOKEN not in first
+    assert first != second
+    assert cipher.decrypt(first) == cipher.decrypt(second) == TOKEN
+
+
+def test_a_new_key_in_front_encrypts_and_the_old_one_still_opens() -> None:
+    stored = Cipher([OLD]).encrypt(TOKEN)
+    both = Cipher([NEW, OLD])
+
+    assert both.decrypt(stored) == TOKEN
+    assert Cipher([NEW]).decrypt(both.encrypt(TOKEN)) == TOKEN
+    with pytest.raises(TokenUnreadable):
+        Cipher([OLD]).decrypt(both.encrypt(TOKEN))
+
+
+def test_a_renewed_token_needs_the_old_key_no_more() -> None:
+    renewed = Cipher([NEW, OLD]).renew(Cipher([OLD]).encrypt(TOKEN))
+
+    assert Cipher([NEW]).decrypt(renewed) == TOKEN
+
+
+def test_a_token_that_no_key_opens_stays_as_it_is_until_its_key_is_back() -> None:
+    stored = Cipher([OLD]).encrypt(TOKEN)
+
+    assert Cipher([NEW]).renew(stored) == stored
+    with pytest.raises(TokenUnreadable, match="MOOT_TOKEN_KEYS") as caught:
+        Cipher([NEW]).decrypt(stored)
+    assert stored not in str(caught.value)
+
+
+@pytest.mark.parametrize("changed", ["", "xoxb-plain", "gAAAAA"])
+def test_what_was_not_encrypted_here_is_not_taken_for_a_token(changed: str) -> None:
+    with pytest.raises(TokenUnreadable):
+        Cipher([NEW]).decrypt(changed)
+
+
+@pytest.mark.parametrize(
+    "key", ["", "changeme", "a" * 44, "A" * 43 + "=", NEW[:-2], NEW + "ä", "0123456789abcdef" * 2]
+)
+def test_what_is_no_key_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(ConfigurationBroken, match="A key in MOOT_TOKEN_KEYS") as caught:
+        Cipher([OLD, key])
+    assert not key or key not in str(caught.value)
+    assert OLD not in str(caught.value)
+
+
+def test_without_any_key_one_is_told_how_to_make_one() -> None:
+    with pytest.raises(ConfigurationBroken, match=r"missing or empty.*generate_key"):
+        Cipher([])

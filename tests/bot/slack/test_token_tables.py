@@ -1,0 +1,164 @@
+"""The tables of tokens: replicas do not undo each other's work, and failures have words."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from slack_sdk.oauth.installation_store.models.bot import Bot
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from bot.settings import OAuthAccess, SlackAccess
+from bot.slack.install.installation import many_workspaces
+from bot.slack.install.token_cipher import Cipher
+from bot.slack.install.tokens import STATE_SECONDS, BotTokens, States, token_tables
+from bot.store.organisations import Organisations
+from bot.store.tables import prepare
+from core.clock import SystemClock
+from core.errors import StoreDown, StoreError
+from core.store.database import Database
+from tests.postgres import PostgresForTests
+
+KEY, NEWER_KEY = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+#: Wait for a lock no longer than these seconds.
+HURRIED = "?timeout=0.05"
+ROTATE = text("UPDATE slack_bots SET bot_token = :token, bot_refresh_token = :refresh")
+WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def a_bot(token: str) -> Bot:
+    return Bot(
+        app_id="A1",
+        enterprise_id=None,
+        team_id="T1",
+        bot_token=token,
+        bot_id="B1",
+        bot_user_id="U1",
+        bot_scopes="chat:write",
+        bot_refresh_token=f"refresh {token}",
+        bot_token_expires_at=9_999_999_999,
+        installed_at=1_700_000_000.0,
+    )
+
+
+@asynccontextmanager
+async def open_tables(url: str, *keys: str) -> AsyncGenerator[BotTokens]:
+    async with open_both(url, *keys) as (tokens, _):
+        yield tokens
+
+
+@asynccontextmanager
+async def open_both(url: str, *keys: str) -> AsyncGenerator[tuple[BotTokens, States]]:
+    async with await Database.open(url.removesuffix(HURRIED)) as database:
+        await prepare(database)
+        organisations = Organisations(database)
+        async with token_tables(url, "1.2", Cipher(keys), organisations) as found:
+            yield found
+
+
+async def tokens_of(tokens: BotTokens) -> tuple[str | None, str | None]:
+    found = await tokens.async_find_bot(enterprise_id=None, team_id="T1")
+    return (found.bot_token, found.bot_refresh_token) if found else (None, None)
+
+
+async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(20):
+        while not await is_so():  # noqa: ASYNC110 - a server tells nobody
+            await asyncio.sleep(0.02)
+
+
+async def read_by(url: str, *keys: str) -> tuple[str | None, str | None]:
+    async with open_tables(url, *keys) as tokens:
+        return await tokens_of(tokens)
+
+
+async def somebody_waits(engine: AsyncEngine) -> bool:
+    async with engine.connect() as connection:
+        return bool((await connection.execute(WAITING)).scalar_one())
+
+
+async def test_a_starting_replica_leaves_alone_what_another_one_rotates_meanwhile(on_postgres: str):
+    async with open_tables(on_postgres, KEY) as tokens:
+        await tokens.async_save_bot(a_bot("old"))
+    encrypt = Cipher([KEY]).encrypt
+    rotated = {"token": encrypt("new"), "refresh": encrypt("refresh new")}
+    other = create_async_engine(on_postgres)
+    async with other.begin() as rotating:
+        await rotating.execute(ROTATE, rotated)
+        starting = asyncio.create_task(read_by(on_postgres, NEWER_KEY, KEY))
+        await until(lambda: somebody_waits(other))  # it has read the old token
+
+    assert await starting == ("new", "refresh new")
+    await other.dispose()
+
+
+async def test_a_start_changes_no_token_that_is_under_the_newest_key(tmp_path: Path):
+    url = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+    async with open_tables(url, KEY) as tokens:
+        await tokens.async_save_bot(a_bot("old"))
+    before = stored(tmp_path)
+    async with open_tables(url, KEY):
+        assert stored(tmp_path) == before
+    async with open_tables(url, NEWER_KEY, KEY) as tokens:
+        assert stored(tmp_path) != before
+        assert await tokens_of(tokens) == ("old", "refresh old")
+
+
+def stored(folder: Path) -> str:
+    with sqlite3.connect(folder / "moot.db") as connection:
+        return str(connection.execute("SELECT bot_token FROM slack_bots").fetchone()[0])
+
+
+async def test_a_restart_of_the_server_is_not_noticed(postgres: PostgresForTests, on_postgres: str):
+    async with open_tables(on_postgres, KEY) as tokens:
+        await tokens.async_save_bot(a_bot("old"))
+        await asyncio.to_thread(postgres.restart)
+        assert (await tokens_of(tokens))[0] == "old"
+
+
+async def test_a_database_that_fails_is_the_stores_error(tmp_path: Path):
+    async with open_tables(f"sqlite+aiosqlite:///{tmp_path}/moot.db{HURRIED}", KEY) as tokens:
+        with sqlite3.connect(tmp_path / "moot.db") as elsewhere:
+            elsewhere.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(StoreDown, match=r"moot\.db is locked"):
+                await tokens.async_save_bot(a_bot("old"))
+        with sqlite3.connect(tmp_path / "moot.db") as elsewhere:
+            elsewhere.execute("DROP TABLE slack_bots")
+        with pytest.raises(StoreError, match="refused"):
+            await tokens_of(tokens)
+
+
+async def test_of_visits_to_the_install_page_only_those_that_still_count_are_kept(location: str):
+    async with open_both(location, KEY) as (_, states):
+        first, second = await states.async_issue(), await states.async_issue()
+        now = SystemClock().now()
+        await states.purge(now)
+        assert await states.async_consume(first)
+        await states.purge(now + timedelta(seconds=STATE_SECONDS + 60))
+        assert not await states.async_consume(second)
+
+
+async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path):
+    url = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+    async with open_both(url, KEY) as (_, states):
+        states.expiration_seconds = -1
+        await states.async_issue()
+        states.expiration_seconds = STATE_SECONDS
+        await states.async_issue()
+    async with await Database.open(url) as database:
+        oauth = OAuthAccess(
+            client_id="1.2", client_secret="-", token_keys=(KEY,), public_url="http://127.0.0.1"
+        )
+        async with many_workspaces(SlackAccess(oauth=oauth), Organisations(database), url):
+            await until(lambda: is_left(tmp_path, 1))
+
+
+async def is_left(folder: Path, count: int) -> bool:
+    with sqlite3.connect(folder / "moot.db") as connection:
+        found = connection.execute("SELECT count(*) FROM slack_oauth_states").fetchone()
+    return found == (count,)

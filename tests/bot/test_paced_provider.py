@@ -1,0 +1,110 @@
+"""The offline engine at a model's pace: no faster than its posts, slow enough to be steered."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bot.paced_provider import AT_ONCE, LONGEST, SHORTEST, PacedProvider
+from bot.slack.outbox.pace import Pace
+from bot.testing import BotSpec, Team, debate_of, team_at_work
+from core.clock import SystemClock
+from core.events import fold
+from core.llm.providers.offline_engine.answer import answer
+from core.models import Act, Status
+from core.request import ModelRequest, Part, PartKind
+from core.testing import ScriptedProvider
+
+QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost, and two people must run it."
+#: A tenth of the time for turns and for posts: what counts is one against the other.
+FASTER = 10
+PACE = Pace(**{name: seconds / FASTER for name, seconds in vars(Pace()).items()})
+
+
+@dataclass
+class FastClock(SystemClock):
+    """A clock on which seconds are shorter; it remembers who slept, and how many at once."""
+
+    shorter: float = FASTER
+    slept: list[float] = field(default_factory=list[float])
+    asleep: int = 0
+    most_asleep: int = 0
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep for a part of the time."""
+        self.slept.append(seconds)
+        self.asleep += 1
+        self.most_asleep = max(self.most_asleep, self.asleep)
+        await asyncio.sleep(seconds / self.shorter)
+        self.asleep -= 1
+
+
+def asked(text: str) -> ModelRequest:
+    part = Part(label="Question", text=text, kind=PartKind.QUESTION)
+    return ModelRequest(
+        model="offline-checklists",
+        act=Act.PROPOSAL,
+        role="architect",
+        system="Propose.",
+        parts=(part,),
+        delimiter="d",
+    )
+
+
+def an_engine() -> ScriptedProvider:
+    """The offline engine, remembering what it was asked."""
+    return ScriptedProvider(answer, name="offline")
+
+
+async def test_answers_take_about_as_long_as_slack_needs_for_their_posts():
+    clock = FastClock(shorter=10_000)
+    engine = PacedProvider(an_engine(), clock)
+    count = 60
+    await asyncio.gather(*(engine.complete(asked(f"A or B, case {n}?")) for n in range(count)))
+    assert clock.most_asleep == AT_ONCE
+    assert all(SHORTEST <= seconds <= LONGEST for seconds in clock.slept)
+    assert 0.75 < sum(clock.slept) / AT_ONCE / (count * Pace().post) < 1
+
+
+async def test_the_same_question_takes_as_long_each_time():
+    clock = FastClock(shorter=10_000)
+    engine = PacedProvider(an_engine(), clock)
+    for text in ("A or B?", "A or B?", "C or D?"):
+        await engine.complete(asked(text))
+    first, again, other = clock.slept
+    assert first == again != other
+
+
+async def proposed(team: Team, board: str) -> Sequence[str]:
+    """Wait until people can read every proposal."""
+    posts = await team.wait_for_posts(3, board)
+    return [str(post["text"]) for post in posts]
+
+
+async def test_a_note_on_the_first_proposals_reaches_the_turns_after_them():
+    engine = an_engine()
+    spec = BotSpec(provider=PacedProvider(engine, FastClock()), rounds=2, pace=PACE)
+    async with team_at_work(spec=spec) as team:
+        board = await team.debate(QUESTION)
+        assert all("proposal" in text.lower() for text in await proposed(team, board))
+        await team.say("We run PostgreSQL already.", board)
+        debate = await team.wait_for_end(board)
+    assert [note.text for note in debate.notes] == ["We run PostgreSQL already."]
+    later = [one for one in engine.asked(Act.REFINEMENT) if "run PostgreSQL already" in str(one)]
+    assert later
+    assert debate.verdict
+    assert [found.note for found in debate.verdict.notes] == [debate.notes[0].id]
+
+
+async def test_stop_on_the_first_proposals_leads_to_a_partial_decision():
+    spec = BotSpec(provider=PacedProvider(an_engine(), FastClock()), rounds=3, pace=PACE)
+    async with team_at_work(spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await proposed(team, board)
+        running = fold(await team.moot.store.events(debate_of(team.thread(board)[0])))
+        assert running.status is Status.RUNNING
+        await team.click(board)
+        debate = await team.wait_for_end(board)
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert not any(turn.turn.round > 1 for turn in debate.contributions.values())

@@ -1,0 +1,463 @@
+"""Configuration files: what they set, what is wrong with them and on which line."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.config.dialectic import as_yaml
+from core.config.files import check_file, load_file
+from core.config.parse import Known, Loaded, check, load
+from core.errors import ConfigurationBroken
+from core.models import ContextMethod, Ending, ModelChoice, PromptText
+from core.settings import Settings
+
+PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
+KNOWN = Known(providers=PROVIDERS)
+DIALECTIC = {
+    "agents": [
+        {
+            "id": "agent-architect",
+            "name": "Ada",
+            "role": "architect",
+            "model": "gpt-4",
+            "provider": "openai",
+            "temperature": 0.5,
+            "systemPromptPath": "./prompts/ada.md",
+            "summaryPromptPath": "./prompts/ada-summary.md",
+            "summarization": {"threshold": 8000},
+        },
+        {
+            "id": "agent-kiss",
+            "name": "Kim",
+            "role": "kiss",
+            "model": "gpt-4",
+            "provider": "openai",
+            "temperature": 0.4,
+            "enabled": False,
+        },
+    ],
+    "judge": {
+        "id": "judge-main",
+        "name": "Referee",
+        "role": "generalist",
+        "model": "gpt-4",
+        "provider": "openai",
+        "temperature": 0.3,
+    },
+    "debate": {
+        "rounds": 2,
+        "terminationCondition": {"type": "convergence", "threshold": 0.9},
+        "synthesisMethod": "judge",
+        "includeFullHistory": True,
+        "timeoutPerRound": 300000,
+        "summarization": {
+            "enabled": True,
+            "threshold": 5000,
+            "maxLength": 2000,
+            "method": "length-based",
+            "promptPath": "./prompts/summary.md",
+        },
+        "interactiveClarifications": True,
+        "clarificationsMaxPerAgent": 3,
+    },
+}
+
+
+def read(file: str) -> PromptText:
+    return PromptText(text=f"Text of {file}", source=file)
+
+
+def loaded(text: str, name: str = "moot.yaml", known: Known = KNOWN) -> Loaded:
+    return load(text, name, known, read)
+
+
+def problems(text: str, name: str = "moot.yaml") -> list[str]:
+    with pytest.raises(ConfigurationBroken) as caught:
+        loaded(text, name)
+    return str(caught.value).splitlines()
+
+
+def test_every_setting_of_a_full_file_arrives() -> None:
+    settings = loaded(
+        """
+        default_model: {provider: anthropic, model: claude-x}
+        agents:
+          - {id: ann, name: Ann, role: security, icon: ":key:", provider: openai, temperature: 0.2}
+          - {id: bob, role: performance}
+        judge: {name: Referee, provider: offline}
+        debate:
+          rounds: 4
+          termination: {type: converged, threshold: 0.7, min_rounds: 3}
+          clarifications: {enabled: true, per_agent: 2, wait_seconds: 60, rounds: 2}
+          summarization: {method: hierarchical, threshold: 900, max_length: 300}
+        vote: {exclude_self: true, weights: {ann: 2}}
+        limits: {turn_seconds: 9, round_seconds: 8.5, debate_seconds: 70, debate_cost: 0.1,
+                 person_day_cost: 1, day_cost: 5, quorum: 1}
+        prompts: {critique: strict.md}
+        models: [{match: my-model, context_tokens: 1000}]
+        prices: {my-model: {input: 0.1, output: 2}, claude-x: {input: 1, output: 2}}
+        """
+    ).settings
+
+    ann, bob = settings.agents
+    assert (ann.name, ann.role, ann.icon, ann.model) == ("Ann", "security", ":key:", "gpt-small")
+    assert (bob.name, bob.provider, bob.model) == ("Performance", "anthropic", "claude-x")
+    assert settings.judge
+    assert (settings.judge.name, settings.judge.model) == ("Referee", "offline-checklists")
+    assert (settings.rounds, settings.termination.ending) == (4, Ending.CONVERGED)
+    assert (settings.termination.threshold, settings.termination.min_rounds) == (0.7, 3)
+    assert settings.clarifying.model_dump() == {
+        "enabled": True,
+        "per_agent": 2,
+        "wait_seconds": 60.0,
+        "rounds": 2,
+    }
+    assert settings.summarization.method is ContextMethod.HIERARCHICAL
+    assert (settings.vote.exclude_self, settings.vote.weights) == (True, {"ann": 2.0})
+    assert settings.limits.debate_cost == Decimal("0.1")
+    assert (settings.limits.round_seconds, settings.limits.quorum) == (8.5, 1)
+    assert settings.caps.day_cost == Decimal(5)
+    assert settings.prompts["critique"].text == "Text of strict.md"
+    assert settings.models == ({"match": "my-model", "context_tokens": 1000},)
+    assert settings.prices["my-model"].input == Decimal("0.1")
+
+
+def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
+    settings = loaded(
+        """
+        fallbacks: [{provider: openai}, {provider: offline}]
+        agents:
+          - {id: ann, role: security, fallbacks: [{provider: anthropic, model: claude-x}]}
+          - {id: bob, role: security, fallbacks: []}
+          - {id: cyd, role: security}
+        judge: {fallbacks: [{provider: offline}]}
+        prices: {claude-x: {input: 1, output: 1}}
+        """
+    ).settings
+
+    offline = ModelChoice(provider="offline", model="offline-checklists")
+    assert settings.fallbacks == (ModelChoice(provider="openai", model="gpt-small"), offline)
+    assert [agent.fallbacks for agent in settings.agents] == [
+        (ModelChoice(provider="anthropic", model="claude-x"),),
+        (),
+        None,
+    ]
+    assert settings.judge
+    assert settings.judge.fallbacks == (offline,)
+
+
+def test_a_chosen_method_is_told_from_a_usual_one() -> None:
+    assert loaded("debate: {summarization: {method: length}}").settings.method_chosen
+    assert not loaded("debate: {summarization: {threshold: 9}}").settings.method_chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        ("default_model: {provider: openia}", "default_model.provider", 'mean "openai"?'),
+        (
+            "default_model: {provider: openai, model: gpt-6.1-tera}",
+            "default_model.model",
+            'openai has no model "gpt-6.1-tera" that Moot knows. Did you mean "gpt-6.1-terra"?',
+        ),
+        (
+            "judge: {provider: anthropic, model: claude-sonet-5-5}",
+            "judge.model",
+            'Did you mean "claude-sonnet-5-5"?',
+        ),
+        (
+            "agents: [{id: ann, provider: anthropic, model: nonsense}]",
+            "agents[0].model",
+            "name its price under `prices`",
+        ),
+        ("fallbacks: [{model: x}]", "fallbacks[0]", "a fallback needs a provider"),
+        (
+            "agents: [{id: ann, fallbacks: [{provider: antropic}]}]",
+            "agents[0].fallbacks[0].provider",
+            'mean "anthropic"?',
+        ),
+    ],
+)
+def test_names_that_mean_nothing_are_told_with_the_nearest_ones(
+    text: str, where: str, said: str
+) -> None:
+    (line,) = problems(text)
+
+    assert line.startswith("moot.yaml, line 1: ")
+    assert where in line
+    assert said in line
+
+
+def test_what_the_file_leaves_out_is_as_before_with_a_notice() -> None:
+    base = Settings(agent_model=ModelChoice(provider="openai", model="gpt-x"))
+    done = loaded("debate: {rounds: 2}", known=Known(settings=base, providers=PROVIDERS))
+
+    assert done.settings == base.model_copy(update={"rounds": 2})
+    assert done.notices[0].startswith("moot.yaml says nothing about agents, judge, vote, limits: ")
+    assert len(done.notices) == 1
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "agents:\ndebate:\n"])
+def test_an_empty_file_changes_nothing(text: str) -> None:
+    done = loaded(text)
+
+    assert done.settings == Settings()
+    assert "agents, judge, debate, vote, limits" in done.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("debate:\n  roundz: 3", 'line 2: debate.roundz is no setting. Did you mean "rounds"?'),
+        ("\nvotes: {}", 'line 2: votes is no setting. Did you mean "vote"?'),
+        (
+            "agents:\n- id: a\n  rolle: x",
+            'line 3: agents[0].rolle is no setting. Did you mean "role"?',
+        ),
+        ("debate: {qqq: 1}", "line 1: debate.qqq is no setting. There are: format, rounds, "),
+        ("judge:\n  promts: {}", 'line 2: judge.promts is no setting. Did you mean "prompts"?'),
+        (
+            "prices:\n  m:\n    input: 1\n    output: 2\n    cach: 1",
+            'line 5: prices.m.cach is no setting. Did you mean "cached"?',
+        ),
+        ("debate: {format: critic}", 'line 1: debate.format: there is no format "critic". Did you'),
+        ("prompts: {critik: x}", 'line 1: prompts.critik is no prompt. Did you mean "critique"?'),
+        (
+            "agents:\n- {id: a, provider: opnai}",
+            'line 2: agents[0].provider: there is no provider "opnai". Did you mean "openai"?',
+        ),
+        ("agents:\n- name: Ann", "line 2: agents[0].id is missing."),
+        ("agents:\n- id: a\n- id: a", 'line 3: agents[1].id: another agent has the id "a".'),
+        ("agents:\n- id: judge", 'line 2: agents[0].id: "judge" is taken by Moot itself.'),
+        ("agents:\n- id: a/b", 'line 2: agents[0].id: "a/b" may only have letters'),
+        ("debate:\n  rounds: 0", "line 2: debate.rounds: should be greater than or equal to 1."),
+        ("debate:\n  rounds: three", "line 2: debate.rounds: should be a valid integer."),
+        ("debate:\n  rounds: true", "line 2: debate.rounds: should be a valid integer."),
+        (
+            "agents:\n- {id: a, temperature: 3}",
+            "line 2: agents[0].temperature: should be less than",
+        ),
+        ("limits: {debate_cost: -1}", "line 1: limits.debate_cost: should be greater than"),
+        ("limits: {debate_cost: .inf}", "line 1: limits.debate_cost: should be a finite number."),
+        (
+            "debate: {summarization: {method: magic}}",
+            "line 1: debate.summarization.method must be 'full', 'length', 'rounds' or",
+        ),
+        ("models:\n- {match: x, contxt: 5}", "line 2: models[0]: contxt: Extra inputs are not"),
+        ("debate: 3", "line 1: debate: should be a valid dictionary"),
+        (
+            "debate:\n  rounds: 2\n  rounds: 3",
+            "line 3: debate.rounds is here a second time; first on",
+        ),
+        ("a: [1\nb: 2", "line 2: "),
+        ("1: x", "line 1: the key 1 must be text; put it in quotes."),
+    ],
+)
+def test_a_problem_names_file_line_key_and_the_nearest_name(text: str, problem: str) -> None:
+    found = problems(text)
+
+    assert found[0].startswith(f"moot.yaml, {problem}")
+
+
+def test_all_problems_are_named_at_once() -> None:
+    assert len(problems("votes: 1\ndebate: {rounds: 99, formt: x}\nagents: [{}]")) == 4
+
+
+@pytest.mark.parametrize("text", ["- a", "just words", "3"])
+def test_a_file_that_holds_no_settings_by_name_is_refused(text: str) -> None:
+    assert problems(text) == ["moot.yaml must hold settings by name, like `debate: …`."]
+
+
+def test_json_problems_have_lines_too() -> None:
+    assert problems("{\n 'debate': 1}", "c.json")[0].startswith("c.json, line 2: ")
+    wrong = '{\n\t"debate": {\n\t\t"roundz": 3\n\t}\n}'
+    assert problems(wrong, "c.json") == [
+        'c.json, line 3: debate.roundz is no setting. Did you mean "rounds"?'
+    ]
+
+
+def test_a_file_that_grows_for_ever_is_refused() -> None:
+    layers = "\n".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 9))
+
+    assert "too large" in problems(f"l0: &l0 [x]\n{layers}")[0]
+
+
+@pytest.mark.parametrize("name", ["moot.yaml", "moot.json"])
+@pytest.mark.parametrize("depth", [100, 900, 100_000])
+def test_a_file_that_is_nested_too_deeply_is_refused(name: str, depth: int) -> None:
+    assert problems('{"a": ' + "[" * depth + "]" * depth + "}", name)[0].startswith(name)
+
+
+def test_a_file_that_holds_itself_is_refused() -> None:
+    assert "too large or too deeply nested" in problems("agents: &a [*a]")[0]
+
+
+def test_misplaced_values_are_problems_and_no_crash() -> None:
+    agents = "agents:\n- {id: a, prompts: 3, systemPromptPath: x}\n"
+
+    assert len(problems(f"{agents}limits: 3\ndebate: {{timeoutPerRound: 1}}")) >= 2
+
+
+def test_a_prompt_in_the_file_itself_is_pointed_out() -> None:
+    done = loaded("agents:\n- {id: ann, systemPrompt: You are Ann.}")
+
+    assert "agents[0].systemPrompt: put the text into a file" in done.notices[0]
+
+
+def test_an_agent_has_its_own_way_of_summarising() -> None:
+    ann = loaded(
+        "agents:\n- {id: ann, summarization: {method: full, prompt_file: s.md, enabled: false}}"
+    ).settings.agents[0]
+
+    assert ann.summarization
+    assert ann.summarization.method is ContextMethod.FULL
+    assert not ann.summarization.enabled
+    assert ann.summarization.prompt == PromptText(text="Text of s.md", source="s.md")
+
+
+@pytest.mark.parametrize(
+    ("debates", "agents", "chosen"),
+    [
+        ("{}", "{threshold: 9}", False),
+        ("{}", "{method: length}", True),
+        ("{method: length}", "{threshold: 9}", True),
+    ],
+)
+def test_it_is_known_whether_an_agents_method_was_chosen(
+    debates: str, agents: str, *, chosen: bool
+) -> None:
+    text = f"debate: {{summarization: {debates}}}\nagents:\n- {{id: ann, summarization: {agents}}}"
+    rules = loaded(text).settings.agents[0].summarization
+
+    assert rules
+    assert ("method" in rules.model_fields_set) is chosen
+
+
+def test_anchors_and_merges_may_be_used() -> None:
+    done = loaded("agents:\n- &a {id: ann, provider: openai}\n- {<<: *a, id: bob}")
+
+    assert [(one.id, one.provider) for one in done.settings.agents] == [
+        ("ann", "openai"),
+        ("bob", "openai"),
+    ]
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_settings_or_a_problem_in_words(text: str) -> None:
+    for name in ("moot.yaml", "moot.json"):
+        try:
+            loaded(text, name)
+        except ConfigurationBroken as error:
+            assert str(error).startswith(name)  # noqa: PT017 - either way is fine
+
+
+def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
+    done = loaded(json.dumps(DIALECTIC, indent=2), "debate-config.json")
+    settings = done.settings
+
+    assert [agent.role for agent in settings.agents] == ["architect", "simplicity"]
+    assert [agent.enabled for agent in settings.agents] == [True, False]
+    ada = settings.agents[0]
+    assert ada.prompts["persona"].source == "./prompts/ada.md"
+    assert ada.prompts["summary"].source == "./prompts/ada-summary.md"
+    assert ada.summarization
+    assert (ada.summarization.threshold, ada.summarization.max_length) == (8000, 2000)
+    assert settings.judge
+    assert (settings.judge.id, settings.judge.name) == ("judge", "Referee")
+    assert (settings.termination.ending, settings.termination.threshold) == (Ending.CONVERGED, 0.9)
+    assert settings.limits.round_seconds == 300
+    assert settings.clarifying.enabled
+    assert settings.clarifying.per_agent == 3
+    assert settings.summarization.prompt
+    assert settings.summarization.method is ContextMethod.LENGTH
+    assert [notice for notice in done.notices if "says nothing" not in notice] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "notice"),
+    [
+        ("synthesisMethod", "merge", '"merge" is not there: the agents vote'),
+        ("includeFullHistory", False, "Moot has no such switch"),
+        ("terminationCondition", {"type": "quality"}, '"quality" is not there'),
+    ],
+)
+def test_what_dialectic_has_and_moot_lacks_is_said(key: str, value: object, notice: str) -> None:
+    done = loaded(json.dumps({"debate": {key: value}}), "debate-config.json")
+
+    assert done.notices[0].startswith(f"debate-config.json, line 1: debate.{key}: {notice}")
+
+
+def test_an_imported_file_means_the_same_in_our_words() -> None:
+    theirs = json.dumps(DIALECTIC)
+    ours = as_yaml(check(theirs, "debate-config.json", KNOWN))
+
+    assert "timeoutPerRound" not in ours
+    assert yaml.safe_load(ours)["limits"] == {"round_seconds": 300}
+    assert loaded(ours).settings == loaded(theirs, "debate-config.json").settings
+
+
+def test_writing_a_file_again_changes_nothing() -> None:
+    first = as_yaml(
+        check("limits: {debate_cost: 0.10}\nprices: {m: {input: 1, output: 2.5}}", "a", KNOWN)
+    )
+
+    assert as_yaml(check(first, "a", KNOWN)) == first
+    assert loaded(first).settings.prices["m"].output == Decimal("2.5")
+
+
+def test_a_prompt_file_is_found_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "ann.md").write_text("You are Ann.\n", encoding="utf-8")
+    (tmp_path / "blank.md").write_text(" \n", encoding="utf-8")
+    (tmp_path / "binary.md").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "moot.yaml").write_text(
+        "agents:\n- id: ann\n  name: Ann\n  prompts:\n    persona: ann.md\n    critique: blank.md\n"
+        "    proposal: gone.md\n    refinement: binary.md\n",
+        encoding="utf-8",
+    )
+    settings = load_file(tmp_path / "moot.yaml", KNOWN).settings
+
+    assert settings.agents[0].prompts == {
+        "persona": PromptText(text="You are Ann.\n", source=str(tmp_path / "ann.md"))
+    }
+    assert [warning.split(" cannot")[0] for warning in settings.warnings] == [
+        "The prompt file blank.md (Ann, critique)",
+        "The prompt file gone.md (Ann, proposal)",
+        "The prompt file binary.md (Ann, refinement)",
+    ]
+    assert all("The built-in prompt takes its place." in one for one in settings.warnings)
+
+
+def test_a_missing_file_means_the_built_in_settings_with_a_notice(tmp_path: Path) -> None:
+    done = load_file(tmp_path / "none.yaml", KNOWN)
+
+    assert done.settings == Settings()
+    assert done.notices == (
+        f"There is no file {tmp_path / 'none.yaml'}: the built-in settings hold.",
+    )
+
+
+def test_a_file_to_be_checked_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationBroken, match="There is no file"):
+        check_file(tmp_path / "none.yaml", KNOWN)
+
+
+def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationBroken, match="cannot be read: is a directory"):
+        load_file(tmp_path, KNOWN)
+    (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigurationBroken, match="is not UTF-8 text"):
+        load_file(tmp_path / "x.yaml", KNOWN)
+
+
+def test_unknown_roles_and_weights_for_nobody_are_doubted() -> None:
+    done = loaded("agents: [{id: ann, role: wizard}]\nvote: {weights: {bob: 2}}")
+
+    assert done.settings.agents[0].role == "generalist"
+    assert done.settings.agents[0].name == "wizard"
+    assert 'there is no role "wizard"; it argues as a generalist.' in done.notices[1]
+    assert "vote.weights.bob: no agent here has this id." in done.notices[2]

@@ -1,0 +1,94 @@
+"""Ollama: the window is as large as needed, and nothing is dropped silently."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.capabilities import capability
+from core.errors import ProviderDown, RequestRejected
+from core.llm.providers.ollama import OllamaProvider, window
+from core.llm.providers.testing.script import Reject
+from core.llm.providers.testing.server import Vendor, always
+from core.request import ModelRequest, Part, PartKind
+
+
+def saying(request: ModelRequest, text: str) -> ModelRequest:
+    part = Part(kind=PartKind.CONTEXT, label="Context", text=text)
+    return replace(request, model="llama-4:8b", parts=(part, *request.parts))
+
+
+@pytest.mark.parametrize(
+    ("characters", "expected"), [(0, 4096), (8_000, 4096), (12_000, 8192), (60_000, 32768)]
+)
+def test_the_window_is_the_next_power_of_two(
+    request_: ModelRequest, characters: int, expected: int
+) -> None:
+    limits = capability("ollama", "llama-4:8b")
+
+    assert window(saying(request_, "x" * characters), limits, 1000) == expected
+
+
+async def test_what_does_not_fit_is_refused_before_it_is_sent(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    provider = OllamaProvider(vendor.url)
+
+    with pytest.raises(RequestRejected, match="context holds 32768"):
+        await provider.complete(saying(request_, "x" * 200_000))
+
+    assert vendor.asked == []
+
+
+async def test_nothing_may_be_dropped_or_shifted_out(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    provider = OllamaProvider(vendor.url)
+
+    await provider.complete(saying(request_, "x" * 12_000))
+
+    body = vendor.asked[0].body
+    assert body["options"] == {"num_ctx": 8192, "num_predict": 1000, "temperature": 0.4}
+    assert (body["truncate"], body["shift"], body["think"]) == (False, False, False)
+    await provider.close()
+
+
+@pytest.mark.parametrize("written", ["http://{}", "http://{}/", "http://{}/v1/", "{}"])
+async def test_an_address_is_understood_as_people_write_it(
+    vendor: Vendor, request_: ModelRequest, written: str
+) -> None:
+    provider = OllamaProvider(written.format(vendor.url.removeprefix("http://")))
+
+    await provider.complete(replace(request_, model="llama-4:8b"))
+
+    assert vendor.asked[0].path == "/api/chat"
+    await provider.close()
+
+
+async def test_a_model_that_was_not_pulled_says_what_to_do(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = always(Reject(status=404, body='{"error": "model not found"}'))
+    provider = OllamaProvider(vendor.url)
+
+    with pytest.raises(RequestRejected, match="ollama pull"):
+        await provider.complete(request_)
+    await provider.close()
+
+
+async def test_its_models_are_listed(vendor: Vendor) -> None:
+    body = '{"models": [{"name": "nomic-embed-text"}, {"name": "llama-4:8b"}, {}]}'
+    vendor.script = always(Reject(status=200, body=body))
+    provider = OllamaProvider(vendor.url)
+
+    assert await provider.models() == ("nomic-embed-text", "llama-4:8b")
+    await provider.close()
+
+
+@pytest.mark.parametrize("body", ["<html></html>", "[]", '{"models": 3}', ""])
+async def test_something_else_at_its_address_is_not_ollama(vendor: Vendor, body: str) -> None:
+    vendor.script = always(Reject(status=200, body=body))
+    provider = OllamaProvider(vendor.url)
+
+    with pytest.raises(ProviderDown):
+        await provider.models()
+    await provider.close()

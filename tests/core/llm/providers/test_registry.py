@@ -1,0 +1,84 @@
+"""Which provider serves when nothing is said, and how each is built."""
+
+import pytest
+
+from core.capabilities import capability
+from core.errors import ConfigurationBroken
+from core.llm.providers.registry import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
+from core.llm.providers.testing.script import Reject
+from core.llm.providers.testing.server import Vendor, always
+
+PULLED = Reject(
+    status=200, body='{"models": [{"name": "nomic-embed-text"}, {"name": "llama-4:8b"}]}'
+)
+
+
+@pytest.mark.parametrize("name", PROVIDER_NAMES)
+async def test_every_provider_can_be_built_without_a_network(name: str) -> None:
+    provider = build(name, "sk-test", "http://127.0.0.1:9/v1")
+
+    assert provider.name == name
+    await provider.close()
+
+
+def test_an_unknown_provider_is_named_with_those_there_are() -> None:
+    with pytest.raises(ConfigurationBroken, match=r"'opnai'.*anthropic, openai"):
+        build("opnai")
+
+
+def test_a_compatible_provider_needs_an_address() -> None:
+    with pytest.raises(ConfigurationBroken, match="address"):
+        build("compatible", "key")
+
+
+@pytest.mark.parametrize("name", KEYED)
+async def test_a_key_that_is_set_chooses_its_provider(name: str) -> None:
+    chosen = await choose(dict.fromkeys(KEYED, "") | {name: "sk-test"})
+
+    assert chosen.provider == name
+    assert chosen.models == DEFAULT_MODELS[name]
+
+
+async def test_of_several_keys_the_first_in_order_counts() -> None:
+    assert (await choose({"openai": "b", "anthropic": "a"})).provider == "anthropic"
+
+
+async def test_without_keys_an_ollama_that_answers_serves_its_first_model_that_writes(
+    vendor: Vendor,
+) -> None:
+    vendor.script = always(PULLED)
+
+    chosen = await choose({}, vendor.url)
+
+    assert chosen.provider == "ollama"
+    assert chosen.models.agent == "llama-4:8b"
+    assert vendor.asked[0].path == "/api/tags"
+
+
+async def test_a_key_wins_over_ollama(vendor: Vendor) -> None:
+    vendor.script = always(PULLED)
+
+    assert (await choose({"openai": "sk-test"}, vendor.url)).provider == "openai"
+    assert vendor.asked == []
+
+
+@pytest.mark.parametrize("answer", [Reject(status=500), Reject(status=200, body='{"models": []}')])
+async def test_an_ollama_without_models_is_none(vendor: Vendor, answer: Reject) -> None:
+    vendor.script = always(answer)
+
+    assert (await choose({}, vendor.url)).provider == "offline"
+
+
+async def test_with_nothing_there_it_is_the_offline_engine() -> None:
+    async with Vendor() as gone:
+        url = gone.url
+
+    assert (await choose({}, url)).provider == "offline"
+
+
+@pytest.mark.parametrize("provider", list(DEFAULT_MODELS))
+def test_default_models_are_in_the_table_of_capabilities(provider: str) -> None:
+    models = DEFAULT_MODELS[provider]
+
+    for model in (models.agent, models.summary, models.judge):
+        assert capability(provider, model).context_tokens >= 128_000

@@ -1,0 +1,573 @@
+"""Asking models: through real SDKs, real HTTP and a scripted vendor."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from pydantic import BaseModel
+
+from core.errors import (
+    CapReached,
+    ConfigurationBroken,
+    KeyRefused,
+    LimitReached,
+    ProviderBusy,
+    ProviderDown,
+    ReplyUnreadable,
+    ReplyUnusable,
+    RequestRejected,
+)
+from core.llm.call import CallOptions, ModelCalls, ModelRef, RetryPolicy, Tables
+from core.llm.prices import Cap
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.ollama import OllamaProvider
+from core.llm.providers.openai import OpenAIProvider
+from core.llm.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
+from core.llm.providers.testing.server import Vendor, always, in_turn
+from core.llm.spent import call_of, usage_of
+from core.models import Act, Agent
+from core.request import ModelRequest, Part, PartKind
+from core.testing import ManualClock, ScriptedProvider
+
+REPLY = "Use PostgreSQL."
+LONG = "We must keep every job, and the team has three people. " * 200
+OVERLOADED = Reject(status=529)
+
+
+class Ranking(BaseModel):
+    ranking: list[str]
+
+
+@pytest.fixture
+async def vendor() -> AsyncIterator[Vendor]:
+    async with Vendor(always(Say(text=REPLY))) as running:
+        yield running
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def calls(vendor: Vendor, clock: ManualClock) -> AsyncIterator[ModelCalls]:
+    providers = {
+        "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=5),
+        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=5),
+        "ollama": OllamaProvider(vendor.url),
+    }
+    patience = RetryPolicy(parallel=4)
+    asking = ModelCalls(providers, clock, patience=patience, jitter=lambda: 0.5)
+    yield asking
+    await asking.close()
+
+
+ANN = Agent(id="ann", name="Ann", role="architect", provider="anthropic", model="claude-sonnet-5-5")
+OLLIE = ANN.model_copy(update={"provider": "ollama", "model": "llama-4:8b", "temperature": 0.3})
+
+
+def a_request(question: str = "Kafka or PostgreSQL?", task: str = "Propose.") -> ModelRequest:
+    return ModelRequest(
+        model="",
+        act=Act.PROPOSAL,
+        role="architect",
+        system="You debate.",
+        parts=(
+            Part(kind=PartKind.QUESTION, label="Question", text=question, ends_shared=True),
+            Part(kind=PartKind.TASK, label="Task", text=task),
+        ),
+        delimiter="k7f3q9",
+        cache_key="d1234567",
+    )
+
+
+def with_history(text: str) -> ModelRequest:
+    """A request whose longest part may be shortened."""
+    history = Part(kind=PartKind.OTHER, label="Round 1 in full", text=text, spare=4)
+    request = a_request()
+    return replace(request, parts=(*request.parts[:-1], history, request.parts[-1]))
+
+
+def a_cap(limit: str, spent: str = "0") -> Cap:
+    return Cap("debate/d1", "this debate", Decimal(limit), Decimal(spent))
+
+
+async def test_an_answer_comes_with_how_it_came(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = always(Say(text=REPLY, counts=Counts(input=1000, output=100)))
+
+    text, call = await calls.ask(a_request(), ANN, CallOptions(prompt_source="ann.md"))
+
+    assert text == REPLY
+    assert (call.provider, call.model) == ("anthropic", "claude-sonnet-5-5")
+    assert call.usage.cost == Decimal("0.003")
+    assert (call.usage.input_tokens, call.usage.output_tokens, call.usage.attempts) == (
+        1000,
+        100,
+        1,
+    )
+    assert call.request_id == "req_42"
+    assert call.prompt_source == "ann.md"
+
+
+async def test_a_wave_of_overload_is_outlived_and_every_attempt_booked(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = in_turn(OVERLOADED, Reject(status=500), Say(fault=Fault.CUT), Say(text=REPLY))
+    before = clock.now()
+
+    text, call = await calls.ask(a_request(), ANN)
+
+    assert text == REPLY
+    assert call.usage.attempts == 4
+    assert call.usage.input_tokens == 240, "the broken stream had reported its input"
+    waited = (clock.now() - before).total_seconds()
+    assert waited == 0.5 * (2 + 4 + 8)
+    assert call.latency_ms == waited * 1000
+
+
+async def test_patience_has_an_end(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = always(OVERLOADED)
+
+    with pytest.raises(ProviderBusy) as caught:
+        await calls.ask(a_request(), ANN)
+
+    assert len(vendor.asked) == 5
+    assert usage_of(caught.value).attempts == 5
+
+
+async def test_a_wait_the_vendor_asks_for_is_kept(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = in_turn(Reject(status=429, headers={"retry-after": "40"}), Say(text=REPLY))
+    before = clock.now()
+
+    await calls.ask(a_request(), ANN)
+
+    assert (clock.now() - before).total_seconds() >= 40
+
+
+async def test_others_keep_the_wait_a_vendor_asked_one_of_us_for(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = in_turn(Reject(status=429, headers={"retry-after": "40"}), Say(text=REPLY))
+    before = clock.now()
+
+    first = asyncio.create_task(calls.ask(a_request(), ANN))
+    await vendor.asked_for(2)
+    await calls.ask(a_request(), ANN)
+    await first
+
+    assert len(vendor.asked) == 3
+    assert (clock.now() - before).total_seconds() < 80, "it is waited for once"
+
+
+async def test_a_question_that_cannot_wait_so_long_is_not_asked(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Reject(status=429, headers={"retry-after": "60"}))
+    with pytest.raises(ProviderBusy):
+        await calls.ask(a_request(), ANN, CallOptions(seconds=61))
+    asked = len(vendor.asked)
+
+    with pytest.raises(ProviderBusy) as caught:
+        await calls.ask(a_request(), ANN, CallOptions(seconds=5))
+
+    assert len(vendor.asked) == asked
+    assert caught.value.retry_after
+
+
+async def test_a_wait_longer_than_the_time_left_is_not_begun(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = always(Reject(status=429, headers={"retry-after": "3600"}))
+    before = clock.now()
+
+    with pytest.raises(ProviderBusy):
+        await calls.ask(a_request(), ANN, CallOptions(seconds=180))
+
+    assert len(vendor.asked) == 1
+    assert clock.now() == before
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, KeyRefused), (400, RequestRejected), (404, RequestRejected)]
+)
+async def test_what_repeating_cannot_mend_is_not_repeated(
+    calls: ModelCalls, vendor: Vendor, status: int, kind: type[Exception]
+) -> None:
+    vendor.script = always(Reject(status=status))
+
+    with pytest.raises(kind):
+        await calls.ask(a_request(), ANN)
+
+    assert len(vendor.asked) == 1
+
+
+async def test_a_useless_reply_is_asked_for_once_more_and_both_are_paid(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(ending=Ending.REFUSAL, counts=Counts(input=100, output=10)))
+
+    with pytest.raises(ReplyUnusable) as caught:
+        await calls.ask(a_request(), ANN)
+
+    spent = usage_of(caught.value)
+    assert (spent.attempts, spent.input_tokens, spent.output_tokens) == (2, 200, 20)
+    assert spent.cost
+
+
+async def test_only_useless_replies_count_as_such(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = in_turn(OVERLOADED, OVERLOADED, Say(text=" "), Say(text=REPLY))
+
+    assert (await calls.ask(a_request(), ANN)).value == REPLY
+
+
+async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
+
+    await calls.ask(a_request(), OLLIE)
+
+    room = [asked.body["options"]["num_predict"] for asked in vendor.asked]
+    assert room == [2048, 4096]
+
+
+async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
+
+    text, _ = await calls.ask(with_history("word " * 40_000), OLLIE)
+
+    assert text == REPLY
+    options = [asked.body["options"] for asked in vendor.asked]
+    assert [(one["num_ctx"], one["num_predict"]) for one in options] == [
+        (32768, 2048),
+        (32768, 4096),
+    ]
+    first, second = [asked.body["messages"][1]["content"] for asked in vendor.asked]
+    assert len(second) < len(first)
+    assert second.count("characters left out to fit") == 1
+    whole = len("word " * 40_000)
+    left_out = int(second.split("[… ")[1].split(" characters")[0].replace(",", ""))
+    assert whole - left_out == pytest.approx(second.count("word ") * 5, abs=5)
+
+
+async def test_what_fits_by_what_a_model_reported_fits_its_window_too(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, counts=Counts(input=1, output=1)))
+    await calls.ask(a_request(), OLLIE)  # far fewer tokens than estimated
+
+    text, _ = await calls.ask(with_history("word " * 20_000), OLLIE)
+
+    assert text == REPLY
+    assert vendor.asked[1].body["options"]["num_ctx"] == 32768
+    assert vendor.asked[1].body["messages"][1]["content"].count("word ") == 20_000
+
+
+async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    def script(asked: Asked) -> Say | Reject:
+        return Reject(status=401) if asked.path == "/v1/messages" else Say(text=REPLY)
+
+    vendor.script = script
+    fallbacks = (ModelRef("anthropic", "claude-haiku-5-5"), ModelRef("openai", "gpt-6-luna"))
+
+    text, call = await calls.ask(a_request(), ANN, CallOptions(fallbacks=fallbacks))
+
+    assert text == REPLY
+    assert (call.provider, call.model) == ("openai", "gpt-6-luna")
+    assert call.usage.attempts == 3
+    assert call.stands_in_for == f"{ANN.provider}/{ANN.model}"
+    assert "Anthropic refuses the API key" in call.stands_in_why
+
+
+async def test_a_fallback_that_holds_more_is_asked_what_is_too_long_for_the_agents_own_model(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    fallbacks = (ModelRef("openai", "gpt-6-luna"),)
+
+    text, call = await calls.ask(a_request("q" * 200_000), OLLIE, CallOptions(fallbacks=fallbacks))
+
+    assert text == REPLY
+    assert (call.provider, call.model) == ("openai", "gpt-6-luna")
+    assert call.stands_in_for == "ollama/llama-4:8b"
+    assert "does not fit into the context of llama-4:8b" in call.stands_in_why
+    assert [asked.path for asked in vendor.asked] == ["/v1/responses"]
+
+
+async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendor: Vendor) -> None:
+    terms = CallOptions(caps=[a_cap("0.0001")], fallbacks=(ModelRef("ollama", "llama-4:8b"),))
+
+    with pytest.raises(CapReached):
+        await calls.ask(a_request(), ANN, terms)
+    assert vendor.asked == []
+
+
+@pytest.mark.parametrize("provider", ["openai", "openrouter"])
+async def test_an_agent_is_out_for_good_only_if_none_of_its_models_can_be_asked(
+    calls: ModelCalls, vendor: Vendor, provider: str
+) -> None:
+    def script(asked: Asked) -> Reject:
+        return Reject(status=400 if asked.path == "/v1/messages" else 401)
+
+    vendor.script = script
+    fallbacks = (ModelRef(provider, "gpt-6-luna"),)  # its key is refused; there is none
+
+    with pytest.raises(RequestRejected):
+        await calls.ask(a_request(), ANN, CallOptions(fallbacks=fallbacks))
+
+
+async def test_a_model_that_answers_itself_stands_in_for_nobody(calls: ModelCalls) -> None:
+    fallbacks = (ModelRef("openai", "gpt-6-luna"),)
+    _, call = await calls.ask(a_request(), ANN, CallOptions(fallbacks=fallbacks))
+
+    assert (call.stands_in_for, call.stands_in_why) == ("", "")
+
+
+async def test_an_agent_whose_provider_is_not_set_up_is_a_broken_configuration(
+    calls: ModelCalls,
+) -> None:
+    nobody = ANN.model_copy(update={"provider": "openrouter"})
+
+    with pytest.raises(ConfigurationBroken, match="openrouter"):
+        await calls.ask(a_request(), nobody)
+
+
+async def test_a_call_that_could_pass_a_cap_is_not_made(calls: ModelCalls, vendor: Vendor) -> None:
+    with pytest.raises(LimitReached, match="this debate"):
+        await calls.ask(a_request(), ANN, CallOptions(caps=[a_cap("0.05")]))
+
+    assert vendor.asked == []
+
+
+async def test_calls_at_the_same_time_stay_under_a_cap_together(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    counts = Counts(input=1000, output=7800)
+    vendor.script = always(Say(text=REPLY, wait=0.05, counts=counts))
+    terms = CallOptions(caps=[a_cap("0.25")])
+
+    asked = [calls.ask(a_request(), ANN, terms) for _ in range(4)]
+    results = await asyncio.gather(*asked, return_exceptions=True)
+
+    refused = [result for result in results if isinstance(result, LimitReached)]
+    assert 0 < len(refused) < 4
+    assert len(vendor.asked) == 4 - len(refused)
+
+
+async def test_cheap_calls_at_the_same_time_wait_for_each_other_instead_of_failing(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.05))
+    terms = CallOptions(caps=[a_cap("0.15")])
+
+    answers = await asyncio.gather(*(calls.ask(a_request(), ANN, terms) for _ in range(4)))
+
+    assert len(answers) == len(vendor.asked) == 4
+    assert vendor.busiest == 1
+
+
+async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock) -> None:
+    provider = ScriptedProvider(latency=3600)
+    calls = ModelCalls({"anthropic": provider}, clock, patience=RetryPolicy(parallel=2))
+    short = CallOptions(caps=[a_cap("0.15")])
+    tasks = [asyncio.create_task(calls.ask(a_request(), ANN, short)) for _ in range(6)]
+    await provider.until_asked(Act.PROPOSAL, 1)
+
+    tasks.append(asyncio.create_task(calls.ask(a_request("Something else?"), ANN)))
+    async with asyncio.timeout(10):
+        await provider.until_asked(Act.PROPOSAL, 2)
+
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert "Something else?" in str(provider.requests[-1].parts)
+
+
+async def test_calls_under_caps_share_one_ledger(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = always(Say(text=REPLY, counts=Counts(input=1000, output=7800)))
+    cap = a_cap("0.15")
+    await calls.under([cap]).ask(a_request(), ANN)
+
+    with pytest.raises(CapReached, match="this debate"):
+        await calls.under([cap]).ask(a_request(), ANN)
+    assert len(vendor.asked) == 1
+
+
+async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor: Vendor) -> None:
+    expensive = Say(ending=Ending.LENGTH, counts=Counts(input=1000, output=9000))
+    vendor.script = always(expensive)
+
+    with pytest.raises(LimitReached) as caught:
+        await calls.ask(a_request(), ANN, CallOptions(caps=[a_cap("0.15")]))
+
+    assert len(vendor.asked) == 1
+    assert usage_of(caught.value).cost == Decimal("0.092")
+
+
+async def test_a_turns_time_ends_and_a_reply_that_had_begun_is_booked(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    await calls.ask(a_request(), ANN)  # so that the SDK is loaded
+    vendor.script = always(Say(fault=Fault.STALL, counts=None))
+
+    with pytest.raises(ProviderDown, match=r"within 0\.5 seconds") as caught:
+        await calls.ask(a_request(), ANN, CallOptions(seconds=0.5))
+
+    spent = usage_of(caught.value)
+    assert spent.attempts == 1
+    assert spent.input_tokens > 0
+    assert spent.cost
+
+
+async def test_a_provider_is_never_asked_more_at_once_than_allowed(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.02))
+
+    await asyncio.gather(*(calls.ask(a_request(), ANN) for _ in range(12)))
+
+    assert vendor.busiest == 4
+
+
+async def test_of_calls_with_the_same_beginning_one_goes_first(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.15, pace=0.01))
+    asked = [calls.ask(a_request(LONG, f"Task {number}"), ANN) for number in range(4)]
+
+    running = asyncio.gather(*asked)
+    await vendor.asked_for(1)
+    await asyncio.sleep(0.05)
+    assert len(vendor.asked) == 1
+    await running
+
+    times = [asked.at for asked in vendor.asked]
+    assert len(times) == 4
+    assert times[1] - times[0] >= 0.15
+    assert times[3] - times[1] < 0.1, "the others go together"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(a_request("Too short to be cached."), id="short"),
+        pytest.param(replace(a_request(LONG), cache_key=""), id="shared with nobody"),
+    ],
+)
+async def test_calls_that_cannot_share_a_cache_do_not_wait(
+    calls: ModelCalls, vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.1))
+
+    await asyncio.gather(*(calls.ask(request_, ANN) for _ in range(4)))
+
+    assert vendor.busiest == 4
+
+
+async def test_a_model_without_a_marked_cache_has_no_leader(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.1))
+
+    await asyncio.gather(*(calls.ask(a_request(LONG), OLLIE) for _ in range(4)))
+
+    assert vendor.busiest == 4
+
+
+async def test_ones_own_machine_costs_nothing_and_the_temperature_is_recorded(
+    calls: ModelCalls,
+) -> None:
+    call = (await calls.ask(a_request(), OLLIE)).call
+
+    assert call.usage.cost == 0
+    assert call.temperature == 0.3
+
+
+async def test_a_temperature_that_is_not_sent_is_not_recorded(calls: ModelCalls) -> None:
+    warm = ANN.model_copy(update={"temperature": 0.9})
+
+    assert (await calls.ask(a_request(), warm)).call.temperature is None
+
+
+async def test_figures_nobody_reports_are_estimated(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = always(Say(text=REPLY, counts=None))
+
+    usage = (await calls.ask(a_request(LONG), ANN)).call.usage
+
+    assert usage.input_tokens == pytest.approx(len(LONG) / 3.5 * 1.3, rel=0.1)
+    assert usage.output_tokens > 0
+    assert usage.cost
+
+
+async def test_a_price_nobody_knows_is_not_zero(calls: ModelCalls) -> None:
+    private = ANN.model_copy(update={"provider": "openai", "model": "private-1"})
+
+    assert (await calls.ask(a_request(), private)).call.usage.cost is None
+
+
+async def test_settings_describe_and_price_private_models(
+    vendor: Vendor, clock: ManualClock
+) -> None:
+    record = {"provider": "openai", "match": "private-*", "local": True}
+    provider = OpenAIProvider("sk-test", f"{vendor.url}/v1")
+    calls = ModelCalls({"openai": provider}, clock, tables=Tables(models=[record]))
+    private = ANN.model_copy(update={"provider": "openai", "model": "private-1"})
+
+    assert (await calls.ask(a_request(), private)).call.usage.cost == 0
+    await calls.close()
+
+
+def test_a_record_with_an_unknown_field_is_refused(clock: ManualClock) -> None:
+    with pytest.raises(ValueError, match="contextt"):
+        ModelCalls({}, clock, tables=Tables(models=[{"match": "*", "contextt": 5}]))
+
+
+async def test_a_structured_answer_is_read(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = always(Say(text='```json\n{"ranking": ["p2", "p1"]}\n```'))
+
+    value, call = await calls.ask_for(a_request(), ANN, Ranking)
+
+    assert value.ranking == ["p2", "p1"]
+    assert call.usage.attempts == 1
+    assert vendor.asked[0].body["output_config"]["format"]["schema"]["required"] == ["ranking"]
+
+
+async def test_one_repair_names_what_is_wrong(calls: ModelCalls, vendor: Vendor) -> None:
+    vendor.script = in_turn(
+        Say(text='{"ranking": ["p2"]}', counts=Counts(input=100, output=10)),
+        Say(text='{"ranking": ["p2", "p1"]}', counts=Counts(input=150, output=10)),
+    )
+
+    value, call = await calls.ask_for(
+        a_request(),
+        ANN,
+        Ranking,
+        check=lambda one: None if len(one.ranking) == 2 else "p1 is missing.",
+    )
+
+    assert value.ranking == ["p2", "p1"]
+    assert (call.usage.attempts, call.usage.input_tokens) == (2, 250)
+    repair = vendor.asked[1].body["messages"][0]["content"]
+    assert "p1 is missing." in repair[-1]["text"]
+    assert '<<<k7f3q9 Your previous reply\n{"ranking": ["p2"]}' in repair[-1]["text"]
+    assert repair[0] == vendor.asked[0].body["messages"][0]["content"][0], "still cached"
+
+
+async def test_an_answer_that_cannot_be_read_twice_is_given_up_and_booked(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text="I like p2.", counts=Counts(input=100, output=10)))
+
+    with pytest.raises(ReplyUnreadable, match="no JSON object") as caught:
+        await calls.ask_for(a_request(), ANN, Ranking)
+
+    assert len(vendor.asked) == 2
+    call = call_of(caught.value)
+    assert call is not None
+    assert call.usage.input_tokens == 200
+    assert usage_of(caught.value) == call.usage

@@ -1,0 +1,319 @@
+"""Money and keys in whole debates over real SDKs: caps, fallbacks, refused keys."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import DebateStarted
+from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.caps import SharedCaps
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.openai import OpenAIProvider
+from core.llm.providers.testing.script import Asked, Counts, Reject, Say
+from core.llm.providers.testing.server import Script, Vendor
+from core.models import (
+    Act,
+    Agent,
+    Debate,
+    FailureCause,
+    ModelChoice,
+    Person,
+    Setup,
+    Status,
+    VerdictSource,
+)
+from core.ports import ModelProvider
+from core.settings import Caps
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, a_setup
+from core.turns.take import KEPT_FOR_THE_END, Turns
+from tests.vendor_replies import good_reply
+
+CLAUDE = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
+GPT = ModelChoice(provider="openai", model="gpt-6.1-terra")
+#: At $2 and $10 per million tokens this costs $0.042.
+COSTLY = Counts(input=1000, output=4000)
+COST = Decimal("0.042")
+
+
+def on_claude(**changes: object) -> Setup:
+    setup = a_setup(rounds=2)
+    agents = tuple(agent.model_copy(update=CLAUDE | changes) for agent in setup.agents)
+    judge = setup.judge.model_copy(update=CLAUDE | changes)
+    return setup.model_copy(update={"agents": agents, "judge": judge, "blind_ballot": False})
+
+
+def capped(cost: str) -> Setup:
+    setup = on_claude()
+    limits = setup.limits.model_copy(update={"debate_cost": Decimal(cost)})
+    return setup.model_copy(update={"limits": limits})
+
+
+def costly(asked: Asked) -> Say:
+    output = min(COSTLY.output, int(asked.body["max_tokens"]))
+    return replace(good_reply(asked), counts=replace(COSTLY, output=output))
+
+
+def refusing_claude(after: int) -> Script:
+    """Anthropic refuses the key after so many good replies; OpenAI answers."""
+    left = after
+
+    def script(asked: Asked) -> Say | Reject:
+        nonlocal left
+        if asked.path != "/v1/messages":
+            return good_reply(asked)
+        left -= 1
+        return good_reply(asked) if left >= 0 else Reject(status=401, code="authentication_error")
+
+    return script
+
+
+@pytest.fixture
+async def vendor() -> AsyncIterator[Vendor]:
+    async with Vendor(good_reply) as running:
+        yield running
+
+
+class House:
+    """Debates that share one store, one process and one set of caps."""
+
+    def __init__(self, vendor: Vendor, caps: Caps | None = None) -> None:
+        self.providers: Mapping[str, ModelProvider] = {
+            "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=2),
+            "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=2),
+        }
+        self.store = InMemoryStore()
+        self.clock = SystemClock()
+        patience = RetryPolicy(first_wait=0.01, longest_wait=0.02)
+        self.calls = ModelCalls(self.providers, self.clock, patience=patience)
+        self.purse = SharedCaps(caps or Caps(), self.store, self.clock)
+
+    async def secret(self) -> bytes:
+        return b"installation"
+
+    async def hold(self, setup: Setup, debate_id: str = "dmoney22") -> Debate:
+        turns = Turns(self.calls, self.purse, secret=self.secret)
+        engine = Engine(store=self.store, turns=turns, sink=RecordingSink(), clock=self.clock)
+        started = DebateStarted(setup=setup)
+        await self.store.create(debate_id, started, origin=debate_id, at=self.clock.now())
+        return await engine.run(debate_id)
+
+    async def close(self) -> None:
+        await self.calls.close()
+
+
+@pytest.fixture
+async def house(vendor: Vendor) -> AsyncIterator[House]:
+    made = House(vendor)
+    yield made
+    await made.close()
+
+
+def warnings_of(debate: Debate) -> str:
+    assert debate.verdict
+    return "\n".join(debate.verdict.warnings)
+
+
+async def test_a_debate_stops_before_its_cap_and_is_judged_on_what_it_has(
+    house: House, vendor: Vendor
+) -> None:
+    vendor.script = costly
+    debate = await house.hold(capped("0.60"))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.usage.cost
+    assert Decimal("0.30") < debate.usage.cost <= Decimal("0.60")
+    assert len(vendor.asked) == debate.usage.attempts
+    assert {f.cause for f in debate.failures.values()} == {FailureCause.CAP}
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert debate.verdict.source is VerdictSource.JUDGE
+    said = warnings_of(debate)
+    assert "The cost cap for this debate is $0.60" in said
+    assert "is left" in said
+    assert "limits.debate_cost" in said
+
+
+async def test_the_end_has_a_share_of_the_cap_of_its_own(house: House, vendor: Vendor) -> None:
+    vendor.script = costly
+    debate = await house.hold(capped("0.60"))
+
+    before = [made.call for made in debate.contributions.values() if made.call]
+    spent = sum((call.usage.cost or Decimal(0) for call in before), start=Decimal(0))
+    assert spent <= Decimal("0.60") * (1 - KEPT_FOR_THE_END)
+    assert debate.ballots
+
+
+async def test_a_cap_too_small_for_any_call_ends_the_debate_with_words(
+    house: House, vendor: Vendor
+) -> None:
+    debate = await house.hold(capped("0.01"))
+
+    assert debate.status is Status.FAILED
+    assert "The cost cap for this debate is $0.01" in debate.failure
+    assert vendor.asked == []
+
+
+async def test_one_person_cannot_spend_more_a_day_over_several_debates(vendor: Vendor) -> None:
+    vendor.script = costly
+    house = House(vendor, Caps(person_day_cost=Decimal("1.00")))
+    first = await house.hold(on_claude(), "dmoney23")
+    second = await house.hold(on_claude(), "dmoney24")
+    other = on_claude().model_copy(update={"asked_by": Person(id="U2", name="Kim")})
+    third = await house.hold(other, "dmoney25")
+    await house.close()
+
+    spent = [debate.usage.cost or Decimal(0) for debate in (first, second, third)]
+    assert spent[0] + spent[1] <= Decimal("1.00")
+    assert "The cost cap for Dana today is $1.00" in second.failure + warnings_or_nothing(second)
+    assert "limits.person_day_cost" in second.failure + warnings_or_nothing(second)
+    assert spent[2] > 4 * COST
+
+
+async def test_all_debates_of_a_day_share_a_cap(vendor: Vendor) -> None:
+    vendor.script = costly
+    house = House(vendor, Caps(day_cost=Decimal("0.50")))
+    first = await house.hold(on_claude(), "dmoney23")
+    other = on_claude().model_copy(update={"asked_by": Person(id="U2", name="Kim")})
+    second = await house.hold(other, "dmoney24")
+    await house.close()
+
+    assert (first.usage.cost or 0) + (second.usage.cost or 0) <= Decimal("0.50")
+    assert "all debates today" in second.failure + warnings_or_nothing(second)
+
+
+def warnings_or_nothing(debate: Debate) -> str:
+    return warnings_of(debate) if debate.verdict else ""
+
+
+async def test_a_price_nobody_knows_and_a_cap_do_not_go_together(
+    house: House, vendor: Vendor
+) -> None:
+    setup = capped("5")
+    agents = tuple(agent.model_copy(update={"model": "claude-x"}) for agent in setup.agents)
+    debate = await house.hold(setup.model_copy(update={"agents": agents}))
+
+    assert debate.status is Status.FAILED
+    assert "the model's price is unknown" in debate.failure
+    assert vendor.asked == []
+
+
+async def test_a_key_refused_in_the_middle_is_no_end_where_there_is_a_fallback(
+    house: House, vendor: Vendor
+) -> None:
+    vendor.script = refusing_claude(after=4)
+    debate = await house.hold(on_claude(fallbacks=(GPT,)))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures == {}
+    assert debate.verdict
+    assert not debate.verdict.partial
+    stand_ins = [call for call in debate.calls if call.stands_in_for]
+    assert {call.provider for call in stand_ins} == {"openai"}
+    assert len(stand_ins) == len(debate.calls) - 4
+    said = [w for w in debate.verdict.warnings if "stands in for" in w]
+    assert len(said) == 1
+    assert "anthropic/claude-sonnet-5-5" in said[0]
+    assert "Anthropic refuses the API key" in said[0]
+    assert "Check the key" in said[0]
+
+
+async def test_a_key_refused_in_the_middle_ends_the_debate_with_what_it_has(
+    house: House, vendor: Vendor
+) -> None:
+    vendor.script = refusing_claude(after=5)
+    debate = await house.hold(on_claude(fallbacks=()))
+
+    assert debate.status is Status.CONCLUDED
+    assert len(debate.contributions) == 5
+    assert {f.cause for f in debate.failures.values()} == {FailureCause.KEY}
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert warnings_of(debate).count("Check the key") == 2  # agents, judge
+    assert len(vendor.asked) < 5 + 12
+
+
+async def test_other_agents_go_on_when_one_agents_key_is_refused(
+    house: House, vendor: Vendor
+) -> None:
+    vendor.script = refusing_claude(after=2)
+    setup = on_claude(fallbacks=())
+    gpt = {"provider": GPT.provider, "model": GPT.model}
+
+    def served(agent: Agent) -> Agent:
+        return agent if agent.id == "security" else agent.model_copy(update=gpt)
+
+    agents = tuple(served(agent) for agent in setup.agents)
+    changes = {"agents": agents, "judge": setup.judge.model_copy(update=gpt)}
+    debate = await house.hold(setup.model_copy(update=changes))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert not debate.verdict.partial
+    assert {ballot.voter for ballot in debate.ballots.values()} == {"architect", "simplicity"}
+    assert max(turn.turn.round for turn in debate.contributions.values()) == 2
+    assert {failure.turn.agent for failure in debate.failures.values()} == {"security"}
+    assert {failure.turn.round for failure in debate.failures.values()} == {1}
+
+
+@pytest.mark.parametrize("form", ["council", "panel"])
+async def test_in_every_format_an_agent_whose_key_is_refused_is_left_out(
+    house: House, vendor: Vendor, form: str
+) -> None:
+    vendor.script = refusing_claude(after=1)
+    gpt = {"provider": GPT.provider, "model": GPT.model}
+    setup = on_claude(fallbacks=()).model_copy(update={"format": form})
+    agents = tuple(
+        agent if agent.id == "security" else agent.model_copy(update=gpt) for agent in setup.agents
+    )
+    changes = {"agents": agents, "judge": setup.judge.model_copy(update=gpt)}
+    debate = await house.hold(setup.model_copy(update=changes))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert not debate.verdict.partial
+    assert [failure.turn.agent for failure in debate.failures.values()] == ["security"]
+    assert "Check the key" in warnings_of(debate)
+
+
+async def test_openai_can_tell_people_apart_and_not_recognise_them(
+    house: House, vendor: Vendor
+) -> None:
+    setup = on_claude(provider=GPT.provider, model=GPT.model)
+    await house.hold(setup, "dmoney23")
+    other = setup.model_copy(update={"asked_by": Person(id="U2")})
+    await house.hold(other, "dmoney24")
+
+    told = {asked.body["safety_identifier"] for asked in vendor.asked}
+    assert len(told) == 2
+    assert all(len(one) == 32 and "U1" not in one and "U2" not in one for one in told)
+
+
+async def test_nobody_else_is_told_who_asks(house: House, vendor: Vendor) -> None:
+    await house.hold(on_claude())
+
+    assert all("U1" not in str(asked.body.get("metadata")) for asked in vendor.asked)
+    assert not any("safety_identifier" in asked.body for asked in vendor.asked)
+    assert any(asked.body for asked in vendor.asked)
+
+
+def test_the_vote_after_the_rounds_and_the_judge_are_the_end() -> None:
+    from core.models import Turn  # noqa: PLC0415
+    from core.turns.take import is_ending  # noqa: PLC0415
+
+    ends = {
+        act: is_ending(Turn(act=act, round=2, agent="judge" if act is Act.SYNTHESIS else "ann"))
+        for act in (Act.PROPOSAL, Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS)
+    }
+    assert ends == {
+        Act.PROPOSAL: False,
+        Act.CRITIQUE: False,
+        Act.BALLOT: True,
+        Act.SYNTHESIS: True,
+    }
+    assert not is_ending(Turn(act=Act.BALLOT, round=0, agent="ann"))

@@ -1,0 +1,91 @@
+"""Prompts that are too long: what is spare is shortened first, and says so."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.capabilities import Capability, capability
+from core.errors import LimitReached
+from core.llm.fitting import fitted
+from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
+from core.llm.prompt_text import prompt_text
+from core.models import Act
+from core.request import ModelRequest, Part, PartKind
+
+SMALL = capability("nobody", "nothing", [{"context_tokens": 8000, "output_tokens": 1000}])
+
+
+def a_part(text: str, spare: int = 0, kind: PartKind = PartKind.OTHER) -> Part:
+    return Part(kind=kind, label="Part", text=text, spare=spare)
+
+
+def a_request(*parts: Part) -> ModelRequest:
+    task = Part(kind=PartKind.TASK, label="Task", text="Propose.")
+    return ModelRequest(
+        model="nothing",
+        act=Act.PROPOSAL,
+        role="architect",
+        system="You debate.",
+        parts=(*parts, task),
+        delimiter="k7f3q9",
+        max_output_tokens=1000,
+    )
+
+
+def room(limits: Capability, request: ModelRequest) -> int:
+    return limits.context_tokens - output_reserve(limits, 1000, request.effort)
+
+
+def test_what_fits_stays_as_it_is() -> None:
+    request = a_request(a_part("x" * 1000, spare=3))
+
+    assert fitted(request, SMALL, estimate_tokens) is request
+
+
+def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
+    request = a_request(
+        a_part("q" * 7000), a_part("o" * 9000, spare=1), a_part("h" * 9000, spare=3)
+    )
+
+    question, other, history, _ = fitted(request, SMALL, estimate_tokens).parts
+
+    assert question.text == "q" * 7000
+    assert other.text == "o" * 9000
+    assert history.text.startswith("hhh")
+    assert "characters left out to fit the model's context]" in history.text
+
+
+def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
+    request = a_request(a_part("o" * 30_000, spare=1), a_part("h" * 9000, spare=3))
+
+    other, history, _ = fitted(request, SMALL, estimate_tokens).parts
+
+    assert len(history.text) < 300
+    assert 1000 < len(other.text) < 30_000
+
+
+def test_what_is_shorter_than_the_least_stays() -> None:
+    request = a_request(a_part("note", spare=3), a_part("o" * 30_000, spare=3))
+
+    note, other, _ = fitted(request, SMALL, estimate_tokens).parts
+
+    assert note.text == "note"
+    assert len(other.text) < 30_000
+
+
+def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
+    with pytest.raises(LimitReached, match="does not fit"):
+        fitted(a_request(a_part("q" * 40_000)), SMALL, estimate_tokens)
+
+
+@given(st.lists(st.tuples(st.integers(0, 12_000), st.integers(1, 3)), max_size=6), st.booleans())
+def test_the_result_fits(sizes: list[tuple[int, int]], dense: bool) -> None:  # noqa: FBT001 - drawn
+    letter = "東" if dense else "x"
+    request = a_request(*(a_part(letter * size, spare) for size, spare in sizes))
+    result = fitted(request, SMALL, estimate_tokens)
+
+    assert estimate_tokens(prompt_text(result)) * ESTIMATE_SLACK <= room(SMALL, request)
+    assert [part.spare for part in result.parts] == [part.spare for part in request.parts]
+    assert replace(result, parts=()) == replace(request, parts=())

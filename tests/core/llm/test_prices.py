@@ -1,0 +1,158 @@
+"""Tokens and money before they are spent."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.capabilities import Price, capability
+from core.errors import CapReached, LimitReached
+from core.llm.prices import (
+    Cap,
+    check_caps,
+    corrected,
+    estimate_tokens,
+    output_reserve,
+    price,
+    worst_cost,
+)
+from core.models import Usage
+
+MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+
+
+def test_an_estimate_is_characters_by_three_and_a_half() -> None:
+    assert estimate_tokens("x" * 35) == 10
+    assert estimate_tokens("") == 0
+
+
+def test_chinese_japanese_and_korean_count_double() -> None:
+    assert estimate_tokens("東京都の天気" * 10) == 2 * estimate_tokens("abcdef" * 10) - 1
+    assert estimate_tokens("한국어" * 70) == 120
+
+
+def test_newer_claude_models_make_more_tokens() -> None:
+    newer = capability("anthropic", "claude-sonnet-5-5").token_factor
+    older = capability("anthropic", "claude-sonnet-4-5-20250929").token_factor
+
+    assert (newer, older) == (1.3, 1.0)
+    assert estimate_tokens("x" * 3500, newer) == 1300
+
+
+def test_a_correction_follows_what_a_model_reports() -> None:
+    factor = 1.0
+    for _ in range(40):
+        factor = corrected(factor, round(1000 * factor), 1500)
+
+    assert factor == pytest.approx(1.5, abs=0.01)
+
+
+@given(st.floats(0.5, 3.0), st.integers(0, 10**6), st.integers(0, 10**7))
+def test_no_single_report_spoils_a_correction(factor: float, estimated: int, reported: int) -> None:
+    assert 0.5 <= corrected(factor, estimated, reported) <= 3.0
+
+
+def test_a_report_of_nothing_teaches_nothing() -> None:
+    assert corrected(1.2, 1000, 0) == 1.2
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "expected"),
+    [
+        ("anthropic", "claude-sonnet-5-5", Decimal(12)),
+        ("openai", "gpt-4o", Decimal("12.5")),
+        ("moonshot", "kimi-k3.1-pro", Decimal(12)),
+    ],
+)
+def test_listed_models_have_their_public_price(
+    provider: str, model: str, expected: Decimal
+) -> None:
+    assert price(provider, model, MILLION) == expected
+
+
+def test_cached_input_is_cheaper_and_written_input_dearer() -> None:
+    def cost(*, cached: int = 0, written: int = 0) -> Decimal:
+        usage = Usage(input_tokens=10_000, cached_tokens=cached, written_tokens=written)
+        found = price("anthropic", "claude-sonnet-5-5", usage)
+        assert found is not None
+        return found
+
+    assert cost(cached=10_000) < cost() < cost(written=10_000)
+
+
+def test_an_unknown_model_has_no_price_rather_than_none_to_pay() -> None:
+    assert price("openai", "some-private-model", MILLION) is None
+    assert price("compatible", "llama-4", MILLION) is None
+
+
+@pytest.mark.parametrize("key", ["compatible/llama-4", "llama-4"])
+def test_settings_set_prices_of_private_models(key: str) -> None:
+    prices = {key: Price(input=Decimal(1), output=Decimal(3), cached=Decimal("0.1"))}
+    usage = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=1_000_000)
+
+    assert price("compatible", "llama-4", usage, prices) == Decimal("3.55")
+
+
+def test_settings_win_over_the_public_list() -> None:
+    free = {"claude-sonnet-5-5": Price(input=Decimal(0), output=Decimal(0))}
+
+    assert price("anthropic", "claude-sonnet-5-5", MILLION, free) == 0
+
+
+def test_figures_that_contradict_each_other_still_have_a_price() -> None:
+    odd = Usage(input_tokens=10, cached_tokens=500, output_tokens=1)
+
+    assert price("anthropic", "claude-sonnet-5-5", odd)
+
+
+@given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(0, 20_000))
+def test_the_worst_case_is_never_passed(cached: int, written: int, output: int) -> None:
+    real = Usage(
+        input_tokens=400_000, cached_tokens=cached, written_tokens=written, output_tokens=output
+    )
+    worst = worst_cost("anthropic", "claude-sonnet-5-5", (400_000, 20_000))
+    cost = price("anthropic", "claude-sonnet-5-5", real)
+
+    assert worst is not None
+    assert cost is not None
+    assert cost <= worst
+
+
+def test_the_worst_case_of_an_unknown_price_is_unknown() -> None:
+    assert worst_cost("compatible", "llama-4", (10, 10)) is None
+
+
+def a_cap(limit: str, spent: str = "0") -> Cap:
+    return Cap("debate/d1", "this debate", Decimal(limit), Decimal(spent))
+
+
+def test_a_call_that_fits_under_all_caps_may_be_made() -> None:
+    check_caps([a_cap("1.00", "0.90"), a_cap("5.00")], Decimal("0.10"))
+
+
+def test_a_call_that_could_pass_one_cap_may_not() -> None:
+    with pytest.raises(LimitReached, match=r"this debate is \$1\.00") as caught:
+        check_caps([a_cap("5.00"), a_cap("1.00", "0.90")], Decimal("0.11"))
+
+    assert "$0.1000 is left" in str(caught.value)
+
+
+def test_what_is_kept_for_later_is_not_for_this_call() -> None:
+    cap = Cap("debate/d1", "this debate", Decimal(1), kept=Decimal("0.2"), remedy="Raise it.")
+    check_caps([cap], Decimal("0.80"))
+
+    with pytest.raises(CapReached, match=r"\$0\.20 are kept for the vote .* Raise it\.$"):
+        check_caps([cap], Decimal("0.81"))
+
+
+def test_a_cap_cannot_be_kept_without_a_price() -> None:
+    check_caps([], None)
+    with pytest.raises(LimitReached, match="price is unknown"):
+        check_caps([a_cap("1.00")], None)
+
+
+def test_a_reply_is_never_reserved_beyond_what_the_model_can_write() -> None:
+    limits = capability("nobody", "nothing")
+
+    assert output_reserve(limits, 10**6, "high") == limits.output_tokens

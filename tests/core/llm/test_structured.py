@@ -1,0 +1,127 @@
+"""Structured answers: the form that is asked for, and what can be read from a reply."""
+
+import contextlib
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from core.errors import ReplyUnreadable
+from core.llm.structured import answer_form, read_answer
+
+
+class Outcome(BaseModel):
+    note: str
+    used: bool
+
+
+class VerdictReply(BaseModel):
+    """What a judge says."""
+
+    decision: str = Field(description="One sentence.", min_length=1)
+    tradeoffs: list[str] = Field(default_factory=list)
+    outcomes: list[Outcome] = []
+    confidence: int = Field(50, ge=0, le=100)
+    dissent: str | None = None
+
+
+GOOD = '{"decision": "Use A.", "tradeoffs": ["x"], "outcomes": [], "confidence": 7, "dissent": ""}'
+
+
+def test_the_form_is_flat_strict_and_without_bounds() -> None:
+    form = answer_form(VerdictReply)
+
+    assert form.name == "verdict"
+    outcome = {
+        "type": "object",
+        "properties": {"note": {"type": "string"}, "used": {"type": "boolean"}},
+        "required": ["note", "used"],
+        "additionalProperties": False,
+    }
+    assert form.schema == {
+        "type": "object",
+        "description": "What a judge says.",
+        "properties": {
+            "decision": {"type": "string", "description": "One sentence."},
+            "tradeoffs": {"type": "array", "items": {"type": "string"}},
+            "outcomes": {"type": "array", "items": outcome},
+            "confidence": {"type": "integer"},
+            "dissent": {"type": "string"},
+        },
+        "required": ["decision", "tradeoffs", "outcomes", "confidence", "dissent"],
+        "additionalProperties": False,
+    }
+
+
+class WithMapping(BaseModel):
+    reasons: Mapping[str, str]
+
+
+class WithUnion(BaseModel):
+    value: int | str
+
+
+@pytest.mark.parametrize("answer_type", [WithMapping, WithUnion])
+def test_a_field_no_strict_schema_can_describe_is_refused(answer_type: type[BaseModel]) -> None:
+    with pytest.raises(TypeError, match="strict schema"):
+        answer_form(answer_type)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"```\n{GOOD}\n```\nI hope this helps {{really}}.",
+        f"Here is my answer (as {{asked}}):\n\n{GOOD}\n\nDone.",
+        f"\n\n  {GOOD}  ",
+        GOOD.replace("Use A.", "Use\nA."),
+        f'{{"decision": {GOOD}',
+    ],
+)
+def test_fences_and_words_around_an_answer_are_no_obstacle(reply: str) -> None:
+    value = read_answer(reply, VerdictReply)
+
+    assert value.decision.split() == ["Use", "A."]
+    assert value.confidence == 7
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("I would rather not.", "no JSON object"),
+        ("[1, 2]", "no JSON object"),
+        ("{" * 5000, "no JSON object"),
+        ('{"decision": "A"', "no JSON object"),
+        ("{}", "decision: Field required"),
+        ('{"decision": "A", "confidence": "high"}', "confidence: .*integer"),
+        ('{"decision": "A", "confidence": 101}', "confidence: .*100"),
+    ],
+)
+def test_what_is_wrong_is_named(reply: str, problem: str) -> None:
+    with pytest.raises(ReplyUnreadable, match=problem):
+        read_answer(reply, VerdictReply)
+
+
+def test_the_words_about_an_error_quote_nothing_of_the_reply() -> None:
+    with pytest.raises(ReplyUnreadable) as caught:
+        read_answer('{"decision": "A", "confidence": "the merger"}', VerdictReply)
+
+    assert "merger" not in str(caught.value)
+
+
+def test_a_further_condition_is_checked_last() -> None:
+    def check(value: VerdictReply) -> str | None:
+        return None if value.confidence > 50 else "The confidence is too low."
+
+    with pytest.raises(ReplyUnreadable, match="too low"):
+        read_answer(GOOD, VerdictReply, check)
+    assert read_answer(GOOD.replace("7", "70"), VerdictReply, check).confidence == 70
+
+
+@given(st.text())
+def test_no_text_is_too_odd_to_be_read(text: str) -> None:
+    with contextlib.suppress(ReplyUnreadable):
+        read_answer(text, VerdictReply)

@@ -1,0 +1,265 @@
+"""Format `council`: when each phase is open to whom, and what each turn sees."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.events import Event
+from core.models import Act, Debate, Termination
+from core.request import Part, PartKind
+from core.rules.convergence import likeness
+from core.rules.formats import council
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    failed,
+    keys,
+    of_all,
+    refused,
+    said,
+    told,
+    turn,
+    wording,
+)
+
+NEVER = Termination(threshold=1.1)
+GATHERED = of_all("r1/gather/*")
+PLANNED = of_all("r1/plan/*")
+FORMULATED = of_all("r1/formulate/*")
+DEBATED = of_all("r1/debate/*")
+ADJUSTED = of_all("r1/adjust/*")
+REBUTTED = of_all("r1/rebuttal/*")
+PHASES = [GATHERED, PLANNED, FORMULATED, DEBATED, ADJUSTED, REBUTTED]
+
+
+def a_debate(*events: Event, termination: Termination = NEVER) -> Debate:
+    return told(a_format_setup("council", termination=termination), *events)
+
+
+def ready(*events: Event) -> Sequence[str]:
+    return keys(council.ready(a_debate(*events), 1))
+
+
+def test_at_first_everybody_gathers() -> None:
+    assert ready() == GATHERED
+
+
+def test_a_plan_waits_for_what_the_others_gather_not_for_its_own() -> None:
+    assert ready(*said(*GATHERED[1:])) == [GATHERED[0], PLANNED[0]]
+    assert ready(*said(*GATHERED)) == PLANNED
+
+
+def test_an_agent_formulates_as_soon_as_its_own_plan_has_an_outcome() -> None:
+    happened = [*said(*GATHERED, PLANNED[0]), *failed(PLANNED[1])]
+
+    assert ready(*happened) == [PLANNED[2], *FORMULATED[:2]]
+
+
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_a_later_phase_waits_for_the_whole_phase_before(number: int) -> None:
+    before = [key for phase in PHASES[: number - 1] for key in phase]
+    last = PHASES[number - 1]
+
+    assert ready(*said(*before, *last[:2])) == last[2:]
+    assert ready(*said(*before, *last)) == PHASES[number]
+
+
+def test_nothing_follows_the_rebuttals() -> None:
+    assert ready(*said(*(key for phase in PHASES for key in phase))) == []
+
+
+def test_the_council_does_not_wait_for_who_is_out() -> None:
+    assert ready(*failed(GATHERED[1]), *said(GATHERED[0])) == [GATHERED[2], PLANNED[2]]
+
+
+def test_the_last_one_left_has_nobody_to_plan_with() -> None:
+    assert ready(*said(GATHERED[0]), *failed(*GATHERED[1:])) == []
+
+
+def test_the_plan_is_every_phase_once_for_everybody_who_is_left() -> None:
+    planned = council.planned(a_debate(*failed(GATHERED[1])), 1)
+
+    assert keys(planned) == [key for phase in PHASES for key in (phase[0], phase[2])]
+    assert council.planned(a_debate(), 2) == ()
+
+
+TEXTS = ("Kafka keeps jobs safe", "PostgreSQL keeps jobs safe", "PostgreSQL does well")
+
+
+def adjusted(threshold: float) -> Debate:
+    """Everybody has adjusted its position; they differ, more or less."""
+    before = said(*(key for phase in PHASES[:4] for key in phase))
+    now = [wording(key, text) for key, text in zip(ADJUSTED, TEXTS, strict=True)]
+    return a_debate(*before, *now, termination=Termination(threshold=threshold))
+
+
+def test_positions_as_alike_as_the_threshold_need_no_rebuttal() -> None:
+    alike = likeness(TEXTS)
+
+    assert council.ready(adjusted(alike), 1) == ()
+    assert keys(council.ready(adjusted(alike + 0.001), 1)) == REBUTTED
+
+
+def test_the_plan_has_no_rebuttals_once_none_is_needed() -> None:
+    before = [key for phase in PHASES[:5] for key in phase]
+
+    assert keys(council.planned(adjusted(likeness(TEXTS)), 1)) == before
+    assert keys(council.planned(adjusted(1.1), 1)) == [*before, *REBUTTED]
+
+
+def test_positions_are_not_compared_before_all_are_adjusted() -> None:
+    before = said(*(key for phase in PHASES[:4] for key in phase))
+    debate = a_debate(*before, *said(ADJUSTED[0]), termination=Termination(threshold=0.0))
+
+    assert keys(council.ready(debate, 1)) == ADJUSTED[1:]
+    assert keys(council.planned(debate, 1))[-3:] == REBUTTED
+
+
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        (failed(GATHERED[1]), ("architect", "simplicity")),
+        (failed(FORMULATED[1]), ("architect", "simplicity")),
+        (failed(PLANNED[1], DEBATED[1], ADJUSTED[1], REBUTTED[1]), AGENTS),
+        (refused(PLANNED[1]), ("architect", "simplicity")),
+    ],
+    ids=["nothing gathered", "nothing formulated", "anything else", "refused"],
+)
+def test_who_has_nothing_to_go_on_with_is_out(events: Sequence[Event], left: Sequence[str]) -> None:
+    assert council.alive(a_debate(*events)) == left
+
+
+def test_a_position_is_the_adjusted_one_else_the_formulated_else_the_gathered() -> None:
+    happened = said(*GATHERED, *PLANNED, *FORMULATED[:2], *DEBATED, ADJUSTED[0], *REBUTTED)
+    positions = council.positions(a_debate(*happened))
+
+    assert [(agent, made.text) for agent, made in positions.items()] == [
+        ("architect", ADJUSTED[0]),
+        ("security", FORMULATED[1]),
+        ("simplicity", GATHERED[2]),
+    ]
+
+
+def test_who_has_gathered_nothing_has_no_position() -> None:
+    assert list(council.positions(a_debate(*said(*GATHERED[1:])))) == ["security", "simplicity"]
+
+
+def test_drafts_are_what_was_gathered_once_nobody_gathers_any_more() -> None:
+    complete = council.drafts(a_debate(*said(*GATHERED[1:], FORMULATED[1]), *failed(GATHERED[0])))
+
+    assert council.drafts(a_debate(*said(*GATHERED[1:]))) == {}
+    assert [(agent, draft.text) for agent, draft in complete.items()] == [
+        ("security", GATHERED[1]),
+        ("simplicity", GATHERED[2]),
+    ]
+
+
+def test_a_position_that_nobody_answered_is_not_adjusted() -> None:
+    happened = [*said(*GATHERED, *FORMULATED, DEBATED[1]), *failed(DEBATED[0], DEBATED[2])]
+    debate = a_debate(*happened)
+    kept = council.carried_over(debate, turn(ADJUSTED[1]))
+
+    assert kept
+    assert kept.text == FORMULATED[1]
+    assert council.carried_over(debate, turn(ADJUSTED[0])) is None
+    assert council.carried_over(debate, turn(REBUTTED[1])) is None
+
+
+def sees(key: str, *happened: str) -> Sequence[Part]:
+    return council.sees(a_debate(*said(*happened)), turn(key))
+
+
+def own(label: str, text: str) -> Part:
+    return Part(kind=PartKind.OWN, label=label, text=text, spare=1)
+
+
+def others(kind: PartKind, label: str, first: str, second: str) -> Sequence[Part]:
+    return [
+        Part(kind=kind, label=f"{label} 1 of 2", text=first, spare=2),
+        Part(kind=kind, label=f"{label} 2 of 2", text=second, spare=2),
+    ]
+
+
+def position(letter: str, text: str) -> Part:
+    return Part(kind=PartKind.POSITION, label=f"Position {letter}", text=text, spare=2)
+
+
+def test_gathering_is_done_in_isolation() -> None:
+    assert sees(GATHERED[0], *GATHERED[1:]) == ()
+
+
+def test_a_plan_sees_what_the_others_gathered_unnamed() -> None:
+    found = others(PartKind.OTHER, "Findings of the others", GATHERED[0], GATHERED[2])
+
+    assert sees(PLANNED[1], *reversed(GATHERED)) == found
+
+
+def test_a_position_is_formulated_from_ones_own_work_and_what_the_others_gathered() -> None:
+    found = others(PartKind.OTHER, "Findings of the others", GATHERED[0], GATHERED[2])
+
+    assert sees(FORMULATED[1], *GATHERED, *PLANNED) == (
+        own("What you found", GATHERED[1]),
+        own("Your plan", PLANNED[1]),
+        *found,
+    )
+
+
+def test_who_has_no_plan_formulates_without_one() -> None:
+    parts = sees(FORMULATED[1], *GATHERED)
+
+    assert [part.text for part in parts] == [GATHERED[1], GATHERED[0], GATHERED[2]]
+
+
+def test_in_the_debate_the_others_positions_are_seen_by_letter() -> None:
+    assert sees(DEBATED[1], *GATHERED, *PLANNED, *FORMULATED) == [
+        position("A", FORMULATED[0]),
+        position("C", FORMULATED[2]),
+    ]
+
+
+def test_who_formulated_nothing_yet_stands_by_what_it_gathered() -> None:
+    assert sees(DEBATED[0], *GATHERED, FORMULATED[1]) == [
+        position("B", FORMULATED[1]),
+        position("C", GATHERED[2]),
+    ]
+
+
+def test_who_has_no_position_at_all_is_not_shown() -> None:
+    assert sees(DEBATED[0], FORMULATED[2]) == [position("C", FORMULATED[2])]
+
+
+def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
+    answers = others(PartKind.CRITIQUE, "Answers of the council", DEBATED[0], DEBATED[2])
+
+    assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == (
+        own("Your position", FORMULATED[1]),
+        *answers,
+    )
+
+
+def test_a_rebuttal_sees_the_own_answers_and_the_others_as_adjusted() -> None:
+    happened = [*GATHERED, *PLANNED, *FORMULATED, *DEBATED, *ADJUSTED]
+
+    assert sees(REBUTTED[1], *happened) == (
+        own("Your answers to the others", DEBATED[1]),
+        position("A", ADJUSTED[0]),
+        position("C", ADJUSTED[2]),
+    )
+
+
+def test_a_rebuttal_sees_the_position_as_it_was_where_none_was_adjusted() -> None:
+    happened = [*GATHERED, *PLANNED, *FORMULATED, *DEBATED, ADJUSTED[0]]
+
+    assert sees(REBUTTED[1], *happened)[1:] == (
+        position("A", ADJUSTED[0]),
+        position("C", FORMULATED[2]),
+    )
+
+
+def test_letters_follow_the_roster() -> None:
+    assert [council.letter(a_debate(), agent) for agent in AGENTS] == ["A", "B", "C"]
+
+
+def test_the_phases_are_in_the_order_they_are_taken() -> None:
+    assert [act.value for act in council.PHASES] == [phase[0].split("/")[1] for phase in PHASES]
+    assert council.PHASES[0] is Act.GATHER

@@ -1,0 +1,69 @@
+"""The fact ledger: what people demand, and which texts still hold it."""
+
+import pytest
+
+from core.events import DebateStarted, NoteAdded, fold
+from core.models import Note, Person
+from core.rules import facts
+from core.rules.facts import Fact, FactKind
+from core.testing import a_setup, recorded
+
+
+def ledger_of(question: str, *notes: str) -> list[tuple[str, str, str]]:
+    people = [
+        NoteAdded(note=Note(id=str(number), author=Person(id="U1"), text=text))
+        for number, text in enumerate(notes)
+    ]
+    debate = fold(recorded([DebateStarted(setup=a_setup(question)), *people]))
+    return [(fact.kind.value, fact.text, fact.source) for fact in facts.ledger(debate)]
+
+
+def test_requirements_and_figures_are_kept_with_their_source() -> None:
+    assert ledger_of("Kafka or not? It must take 2,000 jobs/s.", "At most 500 EUR.") == [
+        ("requirement", "It must take 2,000 jobs/s.", "question"),
+        ("figure", "2,000 jobs", "question"),
+        ("requirement", "At most 500 EUR.", "note 1"),
+        ("figure", "500 EUR", "note 1"),
+    ]
+
+
+def test_a_question_that_only_asks_demands_nothing() -> None:
+    assert ledger_of("Should we use Kafka? Sollen wir wechseln?") == []
+
+
+def test_a_question_can_demand() -> None:
+    assert ledger_of("Which queue must never lose a job?") == [
+        ("requirement", "Which queue must never lose a job?", "question")
+    ]
+
+
+def test_the_same_fact_is_kept_once() -> None:
+    assert len(ledger_of("It must last 3 years.", "It must last 3 years.")) == 2
+
+
+@pytest.mark.parametrize(
+    ("fact", "text", "held"),
+    [
+        ("2,000 jobs", "It takes 2000 jobs.", True),
+        ("2.000 Jobs", "2,000 are fine", True),
+        ("2,000 jobs", "It takes 200 jobs.", False),
+        ("2.5 seconds", "within 2.5 s", True),
+        ("2.5 seconds", "within 25 s", False),
+    ],
+)
+def test_a_figure_is_held_whatever_its_separators(fact: str, text: str, held: bool) -> None:  # noqa: FBT001
+    assert facts.holds(text, Fact(FactKind.FIGURE, fact, "question")) is held
+
+
+def test_a_requirement_is_held_by_most_of_its_words() -> None:
+    demand = Fact(FactKind.REQUIREMENT, "Every job must survive a restart.", "question")
+
+    assert facts.holds("Each job can survive any restart.", demand)
+    assert not facts.holds("Jobs are fast.", demand)
+
+
+def test_facts_that_a_text_does_not_hold_are_lost() -> None:
+    known = [Fact(FactKind.FIGURE, figure, "question") for figure in ("10 users", "20 users")]
+
+    assert facts.lost(known, "10") == [known[1]]
+    assert facts.lost([], "") == []

@@ -1,0 +1,47 @@
+"""Who stood in for whom, said once wherever people look."""
+
+from bot.views.board import board
+from core.events import ContributionMade, DebateStarted, Event, fold
+from core.models import Act, Call, Contribution, Turn
+from core.rules.fallback_models import fallback_words
+from core.testing import a_setup, recorded
+from core.transcript.report import report
+
+WHY = "Anthropic refuses the API key or wants payment (401). Check the key."
+CLAUDE = "anthropic/claude-sonnet-5-5"
+
+
+def said(agent: str, *, by_fallback: bool) -> ContributionMade:
+    call = Call(provider="openai", model="gpt-6-luna")
+    if by_fallback:
+        call = call.model_copy(update={"stands_in_for": CLAUDE, "stands_in_why": WHY})
+    turn = Turn(act=Act.PROPOSAL, round=1, agent=agent)
+    return ContributionMade(contribution=Contribution(turn=turn, text="PostgreSQL.", call=call))
+
+
+def a_log(*, by_fallback: bool) -> list[Event]:
+    made = [said(agent, by_fallback=by_fallback) for agent in ("architect", "security")]
+    return [DebateStarted(setup=a_setup()), *made]
+
+
+def test_two_turns_of_the_same_stand_in_are_one_sentence() -> None:
+    debate = fold(recorded(a_log(by_fallback=True)))
+
+    assert fallback_words(debate.calls) == [
+        f"openai/gpt-6-luna stands in for {CLAUDE}, which could not be asked. {WHY}"
+    ]
+
+
+def test_board_and_report_tell_it_once_and_every_turn_names_its_model() -> None:
+    debate = fold(recorded(a_log(by_fallback=True)))
+
+    assert str(board(debate).payload["blocks"]).count("stands in for") == 1
+    assert report(debate).count("stands in for") == 1
+    assert report(debate).count(f"openai/gpt-6-luna in place of {CLAUDE}") == 2
+
+
+def test_where_everybody_answers_nothing_is_said() -> None:
+    debate = fold(recorded(a_log(by_fallback=False)))
+
+    assert fallback_words(debate.calls) == []
+    assert "in place of" not in report(debate)

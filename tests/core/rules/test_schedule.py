@@ -1,0 +1,198 @@
+"""Any order of completions, failures, notes, stops and crashes ends well, in every format."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from core.events import (
+    Event,
+    FacilitatorDecided,
+    QuestionsAsked,
+    fold,
+)
+from core.models import (
+    Act,
+    Clarifying,
+    ContextMethod,
+    Debate,
+    Ending,
+    Guidance,
+    NextStep,
+    Question,
+    Questions,
+    Setup,
+    Status,
+    Summarization,
+    Termination,
+    Turn,
+)
+from core.rules import schedule
+from core.testing import a_setup
+from tests.core.play import DANA, Luck, Play, lucks, setups
+
+
+@settings(max_examples=80)
+@given(setups, lucks)
+def test_every_debate_ends_with_a_verdict_or_says_why_not(setup: Setup, luck: Luck) -> None:
+    debate = Play(setup, luck).to_the_end()
+
+    assert debate.status is not Status.RUNNING
+    assert bool(debate.verdict) == (debate.status is Status.CONCLUDED)
+    assert debate.verdict or debate.failure
+
+
+@settings(max_examples=25)
+@given(setups, lucks)
+def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
+    setup: Setup, luck: Luck
+) -> None:
+    play = Play(setup, luck)
+    for _ in range(40):
+        again = fold(play.log)
+
+        assert again == play.debate
+        assert schedule.ready(again) == schedule.ready(play.debate)
+        if not play.step():
+            break
+
+
+@settings(max_examples=25)
+@given(setups, lucks)
+def test_nothing_is_ever_blocked_by_a_background_summary_that_is_done(
+    setup: Setup, luck: Luck
+) -> None:
+    play = Play(setup, luck)
+    while play.step():
+        ready = schedule.ready(play.debate)
+        if schedule.blocked(play.debate) and not schedule.is_cut_short(play.debate):
+            assert any(turn.act is Act.SUMMARY for turn in ready), "blocked, and nobody works on it"
+
+
+def played(form: str, rounds: int = 3, **changes: object) -> Debate:
+    setup = a_setup(rounds=rounds).model_copy(update={"format": form, **changes})
+    return Play(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
+
+
+def turns_of(debate: Debate, act: Act) -> Sequence[Turn]:
+    return [made.turn for made in debate.contributions.values() if made.turn.act is act]
+
+
+@pytest.mark.parametrize(
+    ("act", "count"),
+    [
+        (Act.GATHER, 3),
+        (Act.PLAN, 3),
+        (Act.FORMULATE, 3),
+        (Act.DEBATE, 3),
+        (Act.ADJUST, 3),
+        (Act.REBUTTAL, 3),
+    ],
+)
+def test_a_council_takes_each_phase_once_per_agent(act: Act, count: int) -> None:
+    never = Termination(threshold=1.1)
+    assert len(turns_of(played("council", termination=never), act)) == count
+
+
+def test_a_council_that_has_converged_needs_no_rebuttal() -> None:
+    debate = played("council", termination=Termination(threshold=0.0))
+
+    assert not turns_of(debate, Act.REBUTTAL)
+    assert turns_of(debate, Act.ADJUST)
+
+
+def test_a_panel_ends_when_its_facilitator_calls_the_vote() -> None:
+    debate = played("panel", rounds=7)
+    decided = [guidance.next_step for guidance in debate.guidance.values()]
+
+    assert len(turns_of(debate, Act.STATEMENT)) == 3 * max(
+        made.turn.round for made in debate.contributions.values()
+    )
+    assert NextStep.VOTE not in decided[:-1]
+
+
+class Patient(Play):
+    """A play whose facilitator always goes on."""
+
+    def outcome(self, turn: Turn) -> Event:
+        if turn.act is Act.FACILITATION:
+            return FacilitatorDecided(guidance=Guidance(turn=turn, next_step=NextStep.GO_ON))
+        return super().outcome(turn)
+
+
+def test_a_panel_never_takes_more_than_seven_rounds() -> None:
+    setup = a_setup(rounds=15).model_copy(update={"format": "panel"})
+    debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
+
+    assert max(made.turn.round for made in debate.contributions.values()) == 7
+
+
+@pytest.mark.parametrize("fewest", [1, 2])
+def test_stable_ballots_and_like_positions_end_the_debate_early(fewest: int) -> None:
+    settled = Termination(ending=Ending.CONVERGED, threshold=0.0, min_rounds=fewest)
+    debate = played("critique", rounds=9, termination=settled)
+
+    assert max(made.turn.round for made in debate.contributions.values()) == 2
+    assert debate.verdict
+
+
+@pytest.mark.parametrize("form", ["critique", "panel"])
+def test_a_first_round_repeats_nothing_and_so_does_not_end_the_debate(form: str) -> None:
+    unlike = Termination(ending=Ending.CONVERGED, threshold=1.1, min_rounds=1)
+    setup = a_setup(rounds=3).model_copy(update={"format": form, "termination": unlike})
+    debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
+
+    assert max(made.turn.round for made in debate.contributions.values()) > 1
+
+
+def test_summaries_lag_one_round_and_the_last_round_has_none() -> None:
+    rules = Summarization(method=ContextMethod.ROUNDS)
+    debate = played("panel", rounds=6, summarization=rules)
+    keys = list(debate.times)
+    for number in range(1, 4):
+        needed = next((k for k in keys if k.startswith(f"r{number + 2}/statement")), None)
+        made = f"r{number}/summary/summarizer"
+        if needed:
+            assert keys.index(made) < keys.index(needed)
+    last = max(made.turn.round for made in debate.contributions.values())
+    assert f"r{last}/summary/summarizer" not in debate.summaries or last < 6
+
+
+def test_people_are_waited_for_until_the_deadline() -> None:
+    setup = a_setup().model_copy(update={"clarifying": Clarifying(enabled=True)})
+    play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
+    for _ in range(4):
+        play.step()
+
+    assert play.debate.open_clarifications
+    assert schedule.ready(play.debate) == ()
+    assert schedule.conclusion(play.debate) is None
+    assert (
+        schedule.due(play.debate) == play.debate.clarifications["r0/clarification/engine/1"].until
+    )
+
+
+def test_the_same_question_of_two_agents_is_asked_once_for_both() -> None:
+    setup = a_setup().model_copy(update={"clarifying": Clarifying(enabled=True)})
+    play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
+    for agent, text in (
+        ("architect", "How many jobs per second do you expect?"),
+        ("security", "Do you expect how many jobs a second?"),
+        ("simplicity", "Who is on call?"),
+    ):
+        turn = Turn(act=Act.QUESTIONS, round=0, agent=agent, target="1")
+        asked = Questions(turn=turn, questions=(Question(text=text, assumption="?"),))
+        play.add(QuestionsAsked(questions=asked))
+    play.step()
+
+    items = play.debate.open_clarifications
+    assert [item.asked_by for item in items] == [("architect", "security"), ("simplicity",)]
+    assert [item.number for item in items] == [1, 2]
+
+
+def test_a_paused_debate_starts_nothing() -> None:
+    play = Play(a_setup(), Luck(seed=1, failing=0, disturbed=0))
+
+    assert schedule.ready(replace(play.debate, paused_by=DANA)) == ()
+    assert schedule.conclusion(replace(play.debate, paused_by=DANA)) is None

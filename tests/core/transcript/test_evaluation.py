@@ -1,0 +1,167 @@
+"""Evaluators score a finished debate; what they do not say is never made up."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from core.clock import SystemClock
+from core.errors import BadInput, KeyRefused, ProviderError
+from core.events import DebateStarted, FeedbackGiven, fold
+from core.llm.call import ModelCalls
+from core.llm.providers.offline import OfflineProvider
+from core.models import Act, Debate, Feedback, Person
+from core.request import ModelRequest, PartKind
+from core.settings import ModelChoice, agent_for
+from core.testing import ScriptedProvider, a_setup, recorded
+from core.transcript.evaluation import (
+    Criterion,
+    Evaluation,
+    EvaluationReply,
+    as_csv,
+    as_json,
+    as_markdown,
+    evaluate,
+    reply_fault,
+)
+from tests.core.transcript.test_transcript import a_log
+
+CHOICE = ModelChoice(provider="scripted", model="scripted-1")
+JUDGES = [agent_for(role, CHOICE) for role in ("generalist", "sceptic", "product")]
+
+
+def a_reply(score: int, reason: str = "It says so.", leave_out: Sequence[str] = ()) -> str:
+    names = [criterion.value for criterion in Criterion if criterion.value not in leave_out]
+    scores = [{"criterion": name, "score": score, "reason": reason} for name in names]
+    return json.dumps({"scores": scores})
+
+
+def by_role(request: ModelRequest) -> str | ProviderError:
+    """The generalist gives 8, the sceptic 5, the product person cannot be asked."""
+    if request.role == "product":
+        return KeyRefused("The key is refused.")
+    return a_reply(8 if request.role == "generalist" else 5, "=HYPERLINK(1)")
+
+
+async def scored(provider: ScriptedProvider, debate: Debate | None = None) -> Evaluation:
+    calls = ModelCalls({"scripted": provider}, SystemClock())
+    return await evaluate(calls, debate or fold(a_log()), JUDGES)
+
+
+async def test_scores_are_averaged_over_those_who_answered() -> None:
+    evaluation = await scored(ScriptedProvider(by_role))
+
+    assert [one.evaluator for one in evaluation.marks] == ["generalist", "sceptic"]
+    assert evaluation.averages == dict.fromkeys(Criterion, 6.5)
+    assert [(one.evaluator, one.reason) for one in evaluation.failed] == [
+        ("product", "The key is refused.")
+    ]
+    assert evaluation.usage.attempts == 3
+
+
+async def test_evaluators_see_the_question_and_the_decision() -> None:
+    provider = ScriptedProvider(by_role)
+    await scored(provider)
+    request = provider.asked(Act.EVALUATION)[0]
+    parts = {part.kind: part.text for part in request.parts}
+
+    assert parts[PartKind.QUESTION] == fold(a_log()).setup.question
+    assert "Use PostgreSQL." in parts[PartKind.POSITION]
+    assert request.answer
+    assert request.answer.name == "evaluation"
+    assert all(f'"{criterion}"' in parts[PartKind.TASK] for criterion in Criterion)
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        (a_reply(5), None),
+        (a_reply(11), "Scores go from 1 to 10; these do not: functional_completeness,"),
+        (a_reply(0), "Scores go from 1 to 10"),
+        (a_reply(5, leave_out=["overall"]), "There must be exactly one score for each of"),
+    ],
+)
+def test_a_reply_must_score_every_criterion_once(reply: str, fault: str | None) -> None:
+    found = reply_fault(EvaluationReply.model_validate_json(reply))
+
+    assert found is None if fault is None else found and found.startswith(fault)
+
+
+async def test_a_reply_that_cannot_be_repaired_is_reported_and_paid_for() -> None:
+    evaluation = await scored(ScriptedProvider(lambda _: a_reply(99)))
+
+    assert evaluation.marks == ()
+    assert evaluation.averages == {}
+    assert len(evaluation.failed) == 3
+    assert evaluation.usage.attempts == 6
+    assert "there are no scores" in as_markdown(evaluation)
+    assert json.loads(as_json(evaluation))["averages"] == {}
+
+
+async def test_a_debate_without_a_decision_is_not_scored() -> None:
+    with pytest.raises(BadInput, match="has no decision"):
+        await scored(ScriptedProvider(), fold(recorded([DebateStarted(setup=a_setup())])))
+
+
+async def test_nobody_to_score_is_refused() -> None:
+    calls = ModelCalls({"scripted": ScriptedProvider()}, SystemClock())
+    with pytest.raises(BadInput, match="Nobody"):
+        await evaluate(calls, fold(a_log()), [])
+
+
+async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
+    evaluation = await scored(ScriptedProvider(by_role))
+    whole = json.loads(as_json(evaluation))
+    rows = list(csv.DictReader(io.StringIO(as_csv(evaluation))))
+    text = as_markdown(evaluation)
+
+    assert whole["averages"]["security"] == 6.5
+    assert whole["marks"][0]["marks"]["security"]["score"] == 8
+    assert len(rows) == 3 * len(Criterion)
+    assert rows[-1] == {
+        "debate": "dabc2345",
+        "evaluator": "average",
+        "criterion": "overall",
+        "score": "6.50",
+        "reason": "",
+    }
+    assert "| Security | 8 | 5 | 6.5 |" in text
+    assert "- Product: The key is refused." in text
+
+
+async def test_what_people_thought_stands_beside_the_scores_and_changes_none() -> None:
+    given = Feedback(
+        by=Person(id="U7", name="Kim"), helpful=False, comment="Too\nlong.", origin="A"
+    )
+    log = [*(one.event for one in a_log()), FeedbackGiven(feedback=given)]
+    without = await scored(ScriptedProvider(by_role))
+    evaluation = await scored(ScriptedProvider(by_role), fold(recorded(log)))
+
+    assert evaluation.averages == without.averages
+    assert "- Kim found it not helpful: Too long." in as_markdown(evaluation)
+    assert json.loads(as_json(evaluation))["feedback"][0]["comment"] == "Too\nlong."
+    assert "What people thought" not in as_markdown(without)
+
+
+async def test_a_reason_is_no_formula_in_a_spreadsheet() -> None:
+    rows = csv.DictReader(io.StringIO(as_csv(await scored(ScriptedProvider(by_role)))))
+
+    assert next(rows)["reason"] == "'=HYPERLINK(1)"
+
+
+async def test_the_offline_engine_scores_the_same_way_every_time() -> None:
+    agents = [
+        agent_for(role, ModelChoice(provider="offline", model="offline-checklists"))
+        for role in ("security", "simplicity")
+    ]
+    runs = [
+        await evaluate(ModelCalls({"offline": OfflineProvider()}, SystemClock()), debate, agents)
+        for debate in (fold(a_log()), fold(a_log()))
+    ]
+
+    assert runs[0].averages == runs[1].averages
+    assert set(runs[0].averages) == set(Criterion)
+    assert [len(one.marks) for one in runs[0].marks] == [8, 8]
+    assert runs[0].failed == ()

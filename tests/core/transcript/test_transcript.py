@@ -1,0 +1,442 @@
+"""A debate as text: report, decision, decision record, JSON, and why each turn ran."""
+
+import json
+from collections.abc import Sequence
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import (
+    BallotAbstained,
+    BallotCast,
+    ClarificationAnswered,
+    ClarificationsOpened,
+    ContributionMade,
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    DecisionRecorded,
+    Event,
+    FeedbackGiven,
+    NoteAdded,
+    PeopleBallotCast,
+    Recorded,
+    SummaryMade,
+    TurnFailed,
+    VerdictReached,
+    VoteTallied,
+    event_from_json,
+    fold,
+)
+from core.llm.call import ModelCalls
+from core.llm.providers.offline import OfflineProvider
+from core.models import (
+    ENGINE,
+    SUMMARIZER,
+    Abstention,
+    Act,
+    Answer,
+    Ballot,
+    Call,
+    Clarification,
+    Clarifications,
+    Contribution,
+    Debate,
+    Decision,
+    DecisionKind,
+    Failure,
+    Feedback,
+    Note,
+    NoteOutcome,
+    PeopleBallot,
+    Person,
+    Setup,
+    Status,
+    Summary,
+    SummaryKind,
+    Tally,
+    Turn,
+    Usage,
+    Verdict,
+)
+from core.models import Score as Points
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, RecordingSink, a_setup, recorded
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.explain import explain, explanation
+from core.transcript.record import record_json
+from core.transcript.report import report
+from core.transcript.spending import spending
+from core.transcript.words import duration, fenced, money, nested, table
+from core.turns.take import Turns
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
+DANA = Person(id="U1", name="Dana")
+START = ManualClock().now()
+
+
+def a_call(cost: str = "0.0125", source: str = "built-in") -> Call:
+    usage = Usage(input_tokens=1200, output_tokens=80, cached_tokens=400, cost=cost, attempts=1)  # pyright: ignore[reportArgumentType] - read like JSON
+    return Call(
+        provider="openai", model="gpt-x", usage=usage, latency_ms=1500, prompt_source=source
+    )
+
+
+def said(act: Act, agent: str, text: str, **more: object) -> ContributionMade:
+    turn = Turn(
+        act=act, round=1, agent=agent, target=str(more.pop("about")) if "about" in more else None
+    )
+    return ContributionMade(
+        contribution=Contribution.model_validate(
+            {"turn": turn, "text": text, "call": a_call(), **more}
+        )
+    )
+
+
+def a_log() -> Sequence[Recorded]:
+    """One round of two agents with everything that can be in a report."""
+    setup = a_setup(agents=("architect", "security"), rounds=1).model_copy(
+        update={"context": "We run PostgreSQL 16.", "warnings": ("A warning of the setup.",)}
+    )
+    asked = Clarifications(
+        turn=Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target="1"),
+        items=(
+            Clarification(
+                number=1, question="How many jobs?", assumption="Few.", asked_by=("architect",)
+            ),
+            Clarification(
+                number=2,
+                question="Who runs it?",
+                assumption="The team.",
+                asked_by=("architect", "security"),
+            ),
+        ),
+        until=START + timedelta(minutes=15),
+    )
+    events: list[Event] = [
+        DebateStarted(setup=setup),
+        ClarificationsOpened(clarifications=asked),
+        ClarificationAnswered(answer=Answer(number=1, text="```10``` a day", by=DANA)),
+        BallotCast(ballot=a_ballot(0, "architect", "security", "architect")),
+        said(Act.PROPOSAL, "security", "# Kafka\n\nIt is *fast*."),
+        said(Act.PROPOSAL, "architect", "PostgreSQL."),
+        said(Act.CRITIQUE, "architect", "Too large.", about="security"),
+        said(Act.REFINEMENT, "security", "PostgreSQL too.", warnings=("No critique arrived.",)),
+        *the_end(),
+    ]
+    return recorded(events)
+
+
+def the_end() -> list[Event]:
+    refused = Turn(act=Act.REFINEMENT, round=1, agent="architect")
+    round_summary = Summary(
+        turn=Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER),
+        kind=SummaryKind.ROUND,
+        text="Both say PostgreSQL.",
+        before_chars=1000,
+        after_chars=150,
+        method="rounds",
+        call=a_call(),
+    )
+    tally = Tally(
+        scores=(
+            Points(position="security", points=2, first_places=1, mean_confidence=0.8),
+            Points(position="architect", points=1, first_places=0, mean_confidence=0.5),
+        ),
+        winners=("security",),
+        controversial=True,
+        voters=("architect",),
+        abstained=("security",),
+    )
+    last = Turn(act=Act.BALLOT, round=1, agent="security")
+    return [
+        TurnFailed(failure=Failure(turn=refused, reason="The provider | does not answer.")),
+        NoteAdded(note=Note(id="n1", author=DANA, text="Mind the budget.")),
+        SummaryMade(summary=round_summary),
+        BallotCast(ballot=a_ballot(1, "architect", "architect", "security")),
+        BallotAbstained(abstention=Abstention(turn=last, reason="It could not be read.")),
+        VoteTallied(tally=tally),
+        VerdictReached(verdict=a_verdict()),
+        DebateConcluded(),
+    ]
+
+
+def a_ballot(number: int, voter: str, *ranking: str) -> Ballot:
+    return Ballot(
+        turn=Turn(act=Act.BALLOT, round=number, agent=voter),
+        ranking=ranking,
+        reasons={position: f"{position} is clear" for position in ranking},
+        confidence=0.8,
+        moved_by="r1/critique/architect/security" if number else None,
+        call=a_call(source="prompts/ballot.md"),
+    )
+
+
+def a_verdict() -> Verdict:
+    return Verdict(
+        decision="Use PostgreSQL.",
+        solution="It is there.\n\n## Why\n\nBecause.",
+        implementation="1. Create the table.",
+        tradeoffs=("Throughput for simplicity",),
+        recommendations=("Watch the queue",),
+        unmet_requirements=("It must be free",),
+        open_questions=("How long may a job take?",),
+        dissent="Kafka would carry more.",
+        overturned_by=("More than 50,000 jobs per second",),
+        notes=(NoteOutcome(note="n1", used=True, explanation="Security took it up."),),
+        confidence=40,
+        warnings=("Turns that failed and are missing: 1.",),
+        call=a_call(),
+    )
+
+
+async def held(setup: Setup) -> tuple[Debate, Sequence[Recorded]]:
+    """A whole debate by the offline engine."""
+    clock, store = SystemClock(), InMemoryStore()
+    calls = ModelCalls({"offline": OfflineProvider()}, clock)
+    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+    started = DebateStarted(setup=setup)
+    await store.create("dabc2345", started, origin="test", at=clock.now())
+    return await engine.run("dabc2345"), await store.events("dabc2345")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("report.md", report(fold(a_log()))),
+        ("adr.md", adr(fold(a_log()))),
+        ("decision.txt", decision_text(fold(a_log())) + "\n"),
+        ("explain.txt", explanation(a_log())),
+    ],
+)
+def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_the_decision_says_what_was_assumed_what_became_of_notes_and_what_it_cost() -> None:
+    debate = fold(a_log())
+    text = decision_text(debate)
+
+    assert "# Assumptions\n\n- Who runs it? NA; assumed: The team.\n" in text
+    assert "How many jobs?" not in text
+    assert "- Dana: “Mind the budget.” (used) Security took it up." in text
+    assert f"Cost: {money(debate.usage.cost)}." in text
+
+
+def test_a_note_that_the_judge_passes_over_is_in_the_decision() -> None:
+    silent = VerdictReached(verdict=a_verdict().model_copy(update={"notes": ()}))
+    log = [silent if isinstance(one.event, VerdictReached) else one.event for one in a_log()]
+
+    text = decision_text(fold(recorded(log)))
+
+    assert "(not used) The judge says nothing about it." in text
+
+
+async def test_the_report_of_a_whole_debate_leaves_nothing_out() -> None:
+    debate, _ = await held(a_setup(rounds=2, provider="offline"))
+    text = report(debate)
+
+    assert debate.verdict
+    assert debate.verdict.decision in text
+    for made in debate.contributions.values():
+        last = made.text.strip().splitlines()[-1]
+        assert last in text, made.turn.key
+    for number in (1, 2):
+        assert f"### Round {number}" in text
+    assert text.count("Carried over unchanged") == 3
+    assert f"| **All** |  | {len(debate.calls)} |" in text
+
+
+async def test_what_agents_spent_adds_up_to_what_the_debate_spent() -> None:
+    debate, _ = await held(a_setup(rounds=1, provider="offline"))
+
+    assert sum((one.usage for one in spending(debate)), start=Usage()) == debate.usage
+    assert sum(one.calls for one in spending(debate)) == len(debate.calls)
+
+
+def test_a_failed_turn_costs_its_agent() -> None:
+    usage = {one.agent: one.usage for one in spending(fold(a_log()))}
+
+    assert usage["architect"].attempts == 5
+    assert sum(usage.values(), start=Usage()) == fold(a_log()).usage
+
+
+@pytest.mark.parametrize("provider", ["offline"])
+async def test_the_record_can_be_read_back(provider: str) -> None:
+    debate, log = await held(a_setup(rounds=1, provider=provider))
+    record = json.loads(record_json(log))
+    events = [event_from_json(json.dumps(entry["event"])) for entry in record["events"]]
+
+    assert [recorded.event for recorded in log] == events
+    assert record["debate"]["verdict"]["decision"] == (debate.verdict and debate.verdict.decision)
+    assert record["debate_id"] == debate.id
+
+
+def test_without_a_verdict_texts_say_why() -> None:
+    log = recorded([DebateStarted(setup=a_setup()), DebateFailed(reason="No agent could speak.")])
+    debate = fold(log)
+
+    assert debate.status is Status.FAILED
+    assert decision_text(debate) == "There is no decision. No agent could speak."
+    assert "There is no decision. No agent could speak." in report(debate)
+    assert "None was reached. No agent could speak." in adr(debate)
+
+
+async def test_every_turn_of_a_debate_is_explained_once() -> None:
+    debate, log = await held(a_setup(rounds=2, provider="offline"))
+    explained = {one.turn.key: one for one in explain(log)}
+
+    outcomes = {*debate.contributions, *debate.ballots}
+    assert outcomes <= explained.keys()
+    for key in outcomes:
+        one = explained[key]
+        assert one.ended_at == debate.times[key]
+        assert all(at <= one.ready_at for _, at in one.inputs)
+        assert one.inputs == () or one.inputs[-1][1] == one.ready_at
+
+
+async def test_a_turn_waited_for_exactly_its_inputs() -> None:
+    _, log = await held(a_setup(rounds=2, provider="offline"))
+    waited = {one.turn.key: {key for key, _ in one.inputs} for one in explain(log)}
+
+    assert waited["r1/proposal/architect"] == set()
+    assert waited["r1/critique/architect/security"] == {
+        "r1/proposal/architect",
+        "r1/proposal/security",
+    }
+    assert waited["r1/refinement/security"] >= {
+        "r1/critique/architect/security",
+        "r1/critique/simplicity/security",
+    }
+    assert "r1/critique/security/architect" not in waited["r1/refinement/security"]
+    assert "r1/refinement/security" in waited["r2/proposal/security"]
+
+
+async def test_a_turn_saw_what_the_model_was_sent() -> None:
+    debate, log = await held(a_setup(rounds=1, provider="offline"))
+    critique = next(one for one in explain(log) if one.turn.key == "r1/critique/architect/security")
+
+    assert [part.label for part in critique.parts] == ["Question", "Proposal under review"]
+    assert critique.parts[1].text == debate.text_of(Act.PROPOSAL, 1, "security")
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "expected"),
+    [
+        ("# A\ntext\n## B", 3, "#### A\ntext\n##### B"),
+        ("##### A", 3, "##### A"),
+        ("```\n# no heading\n```\n# A", 1, "```\n# no heading\n```\n## A"),
+        ("#hashtag", 3, "#hashtag"),
+        ("###### A\n# B", 4, "###### A\n##### B"),
+        ("", 2, ""),
+    ],
+)
+def test_headings_move_below_the_section_they_are_in(text: str, level: int, expected: str) -> None:
+    assert nested(text, level) == expected
+
+
+def test_a_fence_cannot_be_closed_from_inside() -> None:
+    assert fenced("a\n````\nb") == "`````text\na\n````\nb\n`````"
+
+
+def test_a_cell_stays_in_its_cell() -> None:
+    assert table(("a",), [("x | y\nz",)]) == "| a |\n| --- |\n| x \\| y z |"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (185, "3 min 5 s")]
+)
+def test_durations_are_readable(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_an_unknown_price_is_not_nothing() -> None:
+    assert money(None) == "n/a"
+    assert money(Usage().cost) == "$0.0000"
+
+
+def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debate:
+    scores = tuple(
+        Points(position=agent, points=1, first_places=0, mean_confidence=0.5)
+        for agent in ("architect", "security")
+    )
+    tally = Tally(scores=scores, winners=winners, controversial=True, voters=voters)
+    return fold(recorded([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    text = report(with_tally("architect", "security"))
+
+    assert "Tied: Architect, Security" in text
+    assert "The vote is tied: Architect, Security" in adr(with_tally("architect", "security"))
+
+
+def test_a_vote_nobody_took_part_in_is_said() -> None:
+    assert "Nobody voted." in report(with_tally(voters=()))
+    assert "No ballot could be counted." in adr(with_tally(voters=()))
+
+
+def test_a_long_decision_makes_a_short_title() -> None:
+    verdict = a_verdict().model_copy(update={"decision": "Use PostgreSQL " * 20})
+    log = recorded([DebateStarted(setup=a_setup()), VerdictReached(verdict=verdict)])
+    title = adr(fold(log)).splitlines()[0]
+
+    assert len(title) <= 84
+    assert title.endswith("…")
+
+
+async def test_a_facilitated_debate_shows_what_the_facilitator_decided() -> None:
+    setup = a_setup(rounds=2, provider="offline").model_copy(update={"format": "panel"})
+    debate, log = await held(setup)
+    text = report(debate)
+
+    assert debate.guidance
+    assert "#### Facilitator\n\nNext: " in text
+    assert explain(log)
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_every_format_can_be_reported_and_explained(form: str) -> None:
+    setup = a_setup(rounds=1, provider="offline").model_copy(update={"format": form})
+    debate, log = await held(setup)
+
+    assert all(made.turn.key in explanation(log) for made in debate.contributions.values())
+    assert all(
+        made.text.strip().splitlines()[-1] in report(debate)
+        for made in debate.contributions.values()
+    )
+
+
+def test_failed_and_carried_turns_say_so_when_explained() -> None:
+    events: list[Event] = [DebateStarted(setup=a_setup(agents=("architect", "security"), rounds=1))]
+    lost = Turn(act=Act.PROPOSAL, round=1, agent="architect")
+    events.append(TurnFailed(failure=Failure(turn=lost, reason="No answer.")))
+
+    assert "failed: No answer." in explanation(recorded(events))
+
+
+def test_what_people_made_of_it_is_in_report_and_record() -> None:
+    decision = Decision(
+        kind=DecisionKind.REVISIT,
+        by=DANA,
+        why="Budget first.",
+        revisit_on=date(2026, 3, 1),
+        origin="click",
+    )
+    events: list[Event] = [
+        *(one.event for one in a_log()),
+        PeopleBallotCast(ballot=PeopleBallot(by=DANA, ranking=("security", "architect"))),
+        DecisionRecorded(decision=decision),
+        FeedbackGiven(feedback=Feedback(by=DANA, helpful=True, comment="Thanks", origin="c2")),
+    ]
+    debate = fold(recorded(events))
+    text = report(debate)
+
+    assert "- Dana: Security, Architect" in text
+    assert "| Dana | to be revisited on 2026-03-01 | Budget first. |" in text
+    assert "- Dana found it helpful: Thanks" in text
+    assert "- Status: to be revisited on 2026-03-01" in adr(debate)

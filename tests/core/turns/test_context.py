@@ -1,0 +1,152 @@
+"""What agents see: it always fits the model, stays flat, and names nobody."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.capabilities import Capability, capability
+from core.events import ContributionMade, Event, NoteAdded
+from core.llm.fitting import fitted
+from core.llm.prices import ESTIMATE_SLACK, output_reserve
+from core.llm.prompt_text import prompt_text
+from core.llm.sizes import Measure
+from core.models import Act, ContextMethod, Contribution, Note, Summarization, Turn
+from core.request import Part, PartKind
+from core.rules import schedule
+from core.testing import a_setup
+from core.turns.context import parts_for
+from core.turns.request_for import request_for
+from core.turns.take import SPOKEN
+from tests.core.play import DANA, Luck, Play
+
+MODELS = [
+    ("anthropic", "claude-sonnet-5-5"),
+    ("anthropic", "claude-haiku-5-5"),
+    ("openai", "gpt-6.1-terra"),
+    ("openai", "gpt-4o"),
+    ("moonshot", "kimi-k3.1-pro"),
+    ("ollama", "qwen3:14b"),
+    ("compatible", "nobody-knows-it"),
+]
+ASKING = frozenset({*SPOKEN, Act.BALLOT, Act.SYNTHESIS, Act.FACILITATION})
+
+
+class Wordy(Play):
+    """A play whose agents talk at length."""
+
+    words = 3000
+
+    def outcome(self, turn: Turn) -> Event:
+        if turn.act in SPOKEN:
+            text = f"**{turn.act}** " + "The queue must take 2000 jobs. " * (self.words // 6)
+            return ContributionMade(contribution=Contribution(turn=turn, text=text))
+        return super().outcome(turn)
+
+
+def a_play(form: str, rounds: int, method: ContextMethod, seed: int) -> Wordy:
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=rounds).model_copy(update={"format": form, "summarization": rules})
+    return Wordy(setup, Luck(seed=seed, failing=0.05, disturbed=0))
+
+
+@settings(max_examples=25)
+@given(
+    form=st.sampled_from(["critique", "council", "panel"]),
+    rounds=st.integers(1, 15),
+    method=st.sampled_from(list(ContextMethod)),
+    seed=st.integers(0, 10**6),
+    steps=st.integers(0, 200),
+    model=st.sampled_from(MODELS),
+)
+def test_a_prompt_always_fits_the_models_context(
+    *, form: str, rounds: int, method: ContextMethod, seed: int, steps: int, model: tuple[str, str]
+) -> None:
+    play = a_play(form, rounds, method, seed)
+    for _ in range(steps):
+        if not play.step():
+            break
+    limits = capability(*model)
+    for turn in schedule.ready(play.debate):
+        if turn.act in ASKING:
+            assert used(play, turn, model, limits) <= limits.context_tokens
+
+
+def used(play: Play, turn: Turn, model: tuple[str, str], limits: Capability) -> float:
+    """Tokens of the prompt as it would be sent, reply and reasoning included."""
+    measure = Measure(())
+    request = replace(request_for(play.debate, turn), model=model[1])
+    sent = fitted(request, limits, lambda text: measure.tokens(*model, text))
+    reserve = output_reserve(limits, request.max_output_tokens, request.effort)
+    return measure.tokens(*model, prompt_text(sent)) * ESTIMATE_SLACK + reserve
+
+
+def test_the_question_is_never_shortened() -> None:
+    play = a_play("council", 1, ContextMethod.FULL, 1)
+    while play.step():
+        for turn in schedule.ready(play.debate):
+            if turn.act in ASKING:
+                request = request_for(play.debate, turn)
+                small = capability("ollama", "x").model_copy(update={"context_tokens": 6000})
+                sent = fitted(request, small, lambda text: len(text) // 4)
+                assert sent.parts[0].text == play.setup.question
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+def test_agents_never_read_anybodys_name(form: str) -> None:
+    play = a_play(form, 3, ContextMethod.ROUNDS, 1)
+    names = [agent.name for agent in play.setup.agents]
+    while play.step():
+        for turn in schedule.ready(play.debate):
+            if turn.act in SPOKEN or turn.act is Act.BALLOT:
+                labels = " ".join(part.label for part in parts_for(play.debate, turn))
+                assert not any(name in labels for name in names)
+
+
+@pytest.mark.parametrize("method", list(ContextMethod))
+def test_what_is_cached_for_a_critique_is_what_every_critic_of_that_proposal_reads(
+    method: ContextMethod,
+) -> None:
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=4).model_copy(update={"summarization": rules})
+    play = Wordy(setup, Luck(seed=1, failing=0, disturbed=0))
+    shared_in: set[int] = set()
+    while play.step():
+        ready = [turn for turn in schedule.ready(play.debate) if turn.act is Act.CRITIQUE]
+        for one, other in combinations(ready, 2):
+            if (one.round, one.target) == (other.round, other.target):
+                assert cached(play, one) == cached(play, other)
+                shared_in.add(one.round)
+
+    assert shared_in == {1, 2, 3, 4}
+
+
+def cached(play: Play, turn: Turn) -> Sequence[Part]:
+    """The parts that a provider keeps for other agents; the proposal is the last of them."""
+    parts = parts_for(play.debate, turn)
+    last = max(at for at, part in enumerate(parts) if part.ends_shared)
+    assert parts[last].label == "Proposal under review"
+    return parts[: last + 1]
+
+
+def test_a_note_is_in_every_prompt_after_it() -> None:
+    play = a_play("council", 1, ContextMethod.LENGTH, 1)
+    play.add(NoteAdded(note=Note(id="n", author=DANA, text="Two of us are on call.")))
+    while play.step():
+        for turn in schedule.ready(play.debate):
+            if turn.act in ASKING:
+                parts = {part.kind: part.text for part in parts_for(play.debate, turn)}
+                assert parts[PartKind.NOTES] == "n1 (Dana): Two of us are on call."
+
+
+def test_what_a_position_has_lost_is_put_before_its_author_again() -> None:
+    play = Play(a_setup("It must keep every job and take 2000 per second."), Luck(1, 0, 0))
+    while not [turn for turn in schedule.ready(play.debate) if turn.act is Act.REFINEMENT]:
+        play.step()
+    turn = next(turn for turn in schedule.ready(play.debate) if turn.act is Act.REFINEMENT)
+    lost = [part.text for part in parts_for(play.debate, turn) if part.kind is PartKind.FACTS]
+
+    assert "2000 per" in lost[0]

@@ -1,0 +1,344 @@
+"""Summaries and context strategies in whole debates with a scripted model."""
+
+import json
+
+import pytest
+
+from core.errors import ProviderError, RequestRejected
+from core.events import ContributionMade, DebateStarted, TurnFailed, fold
+from core.models import (
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    Failure,
+    PromptText,
+    Status,
+    Summarization,
+    SummaryKind,
+    Turn,
+)
+from core.request import ModelRequest, Part, PartKind
+from core.rules.history import rounds
+from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
+from core.transcript.summary_metrics import summary_metrics
+from core.turns.context import parts_for
+from tests.core.bench import DEBATE, Bench
+from tests.core.summing import held, parts_of, script, summed_up
+
+
+async def test_full_shows_an_agent_its_whole_own_history() -> None:
+    bench, debate = await held(ContextMethod.FULL)
+
+    assert not debate.summaries
+    last = bench.provider.asked(Act.REFINEMENT)[-1]
+    assert "Your earlier rounds" in parts_of(last, PartKind.OTHER)
+    history = next(part.text for part in last.parts if part.label == "Your earlier rounds")
+    assert "[Round 1, proposal, your own]" in history
+    assert "[Round 1, critique of your proposal, " in history
+    assert not any(name in history for name in ("Architect", "Security", "Simplicity"))
+
+
+async def test_length_sums_up_each_agents_own_perspective_from_the_threshold_on() -> None:
+    bench, debate = await held(ContextMethod.LENGTH)
+    kinds = {summary.turn.key: summary.kind for summary in debate.summaries.values()}
+
+    assert kinds["r2/summary/architect"] is SummaryKind.PERSPECTIVE
+    assert len([k for k in kinds.values() if k is SummaryKind.PERSPECTIVE]) == 3 * 3
+    for request in bench.provider.asked(Act.CRITIQUE)[6:]:
+        assert "Your debate so far, in short" in parts_of(request, PartKind.SUMMARY)
+
+
+async def test_a_summary_says_how_it_was_made() -> None:
+    _, debate = await held(ContextMethod.LENGTH)
+    summary = debate.summaries["r2/summary/architect"]
+
+    assert summary.before_chars > 1000 > summary.after_chars == len(summary.text)
+    assert summary.method == "length"
+    assert summary.call
+    assert (summary.call.provider, summary.call.usage.output_tokens) == ("scripted", 20)
+
+
+async def test_below_the_threshold_nothing_is_summed_up() -> None:
+    bench, debate = await held(ContextMethod.LENGTH, threshold=10**6)
+
+    assert not debate.summaries
+    assert "Your earlier rounds" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER)
+
+
+async def test_a_failed_perspective_summary_means_the_full_history() -> None:
+    def failing(request: ModelRequest) -> str | ProviderError:
+        return RequestRejected("No.") if request.act is Act.SUMMARY else script(request)
+
+    bench, debate = await held(ContextMethod.LENGTH, provider=ScriptedProvider(failing), rounds=2)
+
+    assert debate.status is Status.CONCLUDED
+    assert "r2/summary/architect" in debate.failures
+    assert "Your earlier rounds" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER)
+
+
+async def test_rounds_shows_the_last_round_in_full_and_older_ones_in_short() -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=5)
+    last = bench.provider.asked(Act.STATEMENT)[-1]
+
+    assert parts_of(last, PartKind.SUMMARY) == [f"Round {n} in short" for n in (1, 2, 3)]
+    assert "Round 4 in full" in parts_of(last, PartKind.OTHER)
+
+
+async def test_the_first_rounds_summary_is_not_lost_and_nothing_waits_for_one() -> None:
+    latency = 0.03
+    bench, debate = await held(
+        ContextMethod.ROUNDS,
+        form="panel",
+        rounds=7,
+        provider=ScriptedProvider(script, latency=latency),
+    )
+    metrics = summary_metrics(await bench.store.events(DEBATE))
+
+    assert [f"r{n}/summary/summarizer" in debate.summaries for n in range(1, 8)] == [
+        *[True] * 6,
+        False,
+    ]
+    assert (metrics.blocked, metrics.blocked_seconds) == (0, 0)
+    assert metrics.generated == 6 + 1, "one per round but the last, and the judge's"
+    assert metrics.ready_before_needed == 6
+    assert metrics.compression > 0.8
+
+
+async def test_a_prompt_stays_flat_with_rounds() -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=7)
+    sizes = [
+        sum(len(part.text) for part in request.parts)
+        for request in bench.provider.asked(Act.STATEMENT)
+    ]
+
+    assert max(sizes[9:]) < 1.1 * min(sizes[9:12])
+
+
+async def test_ten_rounds_are_shown_one_by_one() -> None:
+    _, debate = await held(ContextMethod.ROUNDS, rounds=10)
+
+    assert "r5/summary/summarizer/meta" not in debate.summaries
+
+
+async def test_the_eleventh_round_sees_the_first_five_as_one() -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, rounds=11)
+    by_round = [
+        parts_of(request, PartKind.SUMMARY) for request in bench.provider.asked(Act.CRITIQUE)
+    ]
+    tenth, eleventh = by_round[9 * 6 : 10 * 6], by_round[10 * 6 :]
+
+    assert all(labels[0] == "Round 1 in short" for labels in tenth)
+    assert all(labels[0] == "Rounds 1 to 5 in short" for labels in eleventh)
+
+
+async def test_a_failed_meta_summary_keeps_the_single_ones() -> None:
+    def failing(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.SUMMARY and "[Round 5]" in summed_up(request):
+            return RequestRejected("No.")
+        return "We must keep every job." if request.act is Act.SUMMARY else script(request)
+
+    bench, debate = await held(ContextMethod.ROUNDS, rounds=11, provider=ScriptedProvider(failing))
+
+    meta = debate.summaries["r5/summary/summarizer/meta"]
+    assert meta.method == "single summaries"
+    assert meta.warnings == ("The summary failed: No.",)
+    shown = bench.provider.asked(Act.REFINEMENT)[-1].parts[1]
+    assert shown.text == "\n\n".join(f"[Round {n}]\nWe must keep every job." for n in range(1, 6))
+
+
+async def test_after_ten_rounds_the_first_five_become_one_summary() -> None:
+    bench, debate = await held(ContextMethod.ROUNDS, rounds=13)
+    meta = debate.summaries["r5/summary/summarizer/meta"]
+
+    assert meta.kind is SummaryKind.META
+    last = bench.provider.asked(Act.REFINEMENT)[-1]
+    labels = parts_of(last, PartKind.SUMMARY)
+    assert labels[0] == "Rounds 1 to 5 in short"
+    assert labels[1:] == [f"Round {n} in short" for n in range(6, 12)]
+
+
+@pytest.mark.parametrize(
+    ("number", "tokens"),
+    [(1, 150), (2, 150), (3, 100), (4, 100), (5, 75), (6, 75)],
+)
+async def test_summaries_are_long_early_and_short_late(number: int, tokens: int) -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=7)
+    tasks = [request.parts[-1].text for request in bench.provider.asked(Act.SUMMARY)]
+
+    assert f"At most {tokens} tokens" in tasks[number - 1]
+
+
+async def test_a_rounds_summary_is_no_longer_than_its_tokens_allow() -> None:
+    def wordy(request: ModelRequest) -> str:
+        return "It takes 2000 jobs. " * 80 if request.act is Act.SUMMARY else script(request)
+
+    _, debate = await held(ContextMethod.ROUNDS, rounds=4, provider=ScriptedProvider(wordy))
+    texts = [debate.summaries[f"r{n}/summary/summarizer"].text for n in (1, 2, 3)]
+
+    assert all(len(text) <= most for text, most in zip(texts, (600, 400, 300), strict=True))
+    assert all(text.endswith("jobs. […]") for text in texts), "cut after a sentence"
+
+
+async def test_a_round_is_late_where_the_format_holds_no_more() -> None:
+    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=15)
+    tasks = [request.parts[-1].text for request in bench.provider.asked(Act.SUMMARY)]
+
+    assert "At most 75 tokens" in tasks[5]
+
+
+@pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.LENGTH])
+async def test_the_last_round_is_not_summed_up_where_the_facilitator_ends_it_early(
+    method: ContextMethod,
+) -> None:
+    def voting(request: ModelRequest) -> str:
+        if request.act is Act.FACILITATION:
+            return json.dumps(json.loads(plausible_reply(request)) | {"decision": "vote"})
+        return script(request)
+
+    bench, debate = await held(
+        method, form="panel", provider=ScriptedProvider(voting), threshold=100
+    )
+
+    assert {made.turn.round for made in debate.contributions.values()} == {1}
+    assert {request.role for request in bench.provider.asked(Act.SUMMARY)} == {"judge"}
+
+
+@pytest.mark.parametrize(
+    ("broken_calls", "method"),
+    [(1, "brief"), (2, "last contributions")],
+)
+async def test_a_rounds_summary_falls_back_step_by_step(broken_calls: int, method: str) -> None:
+    broken: list[ModelRequest] = []
+
+    def failing(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.SUMMARY and len(broken) < broken_calls:
+            broken.append(request)
+            return RequestRejected("No.")
+        return script(request)
+
+    _, debate = await held(
+        ContextMethod.ROUNDS, form="panel", rounds=3, provider=ScriptedProvider(failing)
+    )
+
+    assert debate.summaries["r1/summary/summarizer"].method == method
+    assert debate.status is Status.CONCLUDED
+
+
+async def test_a_round_whose_summarizer_is_not_set_up_is_shown_by_its_last_contributions() -> None:
+    setup = a_setup(rounds=3)
+    summarizer = setup.judge.model_copy(update={"id": SUMMARIZER, "provider": "gone"})
+    rules = Summarization(method=ContextMethod.ROUNDS)
+    bench = Bench(ScriptedProvider(script))
+    changes = {"summarizer": summarizer, "summarization": rules}
+    debate = await bench.run(setup.model_copy(update=changes))
+
+    assert debate.summaries["r1/summary/summarizer"].method == "last contributions"
+    assert "Round 1 in short" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.SUMMARY)
+
+
+def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
+    """Two rounds of a panel, after the first of which the log holds a failed summary."""
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=3).model_copy(update={"format": "panel", "summarization": rules})
+    turns = [Turn(act=Act.STATEMENT, round=1, agent=agent.id) for agent in setup.agents]
+    said = [Contribution(turn=turn, text=text) for turn, text in zip(turns, texts, strict=False)]
+    events = [DebateStarted(setup=setup), *(ContributionMade(contribution=made) for made in said)]
+    failure = Failure(turn=rounds.summary_turn(1), reason="The round's time was up.")
+    return fold(recorded([*events, TurnFailed(failure=failure)]))
+
+
+@pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL])
+def test_a_round_whose_summary_failed_is_never_left_out(method: ContextMethod) -> None:
+    said = ("Kafka.", "SQS.", "Both.")
+    nothing, shown = (_round_1_for(with_failed_summary(method, *texts)) for texts in ((), said))
+
+    assert nothing.text == "[Round summary unavailable]"
+    assert (shown.label, shown.kind) == ("Round 1 in short", PartKind.SUMMARY)
+    assert [text in shown.text for text in said] == [True] * 3
+
+
+def _round_1_for(debate: Debate) -> Part:
+    turn = Turn(act=Act.STATEMENT, round=3, agent="architect")
+    return next(part for part in parts_for(debate, turn) if "Round 1" in part.label)
+
+
+async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_debate() -> None:
+    bench, debate = await held(ContextMethod.HIERARCHICAL, form="panel", rounds=7, threshold=500)
+    kinds = [summary.kind for summary in debate.summaries.values()]
+
+    assert kinds.count(SummaryKind.CONTRIBUTION) == 3 * 6
+    assert SummaryKind.ROUND in kinds
+    assert "The debate up to round 5 in short" in parts_of(
+        bench.provider.asked(Act.STATEMENT)[-1], PartKind.SUMMARY
+    )
+
+
+async def test_a_contribution_that_cannot_be_condensed_is_shown_in_full() -> None:
+    def failing(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.SUMMARY and "[Round" not in summed_up(request):
+            return RequestRejected("No.")
+        return script(request)
+
+    bench, debate = await held(
+        ContextMethod.HIERARCHICAL,
+        form="panel",
+        rounds=2,
+        provider=ScriptedProvider(failing),
+        threshold=500,
+    )
+    said = debate.contributions["r1/statement/architect"].text
+    summary = debate.summaries["r1/summary/summarizer/r1/statement/architect"]
+
+    assert (summary.text, summary.method) == (said, "full text")
+    last = next(p for p in bench.provider.asked(Act.STATEMENT)[-1].parts if p.label == "Round 1")
+    assert last.text.count(said) == 1
+
+
+async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> None:
+    bench, debate = await held(ContextMethod.LENGTH)
+    summary = next(s for s in debate.summaries.values() if s.kind is SummaryKind.JUDGE)
+    asked = next(r for r in bench.provider.asked(Act.SUMMARY) if r.role == "judge")
+    synthesis = bench.provider.asked(Act.SYNTHESIS)[0]
+
+    assert "critique" not in next(p.text for p in asked.parts if p.label == "To be summed up")
+    assert summary.text in [part.text for part in synthesis.parts]
+    assert not parts_of(synthesis, PartKind.POSITION)
+
+
+async def test_a_requirement_that_a_summary_loses_is_put_back_with_its_figure() -> None:
+    def forgetful(request: ModelRequest) -> str:
+        return "In short: many jobs." if request.act is Act.SUMMARY else script(request)
+
+    setup = a_setup("Kafka or not? It must take 2000 jobs.", rounds=2)
+    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
+    debate = await Bench(ScriptedProvider(forgetful)).run(
+        setup.model_copy(update={"summarization": rules})
+    )
+
+    text = debate.summaries["r2/summary/architect"].text
+    assert text == "Keep in mind: It must take 2000 jobs. In short: many jobs."
+
+
+async def test_a_summary_is_cut_visibly_at_its_bound() -> None:
+    def wordy(request: ModelRequest) -> str:
+        return "word " * 900 if request.act is Act.SUMMARY else script(request)
+
+    _, debate = await held(
+        ContextMethod.LENGTH, provider=ScriptedProvider(wordy), rounds=2, max_length=200
+    )
+    text = debate.summaries["r2/summary/architect"].text
+
+    assert len(text) <= 200
+    assert text.endswith("[…]")
+
+
+async def test_a_custom_summary_prompt_is_used_and_named() -> None:
+    own = PromptText(text="Sum up as a limerick, {{ length }}.", source="limerick.md")
+    bench, debate = await held(ContextMethod.LENGTH, rounds=2, prompt=own)
+
+    assert bench.provider.asked(Act.SUMMARY)[0].parts[-1].text.startswith("Sum up as a limerick")
+    call = debate.summaries["r2/summary/architect"].call
+    assert call
+    assert call.prompt_source == "limerick.md"
