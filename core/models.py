@@ -308,6 +308,22 @@ class Usage(Value):
         )
 
 
+@dataclass(frozen=True)
+class Cap:
+    """An upper bound on money, and what is known to be spent of it. Amounts are in US dollars."""
+
+    #: What it bounds, unique and stable: `debate/d123`, `person/T1/U1/2026-11-20`.
+    key: str
+    #: Words for people: "this debate", "you today".
+    words: str
+    limit: Decimal
+    spent: Decimal = Decimal(0)
+    #: Kept back from this call, for calls that must still be possible afterwards.
+    kept: Decimal = Decimal(0)
+    #: What people can do about it, in a sentence.
+    remedy: str = ""
+
+
 class Call(Value):
     """How a piece of text came from a model."""
 

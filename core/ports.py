@@ -11,8 +11,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from core.events import Event, Recorded
-from core.llm.prices import Cap
-from core.models import Debate, Turn
+from core.models import Cap, Debate, Turn
 from core.request import ModelReply, ModelRequest
 
 

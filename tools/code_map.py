@@ -1,4 +1,4 @@
-"""Writes the code map in ARCHITECTURE.md from the first line of every file.
+"""Writes `docs/code_map.md` from the first line of every file.
 
 `python tools/code_map.py` rewrites the map; with `--check` it only says whether it is up to date.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "ARCHITECTURE.md"
+DOCUMENT = ROOT / "docs" / "code_map.md"
 BEGIN, END = "<!-- code map: begin (make docs) -->", "<!-- code map: end -->"
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     if "--check" not in sys.argv:
         DOCUMENT.write_text(updated(text), encoding="utf-8")
     elif text != updated(text):
-        sys.exit("The code map in ARCHITECTURE.md is out of date: run `make docs`.")
+        sys.exit("`docs/code_map.md` is out of date: run `make docs`.")
 
 
 if __name__ == "__main__":

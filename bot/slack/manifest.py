@@ -7,9 +7,9 @@ import yaml
 
 from core.errors import ConfigurationBroken
 
-_HERE = Path(__file__).parent
-#: Beside the packages in a checkout, inside this one in an installed wheel.
-_PLACES = (_HERE.parent / "manifest.yaml", _HERE / "manifest.yaml")
+_BOT = Path(__file__).parents[1]
+#: Beside the packages in a checkout, inside `bot` in an installed wheel.
+_PLACES = (_BOT.parent / "manifest.yaml", _BOT / "manifest.yaml")
 
 
 def manifest() -> dict[str, Any]:

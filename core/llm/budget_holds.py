@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from core.llm.prices import Cap, check_caps, fits
+from core.llm.prices import check_caps, fits
+from core.models import Cap
 
 _NOTHING = Decimal(0)
 #: Caps remembered: far more than any hour has debates, people and days. What is older is booked in

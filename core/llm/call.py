@@ -35,15 +35,14 @@ from core.llm.call_options import (
     RetryPolicy,
     Tables,
 )
-from core.llm.prices import Cap, price
+from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.sizes import Measure
 from core.llm.spent import usage_of, with_call, with_usage
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
-from core.models import Agent, Call, Usage
+from core.models import Agent, Call, Cap, Usage
 from core.ports import Clock, ModelProvider
 from core.request import ModelReply, ModelRequest
-from core.turns.replies import writable
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -54,6 +53,16 @@ class Answer(NamedTuple, Generic[T]):
 
     value: T
     call: Call
+
+
+def writable(text: str) -> str:
+    """The text as databases and JSON hold it: without NUL, and no half of a surrogate pair.
+
+    A character beyond U+FFFF may come in halves, one at the end of a stream's chunk and one at the
+    beginning of the next: they are joined. A half alone becomes U+FFFD.
+    """
+    pairs = text.replace("\0", "").encode("utf-16-le", "surrogatepass")
+    return pairs.decode("utf-16-le", "replace")
 
 
 class ModelCalls:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.capabilities import Price, Record
-from core.llm.prices import Cap, Prices
-from core.models import Usage
+from core.llm.prices import Prices
+from core.models import Cap, Usage
 from core.ports import Clock
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from decimal import Decimal
 
-from core.llm.prices import Cap
-from core.models import Debate
+from core.models import Cap, Debate
 from core.ports import Clock, Spending
 from core.settings import Caps
 

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,7 +11,7 @@ from genai_prices import calc_price
 
 from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.errors import CapReached
-from core.models import Usage
+from core.models import Cap, Usage
 
 #: Settings' prices: by `provider/model`, or by the model's name alone.
 Prices = Mapping[str, Price]
@@ -117,22 +116,6 @@ def worst_cost(
     costs = [price(provider, model, usage, prices) for usage in (plain, cold)]
     known = [cost for cost in costs if cost is not None]
     return max(known) if known else None
-
-
-@dataclass(frozen=True)
-class Cap:
-    """An upper bound on money, and what is known to be spent of it. Amounts are in US dollars."""
-
-    #: What it bounds, unique and stable: `debate/d123`, `person/T1/U1/2026-11-20`.
-    key: str
-    #: Words for people: "this debate", "you today".
-    words: str
-    limit: Decimal
-    spent: Decimal = Decimal(0)
-    #: Kept back from this call, for calls that must still be possible afterwards.
-    kept: Decimal = Decimal(0)
-    #: What people can do about it, in a sentence.
-    remedy: str = ""
 
 
 def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:

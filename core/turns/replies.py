@@ -14,16 +14,6 @@ RAW_CONFIDENCE = 50
 DECISION_MAX_CHARS = 300
 
 
-def writable(text: str) -> str:
-    """The text as databases and JSON hold it: without NUL, and no half of a surrogate pair.
-
-    A character beyond U+FFFF may come in halves, one at the end of a stream's chunk and one at the
-    beginning of the next: they are joined. A half alone becomes U+FFFD.
-    """
-    pairs = text.replace("\0", "").encode("utf-16-le", "surrogatepass")
-    return pairs.decode("utf-16-le", "replace")
-
-
 class BallotReply(BaseModel):
     """What a voter answers: labels best first, a reason for each in the same order."""
 

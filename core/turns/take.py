@@ -7,8 +7,7 @@ from decimal import Decimal
 from core.events import Event, VoteTallied
 from core.llm.call import ModelCalls
 from core.llm.caps import OwnCaps
-from core.llm.prices import Cap
-from core.models import Act, Debate, Turn
+from core.models import Act, Cap, Debate, Turn
 from core.ports import SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting

@@ -1,4 +1,4 @@
-"""The code map in ARCHITECTURE.md is what the files say of themselves."""
+"""The code map is what the files say of themselves."""
 
 import runpy
 from collections.abc import Callable
@@ -9,6 +9,6 @@ from tests.frame.files import ROOT, read
 
 def test_the_code_map_is_up_to_date() -> None:
     updated = runpy.run_path(str(ROOT / "tools" / "code_map.py"))["updated"]
-    text = read("ARCHITECTURE.md")
+    text = read("docs/code_map.md")
 
     assert text == cast("Callable[[str], str]", updated)(text), "run `make docs`"

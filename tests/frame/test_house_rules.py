@@ -123,7 +123,7 @@ def test_other_lines_are_no_trace(line: str) -> None:
 
 
 def test_the_code_map_names_every_module() -> None:
-    code_map = read("ARCHITECTURE.md")
+    code_map = read("docs/code_map.md")
     unnamed = [
         name(path)
         for path in modules("core", "bot")

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import CapReached
 from core.llm.budget_holds import CAPS_KEPT, BudgetHolds
-from core.llm.prices import Cap
+from core.models import Cap
 
 
 def a_cap(limit: str, spent: str = "0", key: str = "debate/d1") -> Cap:

@@ -20,14 +20,13 @@ from core.errors import (
     RequestRejected,
 )
 from core.llm.call import CallOptions, ModelCalls, ModelRef, RetryPolicy, Tables
-from core.llm.prices import Cap
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
 from core.llm.providers.testing.server import Vendor, always, in_turn
 from core.llm.spent import call_of, usage_of
-from core.models import Act, Agent
+from core.models import Act, Agent, Cap
 from core.request import ModelRequest, Part, PartKind
 from core.testing import ManualClock, ScriptedProvider
 

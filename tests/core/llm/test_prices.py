@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from core.capabilities import Price, capability
 from core.errors import CapReached, LimitReached
 from core.llm.prices import (
-    Cap,
     check_caps,
     corrected,
     estimate_tokens,
@@ -17,7 +16,7 @@ from core.llm.prices import (
     price,
     worst_cost,
 )
-from core.models import Usage
+from core.models import Cap, Usage
 
 MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
 

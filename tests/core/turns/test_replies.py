@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.llm.call import writable
 from core.testing import a_verdict_reply
 from core.turns.replies import (
     BallotReply,
@@ -10,7 +11,6 @@ from core.turns.replies import (
     first_sentence,
     verdict_from,
     verdict_from_text,
-    writable,
 )
 
 
