@@ -133,6 +133,8 @@ class Cap:
     kept: Decimal = Decimal(0)
     #: What people can do about it, in a sentence.
     remedy: str = ""
+    #: Whether a call whose price is unknown is refused.
+    stops_unpriced: bool = True
 
 
 def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
@@ -146,6 +148,8 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
         CapReached: It could pass one, or its price is unknown so that nobody can tell.
     """
     for cap in caps:
+        if worst is None and not cap.stops_unpriced:
+            continue
         if worst is None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
             raise CapReached(f"{message} Set its price under `prices` in the settings.")

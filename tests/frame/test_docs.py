@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from core.config.entries import FileEntry
 from prometheus_client.parser import text_string_to_metric_families
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -16,7 +17,6 @@ from bot.operations.metrics import Metrics
 from bot.settings import BotSettings
 from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
-from core.config.entries import FileEntry
 from core.llm.providers.registry import PROVIDER_NAMES
 from core.rules.formats.registry import FORMATS
 from core.rules.history.registry import STRATEGIES

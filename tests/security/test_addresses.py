@@ -5,14 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from core.config.files import load_file
+from core.config.parse import Known
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.addresses import fault_of, is_loopback
 from bot.choices import ChannelChoices, Choices
 from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access
-from core.config.files import load_file
-from core.config.parse import Known
 from core.errors import ConfigurationBroken
 
 METADATA = [
