@@ -1,14 +1,16 @@
 """What channels and forms choose, laid over the settings; the highest cap nobody passes."""
 
+import json
 from decimal import Decimal
 
 import pytest
 
-from bot.choices import NO_CAP, ChannelChoices, Choices, cost_cap, with_choices
+from bot.choices import NO_CAP, ChannelChoices, Choices, cost_cap, roster, with_choices
 from bot.listeners.clicks import FieldWrong
 from bot.listeners.form_reading import checked_draft, checked_settings
 from bot.slack.ids import FieldId
 from bot.slack.payloads import Filled
+from bot.views.start_form import Aim, Draft, Offer, start_form
 from core.errors import BadInput
 from core.models import USUAL_DEBATE_COST
 from core.settings import AllLimits, Settings
@@ -57,6 +59,15 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
         assert refused.value.field == FieldId.COST_CAP.value
         assert refused.value.words == "Whoever runs Moot allows a cap of $2 at most."
     assert checked_draft(form("2"), 100, MOST).choices.debate_cost == MOST
+
+
+def test_the_form_says_the_highest_cap() -> None:
+    offer = Offer(agents=roster(Settings()), models=[], most_cost=MOST)
+
+    shown = json.dumps(start_form(Draft(), offer, Aim(channel="C1"), ""))
+
+    assert "$2.00 at most." in shown
+    assert "no cap" not in shown
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,10 @@ GUIDE = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
 def all_keys(annotation: Any) -> set[str]:
     """Return every key that may stand somewhere under a type."""
+    if annotation is PromptText:
+        return set()
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = {} if annotation is PromptText else keys_of(annotation)
+        fields = keys_of(annotation)
         return set(fields).union(*(all_keys(field.annotation) for field in fields.values()))
     return set[str]().union(*map(all_keys, get_args(annotation)))
 
