@@ -67,13 +67,14 @@ class Starting:
     def built_in(self) -> Choices:
         """Return everything that holds where no channel has chosen."""
         settings = self.commands.settings()
+        cost = settings.limits.of_debate.debate_cost
         return Choices(
             format=settings.format,
             rounds=settings.rounds,
             agents=taking_part(settings),
             clarify=settings.clarifying.enabled,
             wait_minutes=round(settings.clarifying.wait_seconds / 60) or None,
-            debate_cost=settings.limits.of_debate.debate_cost or NO_CAP,
+            debate_cost=NO_CAP if cost is None else cost,
         )
 
     async def of_channel(self, channel: Channel) -> ChannelChoices:

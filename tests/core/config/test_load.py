@@ -9,9 +9,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from core.config.load import Known, Loaded, check, check_file, load, load_file
-from core.config.writing import all_as_yaml, as_yaml
+from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
 from core.models import (
     Clarifying,
@@ -518,6 +519,7 @@ def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_pat
     again = load_file(file, known).settings
 
     assert all_as_yaml(again, tmp_path) == shown
+    assert Draft202012Validator(json_schema()).is_valid(yaml.safe_load(shown))
     for wish in (WISH, replace(WISH, format="panel")):
         assert opened(wish, again) == opened(wish, first)
 
