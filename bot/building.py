@@ -9,8 +9,7 @@ from bot.choices import ModelSet
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
-from core.config.files import load_file
-from core.config.parse import Known, Loaded
+from core.config.load import Known, Loaded, load_file
 from core.errors import ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
 from core.llm.call import ModelCalls, Tables
@@ -93,7 +92,7 @@ def build_calls(
 
 def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:
     """Return what takes turns, within the caps that the settings set."""
-    purse = SharedCaps(settings.caps, store, SystemClock())
+    purse = SharedCaps(settings.limits, store, SystemClock())
     return Turns(calls, purse, secret=store.secret)
 
 

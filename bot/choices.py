@@ -3,16 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import Literal
 
 from pydantic import field_validator
 
 from core.errors import BadInput
-from core.models import Agent, Value
+from core.models import Agent, ModelChoice, Money, Rounds, Value
 from core.rules.formats.registry import FORMATS
-from core.settings import DEFAULT_ROSTER, ROLES, ModelChoice, Settings
+from core.settings import DEFAULT_ROSTER, ROLES, Settings
 
 #: Minutes that people can be given to answer questions.
 WAITS = (1, 5, 15, 30, 60, 240)
+#: Typed where a debate is to have no cost cap.
+NO_CAP = "none"
 _MOST_MONEY = Decimal(1000)
 _CENT = Decimal("0.01")
 
@@ -21,14 +24,14 @@ class Choices(Value):
     """Choices over the settings; None leaves it as it is."""
 
     format: str | None = None
-    rounds: int | None = None
+    rounds: Rounds | None = None
     agents: tuple[str, ...] | None = None
     clarify: bool | None = None
     wait_minutes: int | None = None
     #: Id of a `ModelSet`.
     models: str | None = None
     #: Most that a debate may cost, in US dollars.
-    debate_cost: Decimal | None = None
+    debate_cost: Money | Literal["none"] | None = None
 
     @field_validator("format")
     @classmethod
@@ -74,10 +77,11 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     if choices.format:
         changes["format"] = choices.format
     if choices.rounds:
-        changes["rounds"] = min(choices.rounds, settings.rounds_max)
+        changes["rounds"] = choices.rounds
     if choices.debate_cost is not None:
-        limits = settings.limits.model_copy(update={"debate_cost": choices.debate_cost})
-        changes["limits"] = limits
+        # What a channel has set may be older than the highest cap there is now.
+        cost = None if choices.debate_cost == NO_CAP else choices.debate_cost
+        changes["limits"] = settings.limits.with_cost(cost)
     changes["clarifying"] = settings.clarifying.model_copy(update=_clarifying(choices))
     found = next((one for one in models if one.id == choices.models), None)
     chosen = settings.model_copy(update=changes)
@@ -98,21 +102,32 @@ def taking_part(settings: Settings) -> tuple[str, ...]:
     return own or DEFAULT_ROSTER
 
 
-def money(text: str) -> Decimal | None:
-    """An amount of US dollars that was typed; None for nothing.
+def cost_cap(text: str, most: Decimal | None) -> Decimal | Literal["none"] | None:
+    """A cap in US dollars that was typed; `NO_CAP` for that word, None for nothing.
+
+    Args:
+        text: What was typed.
+        most: The highest cap that whoever runs Moot allows; None: any.
 
     Raises:
-        BadInput: It is none, or no sensible cap.
+        BadInput: It is no amount, no sensible cap, or above the highest.
     """
     plain = text.strip().removeprefix("$").removesuffix("$").strip()
     if not plain:
         return None
+    too_high = f"Whoever runs Moot allows a cap of ${most} at most."
+    if plain.casefold() == NO_CAP:
+        if most is not None:
+            raise BadInput(too_high)
+        return NO_CAP
     try:
         amount = Decimal(plain.replace(",", "."))
     except InvalidOperation:
-        raise BadInput("Write an amount in US dollars, for example 2.50.") from None
+        raise BadInput("Write an amount in US dollars, for example 2.50, or none.") from None
     if not (amount.is_finite() and _CENT <= amount <= _MOST_MONEY):
-        raise BadInput(f"Write an amount from {_CENT} to {_MOST_MONEY} US dollars.")
+        raise BadInput(f"Write an amount from {_CENT} to {_MOST_MONEY} US dollars, or none.")
+    if most is not None and amount > most:
+        raise BadInput(too_high)
     return amount
 
 

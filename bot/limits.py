@@ -1,32 +1,41 @@
 """Bounds against abuse and accidents: debates at once, sizes of what people write (pure)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput
 from core.models import Debate
 from core.opening import Wish
 from core.ports import DebateEntry
+from core.settings import QUESTION_CHARACTERS
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """How much people may ask of one installation; `.env` sets each of them."""
+class Bounds(BaseModel):
+    """How much people may ask of one installation. Aliases are variables of the environment."""
+
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 
     #: Debates at once that one person has started.
-    debates_per_person: int = 3
+    debates_per_person: int = Field(default=3, ge=1, validation_alias="moot_debates_per_person")
     #: Debates at once in one channel.
-    debates_per_channel: int = 5
+    debates_per_channel: int = Field(default=5, ge=1, validation_alias="moot_debates_per_channel")
     #: Debates at once in one workspace.
-    debates_per_workspace: int = 50
+    debates_per_workspace: int = Field(
+        default=50, ge=1, validation_alias="moot_debates_per_workspace"
+    )
     #: Characters of a question.
-    question_characters: int = 4000
+    question_characters: int = Field(
+        default=QUESTION_CHARACTERS, ge=1, validation_alias="moot_question_characters"
+    )
     #: Characters of the context given with a question.
-    context_characters: int = 12_000
+    context_characters: int = Field(
+        default=12_000, ge=1, validation_alias="moot_context_characters"
+    )
     #: Characters of a note or an answer.
-    note_characters: int = 4000
+    note_characters: int = Field(default=4000, ge=1, validation_alias="moot_note_characters")
     #: Notes that one debate takes.
-    notes_per_debate: int = 200
+    notes_per_debate: int = Field(default=200, ge=1, validation_alias="moot_notes_per_debate")
 
 
 def check_room(wish: Wish, running: Sequence[DebateEntry], bounds: Bounds) -> None:

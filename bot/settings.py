@@ -1,6 +1,6 @@
 """Process settings from the environment and `.env`: secrets, addresses, modes. Read nowhere else.
 
-Field names are the names of the environment variables, in lower case.
+The name of a variable is the field's alias, where it has one, or else its name, in upper case.
 """
 
 import re
@@ -51,11 +51,9 @@ def _lowered(value: object) -> object:
 
 
 Lowered = BeforeValidator(_lowered)
-#: A bound on what people may ask for: at least one.
-Most = Annotated[int, Field(ge=1)]
 
 
-class BotSettings(BaseSettings):
+class BotSettings(Bounds, BaseSettings):
     """What the environment says. Tokens are checked by `slack_access`, when they are needed."""
 
     model_config = SettingsConfigDict(
@@ -92,16 +90,6 @@ class BotSettings(BaseSettings):
     #: YAML or JSON file with agents, judge, formats and prices.
     moot_config: Path | None = None
 
-    #: Debates at once that one person has started, and in one channel, and in one workspace.
-    moot_debates_per_person: Most = Bounds.debates_per_person
-    moot_debates_per_channel: Most = Bounds.debates_per_channel
-    moot_debates_per_workspace: Most = Bounds.debates_per_workspace
-    #: Characters of a question, of its context, of a note or answer; notes that a debate takes.
-    moot_question_characters: Most = Bounds.question_characters
-    moot_context_characters: Most = Bounds.context_characters
-    moot_note_characters: Most = Bounds.note_characters
-    moot_notes_per_debate: Most = Bounds.notes_per_debate
-
     openai_api_key: SecretStr = SecretStr("")
     openai_base_url: str = ""
     anthropic_api_key: SecretStr = SecretStr("")
@@ -116,15 +104,7 @@ class BotSettings(BaseSettings):
     @property
     def bounds(self) -> Bounds:
         """How much people may ask for."""
-        return Bounds(
-            debates_per_person=self.moot_debates_per_person,
-            debates_per_channel=self.moot_debates_per_channel,
-            debates_per_workspace=self.moot_debates_per_workspace,
-            question_characters=self.moot_question_characters,
-            context_characters=self.moot_context_characters,
-            note_characters=self.moot_note_characters,
-            notes_per_debate=self.moot_notes_per_debate,
-        )
+        return Bounds(**{name: getattr(self, name) for name in Bounds.model_fields})
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -133,6 +113,12 @@ class BotSettings(BaseSettings):
         values = [value.get_secret_value() for value in found if isinstance(value, SecretStr)]
         keys = self.moot_token_keys.get_secret_value().split(",")
         return tuple(value for value in (*values, *map(str.strip, keys)) if value)
+
+
+def variables() -> Sequence[str]:
+    """Every variable of the environment that is read."""
+    fields = BotSettings.model_fields.items()
+    return [str(field.validation_alias or name).upper() for name, field in fields]
 
 
 def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:

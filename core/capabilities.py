@@ -7,15 +7,14 @@ model are laid over each other in the order of the file; settings may add record
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date
-from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
-from core.models import Value
+from core.models import Money, Value
 
 
 class Price(Value):
@@ -23,12 +22,14 @@ class Price(Value):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: Decimal
-    output: Decimal
-    #: Reading from the cache; None: as much as other input.
-    cached: Decimal | None = None
-    #: Writing to the cache; None: as much as other input.
-    written: Decimal | None = None
+    input: Money = Field(description="What the model reads.")
+    output: Money = Field(description="What it writes.")
+    cached: Money | None = Field(
+        default=None, description="Read from the cache; null: like other input."
+    )
+    written: Money | None = Field(
+        default=None, description="Written to the cache; null: like other input."
+    )
 
 
 class Capability(Value):

@@ -12,9 +12,22 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from typing import TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    WithJsonSchema,
+    WrapSerializer,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 T = TypeVar("T")
 
@@ -23,9 +36,29 @@ class Value(BaseModel):
     """A frozen value that can be written to and read from JSON.
 
     Unknown fields are dropped on reading, so that an older process can read a newer one's records.
+    An alias is the field's name in a settings file; records have the field's own name.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
+
+
+def _money_in_file(
+    amount: Decimal, write: SerializerFunctionWrapHandler, info: SerializationInfo
+) -> object:
+    """A number in a settings file (written by alias), exact text in a record."""
+    if not info.by_alias:
+        return write(amount)
+    return int(amount) if amount == int(amount) else float(amount)
+
+
+#: US dollars.
+Money = Annotated[
+    Decimal,
+    Field(ge=0, allow_inf_nan=False),
+    WithJsonSchema({"type": "number", "minimum": 0}, mode="validation"),
+    WrapSerializer(_money_in_file, when_used="json"),
+]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Act(StrEnum):
@@ -94,12 +127,36 @@ SUMMARIZER = "summarizer"
 RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER})
 
 
+#: Context of a validation whose input is a settings file.
+IN_FILE = "settings file"
+
+
 class PromptText(Value):
-    """A prompt that overrides a built-in one, read once when the debate is opened."""
+    """A prompt that overrides a built-in one, read once. A settings file has its file's name."""
 
     text: str
     #: Where it came from, for the record.
-    source: str
+    source: str = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, value: object, info: ValidationInfo) -> object:
+        """The name of a file: its text is read when the settings are."""
+        if isinstance(value, str):
+            return {"text": "", "source": value}
+        if info.context == IN_FILE:
+            raise ValueError("should be the name of a file")
+        return value
+
+    @model_serializer(mode="wrap")
+    def _in_file(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> object:
+        return self.source if info.by_alias else write(self)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
 
 
 class ContextMethod(StrEnum):
@@ -114,40 +171,64 @@ class ContextMethod(StrEnum):
 class Summarization(Value):
     """When and how older turns are summarised. Lengths are in characters."""
 
-    enabled: bool = True
-    method: ContextMethod = ContextMethod.LENGTH
-    #: Summarise from this length on.
-    threshold: int = 5000
-    max_length: int = 2500
-    prompt: PromptText | None = None
+    enabled: bool = Field(default=True, description="Whether older turns are summarised.")
+    #: Left to itself it may be another one in a format that needs it (`core.opening`).
+    method: ContextMethod = Field(
+        default=ContextMethod.LENGTH, description="What stands in for older turns."
+    )
+    threshold: int = Field(default=5000, ge=1, description="Summarise from so many characters on.")
+    max_length: int = Field(default=2500, ge=1, description="Longest summary, in characters.")
+    prompt: PromptText | None = Field(
+        default=None,
+        validation_alias="prompt_file",
+        serialization_alias="prompt_file",
+        description="A prompt file for summaries.",
+    )
 
 
 class ModelChoice(Value):
-    """Which model serves an agent."""
+    """A model at a provider. In settings either may be empty: then the usual one is meant."""
 
-    provider: str
-    model: str
+    provider: str = Field(default="", description="Who serves the model.")
+    model: str = Field(default="", description="The model's name at that provider.")
 
 
-class Agent(Value):
-    """A point of view: role + model + limits. Its id is unique in its debate."""
+class Speaker(ModelChoice):
+    """Who can be asked for a text, as settings describe it."""
 
-    id: str
-    name: str
-    role: str
-    #: Slack-style emoji code, with colons.
-    icon: str = ":speech_balloon:"
-    provider: str
-    model: str
-    #: None: the model's own default.
-    temperature: float | None = None
-    #: Models to ask, in order, when its own cannot be asked; None: the settings' usual ones.
-    fallbacks: tuple[ModelChoice, ...] | None = None
-    enabled: bool = True
-    #: Prompts of its own, by act; "persona" for who it is.
-    prompts: Mapping[str, PromptText] = Field(default_factory=dict[str, PromptText])
-    #: None: as the debate's settings say.
-    summarization: Summarization | None = None
+    name: str = Field(default="", description="What people read; by default the role's name.")
+    icon: str = Field(default=":speech_balloon:", description="An emoji code, with colons.")
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, allow_inf_nan=False, description="null: the model's own default."
+    )
+    fallbacks: tuple[ModelChoice, ...] | None = Field(
+        default=None,
+        description="Models to ask, in order, when its own cannot be asked; null: the usual ones.",
+    )
+    prompts: Mapping[str, PromptText] = Field(
+        default_factory=dict[str, PromptText],
+        description="Prompt files by act; `persona` for who it is.",
+    )
+    summarization: Summarization | None = Field(
+        default=None, description="Instead of the debate's; what is missing is as there."
+    )
+
+
+#: Whose role is not known argues as this.
+FALLBACK_ROLE = "generalist"
+
+
+class Agent(Speaker):
+    """A point of view: role + model + limits. Its id is unique in its debate.
+
+    Settings may leave out more than the id; who reads them fills in name, provider and model.
+    """
+
+    id: str = Field(min_length=1, description="Unique; letters, digits, `-`, `_`, `.`.")
+    role: str = Field(
+        default=FALLBACK_ROLE, description="A built-in role; unknown ones argue as generalists."
+    )
+    enabled: bool = Field(default=True, description="Whether it may take part.")
 
 
 class Person(Value):
@@ -165,23 +246,32 @@ class Place(Value):
     channel: str = ""
 
 
+#: What one debate may cost where nobody chose a cap. It does not stop models whose price is
+#: unknown; a cap that somebody chose does.
+USUAL_DEBATE_COST = Decimal(5)
+
+
 class Limits(Value):
     """What a debate may take. Times are in seconds, money in US dollars."""
 
-    turn_seconds: float = 180.0
-    round_seconds: float = 900.0
-    debate_seconds: float = 3600.0
-    debate_cost: Decimal | None = None
-    #: Agents that must still be able to speak for the debate to go on.
-    quorum: int = 2
+    turn_seconds: Seconds = Field(default=180.0, description="For one turn, retries too.")
+    round_seconds: Seconds = Field(default=900.0, description="For one round.")
+    debate_seconds: Seconds = Field(default=3600.0, description="For the whole debate.")
+    debate_cost: Money | None = Field(
+        default=USUAL_DEBATE_COST, description="What one debate may cost; null: no cap."
+    )
+    quorum: int = Field(default=2, ge=1, description="Agents that must be able to speak.")
 
 
 class VoteRules(Value):
     """How ballots are counted."""
 
-    exclude_self: bool = False
-    #: Weight per agent id; 1 where none is given.
-    weights: Mapping[str, float] = Field(default_factory=dict)
+    exclude_self: bool = Field(
+        default=False, description="Leave out what agents say of themselves."
+    )
+    weights: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict[str, float], description="Weight per agent id; 1 where none is given."
+    )
 
 
 class Ending(StrEnum):
@@ -195,27 +285,61 @@ class Ending(StrEnum):
 
 #: No debate ends early before so many rounds: one round shows nothing of what moves.
 FEWEST_ROUNDS = 2
+#: No debate has more.
+MOST_ROUNDS = 15
 
 
 class Termination(Value):
     """When the rounds end."""
 
-    ending: Ending = Ending.FIXED
-    #: Mean likeness of the positions, 0 to 1, from which they count as converged.
-    threshold: float = 0.8
-    #: Never end earlier; fewer than `FEWEST_ROUNDS` count as so many.
-    min_rounds: int = FEWEST_ROUNDS
+    ending: Ending = Field(
+        default=Ending.FIXED,
+        validation_alias="type",
+        serialization_alias="type",
+        description="After all rounds, or as soon as positions converge or nothing moves.",
+    )
+    #: Mean likeness of the positions from which they count as converged.
+    threshold: float = Field(
+        default=0.8, ge=0, le=1, description="Likeness that counts as converged."
+    )
+    #: Fewer than `FEWEST_ROUNDS` count as so many: old logs have 1. A settings file may not.
+    min_rounds: int = Field(
+        default=FEWEST_ROUNDS,
+        json_schema_extra={"minimum": FEWEST_ROUNDS},
+        description="Never end earlier.",
+    )
 
 
 class Clarifying(Value):
     """Whether and how agents may ask people before the first round."""
 
-    enabled: bool = False
-    per_agent: int = 5
-    #: Seconds people have to answer before the assumptions hold.
-    wait_seconds: float = 900.0
-    #: Rounds of questions: the first and follow-ups, at most 3.
-    rounds: int = 1
+    enabled: bool = Field(default=False, description="Whether they may ask.")
+    per_agent: int = Field(default=5, ge=1, le=20, description="Questions per agent.")
+    wait_seconds: Seconds = Field(default=900.0, description="Then the assumptions hold.")
+    rounds: int = Field(
+        default=1, ge=1, le=3, description="Rounds of questions: the first and follow-ups."
+    )
+
+
+#: How many rounds a debate has.
+Rounds = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
+
+
+class DebateRules(Value):
+    """How a debate goes. A bound may be widened, never narrowed: logs hold what it allowed."""
+
+    format: str = Field(default="critique", description="Which turns there are.")
+    rounds: Rounds = Field(default=3, description="Rounds before the vote.")
+    termination: Termination = Field(default=Termination(), description="When the rounds end.")
+    clarifying: Clarifying = Field(
+        default=Clarifying(),
+        validation_alias="clarifications",
+        serialization_alias="clarifications",
+        description="Questions to people before round 1.",
+    )
+    summarization: Summarization = Field(
+        default=Summarization(), description="What stands in for older turns."
+    )
 
 
 class Forecast(Value):
@@ -229,24 +353,19 @@ class Forecast(Value):
     output_tokens: int
 
 
-class Setup(Value):
+class Setup(DebateRules):
     """Everything that was decided about a debate before its first turn."""
 
     question: str
     context: str = ""
     asked_by: Person
     place: Place = Place(surface="terminal")
-    format: str = "critique"
-    rounds: int = 3
     agents: tuple[Agent, ...]
     judge: Agent
     limits: Limits = Limits()
     vote: VoteRules = VoteRules()
-    termination: Termination = Termination()
     #: Rank the first drafts before the debate, to see later who moved.
     blind_ballot: bool = True
-    clarifying: Clarifying = Clarifying()
-    summarization: Summarization = Summarization()
     #: Serve the background; None = the judge's model.
     summarizer: Agent | None = None
     facilitator: Agent | None = None
@@ -322,6 +441,8 @@ class Cap:
     kept: Decimal = Decimal(0)
     #: What people can do about it, in a sentence.
     remedy: str = ""
+    #: Whether a call whose price is unknown is refused.
+    stops_unpriced: bool = True
 
 
 class Call(Value):

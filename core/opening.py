@@ -10,6 +10,8 @@ from itertools import count
 
 from core.errors import BadInput
 from core.models import (
+    FALLBACK_ROLE,
+    MOST_ROUNDS,
     RESERVED_IDS,
     SUMMARIZER,
     Agent,
@@ -25,7 +27,6 @@ from core.rules.formats.panel import NAME as PANEL
 from core.rules.formats.registry import FORMATS
 from core.settings import (
     DEFAULT_ROSTER,
-    FALLBACK_ROLE,
     ROLES,
     Settings,
     agent_for,
@@ -82,7 +83,7 @@ def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
         agents=tuple(_fitting(_completed(agent, settings), form) for agent in roster),
         judge=judge,
         summarizer=_summarizer(judge, settings.summary_model),
-        limits=settings.limits,
+        limits=settings.limits.of_debate,
         vote=settings.vote,
         termination=settings.termination,
         clarifying=settings.clarifying,
@@ -112,8 +113,8 @@ def check_question(question: str, most: int) -> str:
 def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, list[str]]:
     """The rounds of the debate; a notice where the format has fewer than a person asked for."""
     rounds = settings.rounds if wanted is None else wanted
-    if not 1 <= rounds <= settings.rounds_max:
-        raise BadInput(f"Rounds must be from 1 to {settings.rounds_max}, not {rounds}.")
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise BadInput(f"Rounds must be from 1 to {MOST_ROUNDS}, not {rounds}.")
     most = FORMATS[form].MOST_ROUNDS
     if wanted is None or wanted <= most:
         return min(rounds, most), []
@@ -213,7 +214,7 @@ def _summarization(form: str, settings: Settings) -> Summarization:
     not show: so it sums up rounds, unless the settings chose a method.
     """
     chosen = settings.summarization
-    if form == PANEL and not settings.method_chosen:
+    if form == PANEL and "method" not in chosen.model_fields_set:
         return chosen.model_copy(update={"method": ContextMethod.ROUNDS})
     return chosen
 

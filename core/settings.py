@@ -1,4 +1,8 @@
-"""Settings of debates as one frozen object: roles, roster, judge, limits, and their defaults."""
+"""Settings of debates: each is declared here, or in a part of `core.models`, and nowhere else.
+
+`SettingsFile` is what a configuration file may hold, `Settings` what the program works with. What
+both have is in `CommonSettings` and `DebateRules`.
+"""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -8,13 +12,14 @@ from pydantic import Field
 
 from core.capabilities import Price
 from core.models import (
+    JUDGE,
     Agent,
-    Clarifying,
+    DebateRules,
     Limits,
     ModelChoice,
+    Money,
     PromptText,
-    Summarization,
-    Termination,
+    Speaker,
     Value,
     VoteRules,
 )
@@ -53,53 +58,99 @@ ROLE_ALIASES: Mapping[str, str] = {
     "perf": "performance",
 }
 DEFAULT_ROSTER = ("architect", "security", "simplicity")
-FALLBACK_ROLE = "generalist"
+
+
+#: Longest question where nobody set another bound, in characters.
+QUESTION_CHARACTERS = 4000
 
 
 class Caps(Value):
-    """Bounds on money over several debates, in US dollars; None = no bound."""
+    """Bounds on money over several debates, in US dollars."""
 
-    #: What the debates of one person may cost on one day (UTC).
-    person_day_cost: Decimal | None = None
-    #: What all debates of a workspace may cost on one day (UTC).
-    day_cost: Decimal | None = None
+    most_debate_cost: Money | None = Field(
+        default=None,
+        description="The highest `debate_cost` that a channel or a form can set; null: any.",
+    )
+    #: Days are those of UTC.
+    person_day_cost: Money | None = Field(
+        default=None, description="What one person may spend a day; null: no cap."
+    )
+    day_cost: Money | None = Field(
+        default=None, description="What all debates of a workspace may cost a day; null: no cap."
+    )
 
 
-class Settings(Value):
+class AllLimits(Limits, Caps):
+    """What one debate and all together may take. Times are in seconds, money in US dollars."""
+
+    def with_cost(self, wanted: Decimal | None) -> "AllLimits":
+        """These limits with a cap per debate, but none above `most_debate_cost`.
+
+        Args:
+            wanted: US dollars; None: no cap.
+        """
+        most = self.most_debate_cost
+        if most is not None:
+            wanted = most if wanted is None else min(wanted, most)
+        return self.model_copy(update={"debate_cost": wanted})
+
+    @property
+    def of_debate(self) -> Limits:
+        """Those of one debate, which its log holds."""
+        capped = self.with_cost(self.debate_cost)
+        return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
+
+
+class CommonSettings(Value):
+    """What is the same in a settings file and in the program."""
+
+    summary_model: ModelChoice | None = Field(
+        default=None,
+        # Nothing is sent where the debate is not held.
+        description="Serves background summaries, if the judge is at the same provider; null: "
+        "the judge's model.",
+    )
+    agents: tuple[Agent, ...] = Field(default=(), description="Agents; none: the built-in roles.")
+    vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
+    limits: AllLimits = Field(
+        default=AllLimits(), description="Time, money, least number of agents."
+    )
+    fallbacks: tuple[ModelChoice, ...] = Field(
+        default=(), description="Models to ask, in order, when an agent's own cannot be asked."
+    )
+    prompts: Mapping[str, PromptText] = Field(
+        default_factory=dict[str, PromptText], description="Prompt files by act, for every agent."
+    )
+    models: tuple[Mapping[str, Any], ...] = Field(
+        default=(), description="What models can take, laid over the built-in table."
+    )
+    prices: Mapping[str, Price] = Field(
+        default_factory=dict[str, Price],
+        description="Prices by `provider/model` or by the model's name.",
+    )
+
+
+class SettingsFile(CommonSettings):
+    """The configuration file of Moot."""
+
+    default_model: ModelChoice = Field(
+        default=ModelChoice(), description="Serves agents and judge that name no model."
+    )
+    judge: Speaker | None = Field(default=None, description="Who writes the verdict.")
+    debate: DebateRules = Field(default=DebateRules(), description="How a debate goes.")
+
+
+class Settings(CommonSettings, DebateRules):
     """What a debate starts from when nothing else is asked for."""
 
-    #: Agents to choose from; empty = one per built-in role.
-    agents: tuple[Agent, ...] = ()
     #: Serves agents made from built-in roles.
     agent_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     #: The judge in full; None = made from `judge_model`.
     judge: Agent | None = None
-    #: Serves summaries made in the background, if the judge is at the same provider: nothing is
-    #: sent where the debate is not held. None: the judge's model.
-    summary_model: ModelChoice | None = None
-    #: Models to ask, in order, when an agent's own cannot be asked and it names none itself.
-    fallbacks: tuple[ModelChoice, ...] = ()
-    format: str = "critique"
-    rounds: int = 3
-    limits: Limits = Limits()
-    caps: Caps = Caps()
-    vote: VoteRules = VoteRules()
-    termination: Termination = Termination()
-    clarifying: Clarifying = Clarifying()
-    summarization: Summarization = Summarization()
-    #: Whether somebody chose the summarization's method: then no format knows better.
-    method_chosen: bool = False
-    #: Prompts that stand in for built-in ones for every agent that has none of its own.
-    prompts: Mapping[str, PromptText] = Field(default_factory=dict[str, PromptText])
-    #: Records laid over the built-in table of capabilities.
-    models: tuple[Mapping[str, Any], ...] = ()
-    #: Prices that win over the public list; a key is `provider/model` or the model's name.
-    prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])
     #: Said to people when a debate starts: what the settings ask for and cannot be had.
     warnings: tuple[str, ...] = ()
-    question_max_chars: int = 4000
-    rounds_max: int = 15
+    question_max_chars: int = QUESTION_CHARACTERS
 
 
 def role_id(name: str) -> str | None:
@@ -129,9 +180,9 @@ def agent_for(role: str, choice: ModelChoice) -> Agent:
 def judge_for(choice: ModelChoice) -> Agent:
     """The judge."""
     return Agent(
-        id="judge",
+        id=JUDGE,
         name="Judge",
-        role="judge",
+        role=JUDGE,
         icon=":scales:",
         provider=choice.provider,
         model=choice.model,

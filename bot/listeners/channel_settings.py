@@ -12,7 +12,7 @@ from bot.slack.payloads import Command, FormSubmitted
 from bot.store.posts import Channel, NewPost
 from bot.views.forms import Form
 from bot.views.notices import settings_changed
-from bot.views.start_form import Offer, settings_form
+from bot.views.start_form import settings_form
 from core.errors import BadInput
 
 
@@ -40,8 +40,7 @@ async def open_settings(reception: Reception, command: Command, client: AsyncWeb
         raise BadInput(reason)
     channel = Channel(command.team_id, command.channel_id)
     now = await reception.starting.of_channel(channel)
-    offer = Offer(agents=reception.starting.agents(), models=reception.starting.models)
-    usual = reception.starting.built_in()
+    offer, usual = reception.starting.offer(), reception.starting.built_in()
     await open_form(
         client, command.trigger_id, settings_form(command.channel_id, now, usual, offer)
     )
@@ -53,7 +52,8 @@ async def save_settings(reception: Reception, form: FormSubmitted) -> None:
     Raises:
         BadInput: The person is not in the channel.
     """
-    chosen, channel = checked_settings(form), form.kept.get("channel", "")
+    most_cost = reception.commands.settings().limits.most_debate_cost
+    chosen, channel = checked_settings(form, most_cost), form.kept.get("channel", "")
     if not await reception.access.of(form.team_id).may_see(form.user_id, channel):
         raise BadInput(answers.NOT_A_MEMBER)
     await reception.starting.set_channel(Channel(form.team_id, channel), chosen)

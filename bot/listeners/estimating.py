@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.log import logger
 from bot.people.starting import Starting
 from bot.slack.access import UNREACHED
-from bot.views.start_form import Aim, Draft, Offer, estimate_words, start_form
+from bot.views.start_form import Aim, Draft, estimate_words, start_form
 from core.errors import MootError
 from core.models import Person, Place
 from core.opening import Wish
@@ -70,7 +70,7 @@ class Estimates:
 
     async def _show(self, client: AsyncWebClient, opened: OpenForm) -> None:
         words = await self._words(opened)
-        offer = Offer(agents=self.starting.agents(), models=self.starting.models)
+        offer = self.starting.offer()
         view = start_form(opened.draft, offer, opened.aim, words)
         try:
             await client.views_update(view_id=opened.view_id, view=dict(view))

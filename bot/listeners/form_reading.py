@@ -2,13 +2,15 @@
 
 import re
 from decimal import Decimal
+from typing import Literal
 
-from bot.choices import ChannelChoices, Choices, money
+from bot.choices import WAITS, ChannelChoices, Choices, cost_cap
 from bot.listeners.clicks import FieldWrong
 from bot.slack.ids import FieldId
 from bot.slack.payloads import Filled
 from bot.views.start_form import AS_USUAL, Aim, Draft
 from core.errors import BadInput
+from core.models import MOST_ROUNDS
 from core.opening import check_question
 
 FEWEST_AGENTS = 2
@@ -33,7 +35,7 @@ def channel_of(form: Filled) -> str:
 def draft_of(form: Filled) -> Draft:
     """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
     try:
-        cap = money(form.typed(FieldId.COST_CAP.value))
+        cap = cost_cap(form.typed(FieldId.COST_CAP.value), None)
     except BadInput:
         cap = None
     clarify = bool(form.all_chosen(FieldId.CLARIFY.value))
@@ -44,13 +46,18 @@ def draft_of(form: Filled) -> Draft:
     )
 
 
-def checked_draft(form: Filled, most_characters: int) -> Draft:
+def checked_draft(form: Filled, most_characters: int, most_cost: Decimal | None) -> Draft:
     """Return what is in the form, ready to start.
+
+    Args:
+        form: What was filled in.
+        most_characters: The longest question.
+        most_cost: The highest cost cap; None: any.
 
     Raises:
         FieldWrong: Something in it cannot be used.
     """
-    _cap(form)
+    _cap(form, most_cost)
     _enough_agents(form)
     draft = draft_of(form)
     try:
@@ -60,8 +67,12 @@ def checked_draft(form: Filled, most_characters: int) -> Draft:
     return draft
 
 
-def checked_settings(form: Filled) -> ChannelChoices:
+def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
     """Return what a channel is to have set.
+
+    Args:
+        form: What was filled in.
+        most_cost: The highest cost cap; None: any.
 
     Raises:
         FieldWrong: Something in it cannot be used.
@@ -69,19 +80,21 @@ def checked_settings(form: Filled) -> ChannelChoices:
     asks = {"on": True, "off": False}.get(form.chosen(FieldId.CLARIFY.value))
     _enough_agents(form)
     return ChannelChoices(
-        choices=_choices(form, clarify=asks, cap=_cap(form)),
+        choices=_choices(form, clarify=asks, cap=_cap(form, most_cost)),
         stewards=form.people(FieldId.STEWARDS.value),
         unpin=bool(form.all_chosen(FieldId.UNPIN.value)),
     )
 
 
-def _choices(form: Filled, *, clarify: bool | None, cap: Decimal | None) -> Choices:
+def _choices(
+    form: Filled, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
+) -> Choices:
     return Choices(
         format=_meant(form, FieldId.FORMAT),
-        rounds=_number(form, FieldId.ROUNDS),
+        rounds=_number(form, FieldId.ROUNDS, MOST_ROUNDS),
         agents=form.all_chosen(FieldId.AGENTS.value) or None,
         clarify=clarify,
-        wait_minutes=_number(form, FieldId.WAIT),
+        wait_minutes=_number(form, FieldId.WAIT, max(WAITS)),
         models=_meant(form, FieldId.MODELS),
         debate_cost=cap,
     )
@@ -93,15 +106,16 @@ def _meant(form: Filled, field: FieldId) -> str | None:
     return None if chosen in {"", AS_USUAL} else chosen
 
 
-def _number(form: Filled, field: FieldId) -> int | None:
+def _number(form: Filled, field: FieldId, most: int) -> int | None:
     """The number chosen in a menu; None for "as usual", and for what is no number of ours."""
     chosen = form.chosen(field.value)
-    return int(chosen) if re.fullmatch(r"[0-9]{1,4}", chosen) else None
+    number = int(chosen) if re.fullmatch(r"[0-9]{1,4}", chosen) else 0
+    return number if 1 <= number <= most else None
 
 
-def _cap(form: Filled) -> Decimal | None:
+def _cap(form: Filled, most: Decimal | None) -> Decimal | Literal["none"] | None:
     try:
-        return money(form.typed(FieldId.COST_CAP.value))
+        return cost_cap(form.typed(FieldId.COST_CAP.value), most)
     except BadInput as wrong:
         raise FieldWrong(FieldId.COST_CAP.value, str(wrong)) from None
 

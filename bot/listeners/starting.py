@@ -16,7 +16,7 @@ from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted, MessageShortcut
 from bot.store.posts import Channel
 from bot.views.forms import Form, said
-from bot.views.start_form import Aim, Draft, Offer, fitted, start_form
+from bot.views.start_form import Aim, Draft, fitted, start_form
 from core.errors import BadInput
 from core.models import Person
 from core.opening import Wish
@@ -78,7 +78,7 @@ async def open_start_form(reception: Reception, client: AsyncWebClient, opening:
     question, context, left_out = fitted(opening.question)
     draft = Draft(question=question, context=context, choices=usual)
     aim = Aim(channel=opening.channel, source=opening.source, left_out=left_out)
-    view = start_form(draft, _offer(reception), aim, PENDING)
+    view = start_form(draft, reception.starting.offer(), aim, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
     where = place(opening.team, opening.channel)
     opened = OpenForm(view_id=view_id, draft=draft, aim=aim, place=where, by=opening.by)
@@ -122,7 +122,8 @@ def show_estimate(reception: Reception, found: Clicked) -> None:
 
 async def start_from_form(reception: Reception, form: FormSubmitted) -> Form | None:
     """Start the debate of a form, once however often it arrives; mark what cannot be used."""
-    draft = checked_draft(form, reception.commands.settings().question_max_chars)
+    settings = reception.commands.settings()
+    draft = checked_draft(form, settings.question_max_chars, settings.limits.most_debate_cost)
     channel = channel_of(form)
     await _check_channel(reception, form, channel)
     source = aim_of(form).source
@@ -145,7 +146,3 @@ async def _check_channel(reception: Reception, form: FormSubmitted, channel: str
         raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(reason))
     if reason:
         raise BadInput(reason)
-
-
-def _offer(reception: Reception) -> Offer:
-    return Offer(agents=reception.starting.agents(), models=reception.starting.models)

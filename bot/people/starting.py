@@ -1,15 +1,24 @@
 """Starting a debate: what the file, the channel and the form say, and what it will cost."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from bot.choices import ChannelChoices, Choices, ModelSet, roster, taking_part, with_choices
+from bot.choices import (
+    NO_CAP,
+    ChannelChoices,
+    Choices,
+    ModelSet,
+    roster,
+    taking_part,
+    with_choices,
+)
 from bot.commands import Commands, Started
 from bot.log import logger
 from bot.store.posts import Channel
 from bot.store.settings import ChannelSettings
+from bot.views.start_form import Offer
 from core.estimate import Estimate
 from core.models import Setup
 from core.opening import Wish, open_debate
@@ -58,13 +67,14 @@ class Starting:
     def built_in(self) -> Choices:
         """Return everything that holds where no channel has chosen."""
         settings = self.commands.settings()
+        cost = settings.limits.of_debate.debate_cost
         return Choices(
             format=settings.format,
             rounds=settings.rounds,
             agents=taking_part(settings),
             clarify=settings.clarifying.enabled,
             wait_minutes=round(settings.clarifying.wait_seconds / 60) or None,
-            debate_cost=settings.limits.debate_cost,
+            debate_cost=NO_CAP if cost is None else cost,
         )
 
     async def of_channel(self, channel: Channel) -> ChannelChoices:
@@ -80,9 +90,14 @@ class Starting:
         """Set all of a channel's settings."""
         await self.channels.put(channel, chosen.model_dump(mode="json"))
 
-    def agents(self) -> Mapping[str, str]:
-        """Return agents to choose from: id → name."""
-        return roster(self.commands.settings())
+    def offer(self) -> Offer:
+        """Return what a form lets people choose among."""
+        settings = self.commands.settings()
+        return Offer(
+            agents=roster(settings),
+            models=self.models,
+            most_cost=settings.limits.most_debate_cost,
+        )
 
     async def _with_channel(self, wish: Wish, choices: Choices) -> tuple[Wish, Choices]:
         """The wish and the choices with the channel's own below them."""

@@ -3,15 +3,11 @@
 import json
 from pathlib import Path
 
-import yaml
-
 from bot.building import load_settings, usual_models
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, put_out, tell
-from core.config.dialectic import as_yaml
-from core.config.entries import json_schema
-from core.config.files import check_file, load_file
-from core.config.parse import Known
+from core.config.load import Known, check_file, load_file
+from core.config.writing import all_as_yaml, as_yaml, json_schema
 
 _KNOWN = Known(providers=usual_models())
 
@@ -45,17 +41,18 @@ def import_config_file(file: Path, output: Path | None) -> None:
     checked = check_file(file, _KNOWN)
     for notice in checked.notices:
         tell(f"Notice: {notice}")
-    put_out(as_yaml(checked), output)
+    put_out(as_yaml(checked.file), output)
 
 
 async def show_settings(file: Path | None) -> None:
-    """Print the settings in force; there are no secrets in them.
+    """Print the settings in force as a file that can be used; there are no secrets in them.
 
     Raises:
         ConfigurationBroken: The file cannot be used.
     """
-    loaded = await load_settings(read_settings(), file)
+    environment = read_settings()
+    loaded = await load_settings(environment, file)
     for notice in (*loaded.notices, *loaded.settings.warnings):
         tell(f"Notice: {notice}")
-    shown = loaded.settings.model_dump(mode="json", exclude={"warnings"})
-    put_out(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100), None)
+    folder = (file or environment.moot_config or Path()).parent
+    put_out(all_as_yaml(loaded.settings, folder), None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from bot.choices import ChannelChoices
+from bot.choices import NO_CAP, ChannelChoices
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
@@ -78,8 +78,8 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield f"{counted(choices.wait_minutes, 'minute')} to answer"
     if choices.models:
         yield f"models {literal(choices.models)}"
-    if choices.debate_cost is not None:
-        yield f"at most {dollars(choices.debate_cost)} a debate"
+    if cost := choices.debate_cost:
+        yield "no cost cap" if cost == NO_CAP else f"at most {dollars(cost)} a debate"
     yield from _steering(chosen)
 
 

@@ -28,7 +28,7 @@ from bot.views.forms import (
 from bot.views.message import Block, context, sections
 from bot.views.words import counted, dollars, duration
 from core.estimate import Estimate
-from core.models import Value
+from core.models import MOST_ROUNDS, Value
 from core.rules.formats.registry import FORMATS
 
 #: Stands for "nothing chosen" in menus: Slack takes no empty value.
@@ -40,7 +40,6 @@ _FORMAT_WORDS: Mapping[str, str] = {
     "panel": "Panel: short rounds led by a facilitator",
 }
 _ESTIMATE_BLOCK = "estimate"
-_MOST_ROUNDS = 15
 _NAME_LIMIT = 40
 #: Stands before what a question had no room for.
 _GOES_ON = "The question goes on: "
@@ -60,6 +59,8 @@ class Offer:
 
     agents: Mapping[str, str]
     models: Sequence[ModelSet]
+    #: The highest cost cap that whoever runs Moot allows; None: any.
+    most_cost: Decimal | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +249,7 @@ def _agents(
 
 
 def _rounds(chosen: int | None, *, usual: int | None = None, tells: bool = False) -> Block:
-    numbers = {str(n): counted(n, "round") for n in range(1, _MOST_ROUNDS + 1)}
+    numbers = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
     options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
     field = Field(id=FieldId.ROUNDS.value, label="Rounds", tells=tells)
     return select(field, options, str(chosen) if chosen else AS_USUAL)
@@ -259,8 +260,8 @@ def _money(chosen: Choices, offer: Offer, *, tells: bool = False) -> Sequence[Bl
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",
-        hint="A debate never spends more. Empty: the cap of the channel or of Moot, if there is "
-        "one.",
+        hint="A debate never spends more. Empty: the cap of the channel or of Moot. "
+        + (f"{dollars(offer.most_cost)} at most." if offer.most_cost else "“none”: no cap."),
         optional=True,
     )
     return [
@@ -269,7 +270,7 @@ def _money(chosen: Choices, offer: Offer, *, tells: bool = False) -> Sequence[Bl
             models,
             chosen.models if chosen.models in models else AS_USUAL,
         ),
-        text_input(cap, value=_typed(chosen.debate_cost), most=12),
+        text_input(cap, value=str(chosen.debate_cost or ""), most=12),
     ]
 
 
@@ -319,7 +320,3 @@ def _wait(minutes: int) -> str:
 
 def _as_usual(words: str) -> str:
     return f"As Moot is set up ({words})"
-
-
-def _typed(amount: Decimal | None) -> str:
-    return "" if amount is None else str(amount)

@@ -1,35 +1,127 @@
-"""Writes a configuration file anew, in Moot's own words: what `moot config import` prints."""
+"""The names that dialectic's configuration files have for things, put under ours (pure)."""
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
-import yaml
+from core.config.source import Path, Source
 
-from core.config.entries import FileEntry
-from core.config.parse import Checked
+_MILLISECONDS = 1000
+_PROMPT_KEYS: Mapping[str, str] = {
+    "system_prompt_path": "persona",
+    "summary_prompt_path": "summary",
+    "clarification_prompt_path": "questions",
+}
+#: Keys of `debate` → where their values belong.
+_MOVED: Mapping[str, Path] = {
+    "termination_condition": ("debate", "termination"),
+    "interactive_clarifications": ("debate", "clarifications", "enabled"),
+    "clarifications_max_per_agent": ("debate", "clarifications", "per_agent"),
+    "timeout_per_round": ("limits", "round_seconds"),
+}
+#: What Moot has no switch for, in whatever section it stands → why; nothing where it is the same.
+_NOT_THERE: Mapping[str, str] = {
+    "synthesis_method": "the agents vote, and the judge starts from the winner.",
+    "include_full_history": "older turns are summarised as `summarization` says.",
+    "orchestrator_type": "who speaks when is the `format`'s business.",
+    "clarifications_max_iterations": "`clarifications: {rounds: …}` is what comes nearest.",
+    "trace": "`moot explain` shows how a debate went.",
+    "tools": "agents have no tools.",
+}
+#: Values of those that ask for what Moot does anyway.
+_SAME: Mapping[str, object] = {"synthesis_method": "judge", "include_full_history": True}
+#: Ignored: there is one judge, and it judges.
+_OF_JUDGE = ("id", "role", "enabled")
 
-_HEAD = "# Configuration of Moot: docs/configuration.md says what each setting does.\n"
-#: Kept when they are read, for those who bring them; a fresh file has no use for them.
-_IGNORED = {"judge": {"id", "role", "enabled"}}
+
+def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
+    """Put values under our names, in place. Yields notices about what Moot lacks.
+
+    Args:
+        values: The file's values, keys in snake_case.
+        source: Where they were written; is told where they went.
+    """
+    debate, judge = _mapping(values.get("debate")), _mapping(values.get("judge"))
+    listed = values.get("agents")
+    agents = cast("list[Any]", listed) if isinstance(listed, list) else []
+    speakers: list[tuple[Path, dict[str, Any]]] = [
+        *((("agents", at), _mapping(agent)) for at, agent in enumerate(agents)),
+        (("judge",), judge),
+    ]
+    for path, section in [((), values), (("debate",), debate), *speakers]:
+        yield from _without_equal(section, path, source)
+    for key, new in _MOVED.items():
+        _move(values, source, key, new)
+    for key in _OF_JUDGE:
+        judge.pop(key, None)
+    for path, speaker in speakers:
+        yield from _speaker(speaker, path, source)
+    yield from _ending(_mapping(debate.get("termination")), source)
+    _summaries(debate, ("debate",), source)
 
 
-def as_yaml(checked: Checked) -> str:
-    """The file's own settings as YAML under Moot's names; defaults are not written out."""
-    entry = FileEntry.model_validate(checked.values)
-    kept: dict[str, Any] = entry.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-    for section, keys in _IGNORED.items():
-        if section in kept:
-            kept[section] = {key: kept[section][key] for key in kept[section] if key not in keys}
-    full = {name: kept[name] for name in FileEntry.model_fields if kept.get(name)}
-    for table in ("limits", "prices"):
-        full = {**full, **({table: _numbers(full[table])} if table in full else {})}
-    return _HEAD + yaml.safe_dump(full, sort_keys=False, allow_unicode=True, width=100)
+def _mapping(value: object) -> dict[str, Any]:
+    """The mapping itself, so that it can be changed; an empty one where there is none."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _numbers(value: Any) -> Any:
-    """Money as numbers: JSON mode writes decimals as text."""
-    if isinstance(value, dict):
-        return {key: _numbers(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(value, str):
-        return value
-    number = float(value)
-    return int(number) if number.is_integer() else number
+def _without_equal(section: dict[str, Any], path: Path, source: Source) -> Iterator[str]:
+    for key, words in _NOT_THERE.items():
+        if key in section:
+            value = section.pop(key)
+            if key not in _SAME or value != _SAME[key]:
+                yield f"{source.at((*path, key))}: Moot has no such switch: {words}"
+
+
+def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
+    """Move a value of `debate`, unless something stands in the new place already."""
+    debate = _mapping(values.get("debate"))
+    if key not in debate:
+        return
+    place = values
+    for step in new[:-1]:
+        inner = place.setdefault(str(step), {})
+        if not isinstance(inner, dict):
+            return
+        place = cast("dict[str, Any]", inner)
+    source.move(("debate", key), new)
+    value = debate.pop(key)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if key == "timeout_per_round" and is_number:
+        value /= _MILLISECONDS
+    place.setdefault(str(new[-1]), value)
+
+
+def _ending(termination: dict[str, Any], source: Source) -> Iterator[str]:
+    """The kinds of ending that have other names, or none."""
+    if termination.get("type") == "convergence":
+        termination["type"] = "converged"
+    elif termination.get("type") == "quality":
+        termination.clear()
+        where = source.at(("debate", "termination"))
+        yield f'{where}: "quality" is not there: the debate takes all its rounds.'
+
+
+def _speaker(speaker: dict[str, Any], path: Path, source: Source) -> Iterator[str]:
+    for key, prompt in _PROMPT_KEYS.items():
+        if key in speaker:
+            source.move((*path, key), (*path, "prompts", prompt))
+            file = speaker.pop(key)
+            if file is not None:
+                _mapping(speaker.setdefault("prompts", {})).setdefault(prompt, file)
+    if speaker.pop("system_prompt", None):
+        where = source.at((*path, "system_prompt"))
+        yield (
+            f"{where}: put the text into a file and name it as `prompts: {{persona: …}}`; it is "
+            "not used."
+        )
+    _summaries(speaker, path, source)
+
+
+def _summaries(section: dict[str, Any], path: Path, source: Source) -> None:
+    rules = _mapping(section.get("summarization"))
+    if "prompt_path" in rules:
+        here = (*path, "summarization")
+        source.move((*here, "prompt_path"), (*here, "prompt_file"))
+        rules.setdefault("prompt_file", rules.pop("prompt_path"))
+    if rules.get("method") == "length-based":
+        rules["method"] = "length"

@@ -72,8 +72,12 @@ def read_source(text: str, name: str) -> Source:
         values = json.loads(text) if is_json else yaml.safe_load(text)
     except json.JSONDecodeError as error:
         raise ConfigurationBroken(f"{name}, line {error.lineno}: {error.msg}.") from None
+    except yaml.MarkedYAMLError as error:
+        context = f" {error.context}" if error.context else ""
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ConfigurationBroken(f"{name}{line}: {error.problem}{context}.") from None
     except yaml.YAMLError as error:
-        raise ConfigurationBroken(_broken(name, error)) from None
+        raise ConfigurationBroken(f"{name} is no YAML: {error}.") from None
     except (RecursionError, ValueError) as error:
         raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
     if values is None:
@@ -81,14 +85,6 @@ def read_source(text: str, name: str) -> Source:
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `debate: …`.")
     return Source(name, cast("dict[str, Any]", values), dict(_marks(text, name, is_json=is_json)))
-
-
-def _broken(name: str, error: yaml.YAMLError) -> str:
-    """What is wrong with the YAML, and on which line."""
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return f"{name} is no YAML: {error}."
-    context = f" {error.context}" if error.context else ""
-    return f"{name}, line {error.problem_mark.line + 1}: {error.problem}{context}."
 
 
 def _marks(text: str, name: str, *, is_json: bool) -> Iterator[tuple[Path, Mark]]:
@@ -111,7 +107,7 @@ class _Walk:
         self._seen = 0
 
     def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, Mark]]:
-        """Every key under the node."""
+        """Every key and list item under the node."""
         self._seen += 1
         if self._seen > _MOST_VALUES or len(path) > _DEEPEST:
             raise ConfigurationBroken(f"{self._name} is too large or too deeply nested.")
@@ -119,47 +115,33 @@ class _Walk:
             yield from self._mapping(node, path)
         elif isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
-                yield from self._marked(item, (*path, index), item.start_mark.line)
+                yield from self._marked(item, (*path, index), item.start_mark.line + 1)
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, Mark]]:
         first_lines: dict[str, int] = {}
         for key, value in node.value:
-            line = key.start_mark.line
-            word = self._word(key, line)
-            if word in first_lines:
-                where = Mark(words_of((*path, word)), line + 1)
+            line = key.start_mark.line + 1
+            word = key.value if isinstance(key, yaml.ScalarNode) else "this"
+            if key.tag not in {_TEXT, _MERGE}:
                 raise ConfigurationBroken(
-                    f"{self._name}, line {where.line}: {where.words} is here a second time; "
-                    f"first on line {first_lines[word] + 1}."
+                    f"{self._name}, line {line}: the key {word} must be text; put it in quotes."
+                )
+            if word in first_lines:
+                raise ConfigurationBroken(
+                    f"{self._name}, line {line}: {words_of((*path, word))} is here a second time; "
+                    f"first on line {first_lines[word]}."
                 )
             first_lines[word] = line
-            if word == "<<":
-                yield from self._merged(value, path)
+            if key.tag == _MERGE:  # keys taken over from elsewhere in the file
+                merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                for source in merged:
+                    yield from self.marks(source, path)
             else:
                 yield from self._marked(value, (*path, word), line)
 
-    def _merged(self, value: yaml.Node, path: Path) -> Iterator[tuple[Path, Mark]]:
-        """Keys taken over from elsewhere in the file."""
-        sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
-        for source in sources:
-            yield from self.marks(source, path)
-
     def _marked(self, node: yaml.Node, path: Path, line: int) -> Iterator[tuple[Path, Mark]]:
-        yield path, Mark(words_of(path), line + 1)
+        yield path, Mark(words_of(path), line)
         yield from self.marks(node, path)
-
-    def _word(self, key: yaml.Node, line: int) -> str:
-        """The key as text.
-
-        Raises:
-            ConfigurationBroken: It is something else, such as a number.
-        """
-        if isinstance(key, yaml.ScalarNode) and key.tag in {_TEXT, _MERGE}:
-            return str(key.value)
-        written = key.value if isinstance(key, yaml.ScalarNode) else "this"
-        raise ConfigurationBroken(
-            f"{self._name}, line {line + 1}: the key {written} must be text; put it in quotes."
-        )
 
 
 _TEXT = "tag:yaml.org,2002:str"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from decimal import Decimal
 
-from core.models import Cap, Debate
+from core.models import USUAL_DEBATE_COST, Cap, Debate
 from core.ports import Clock, Spending
 from core.settings import Caps
 
@@ -76,4 +76,6 @@ def own_cap(debate: Debate) -> Sequence[Cap]:
     if limit is None:
         return ()
     spent = debate.usage.cost or Decimal(0)
-    return (Cap(f"debate/{debate.id}", "this debate", limit, spent, remedy=_DEBATE_REMEDY),)
+    key, is_chosen = f"debate/{debate.id}", limit != USUAL_DEBATE_COST
+    remedy = _DEBATE_REMEDY
+    return (Cap(key, "this debate", limit, spent, remedy=remedy, stops_unpriced=is_chosen),)

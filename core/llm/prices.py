@@ -129,6 +129,8 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
         CapReached: It could pass one, or its price is unknown so that nobody can tell.
     """
     for cap in caps:
+        if worst is None and not cap.stops_unpriced:
+            continue
         if worst is None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
             raise CapReached(f"{message} Set its price under `prices` in the settings.")

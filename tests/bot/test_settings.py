@@ -4,16 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import BotSettings, LogLevel, Mode, mode_of, read_settings, slack_access
+from bot.limits import Bounds
+from bot.settings import (
+    BotSettings,
+    LogLevel,
+    Mode,
+    mode_of,
+    read_settings,
+    slack_access,
+    variables,
+)
 from core.errors import ConfigurationBroken
 
 BOT, APP, SIGNING = "xoxb-1-abc", "xapp-1-abc", "0123456789abcdef0123456789abcdef"
-VARIABLES = [name.upper() for name in BotSettings.model_fields]
 
 
 @pytest.fixture(autouse=True)
 def _empty_environment(monkeypatch: pytest.MonkeyPatch):
-    for name in VARIABLES:
+    for name in variables():
         monkeypatch.delenv(name, raising=False)
 
 
@@ -44,12 +52,22 @@ def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("MOOT_PORT", "abc"), ("MOOT_PORT", "70000"), ("MOOT_LOG_LEVEL", "loud")],
+    [
+        ("MOOT_PORT", "abc"),
+        ("MOOT_PORT", "70000"),
+        ("MOOT_LOG_LEVEL", "loud"),
+        ("MOOT_NOTES_PER_DEBATE", "0"),
+    ],
 )
 def test_an_unusable_value_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str):
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigurationBroken, match=f"{variable} cannot be used"):
         read_settings(None)
+
+
+def test_bounds_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MOOT_NOTES_PER_DEBATE", "7")
+    assert read_settings(None).bounds == Bounds(notes_per_debate=7)
 
 
 def test_good_tokens_pass_and_only_the_modes_own_are_kept():

@@ -30,7 +30,7 @@ async def held(
         update={
             "format": form,
             "summarization": summarization,
-            "termination": Termination(threshold=2),
+            "termination": Termination.model_construct(threshold=2),
         }
     )
     bench = Bench(provider or ScriptedProvider(script))

@@ -153,7 +153,8 @@ def test_a_panel_sums_up_rounds_unless_a_method_was_chosen(
     chosen: bool,  # noqa: FBT001 - a table's column
     method: ContextMethod,
 ) -> None:
-    settings = Settings(format=form, method_chosen=chosen)
+    rules = Summarization(method=ContextMethod.LENGTH) if chosen else Summarization()
+    settings = Settings(format=form, summarization=rules)
 
     assert open_debate(WISH, settings, delimiter="ab").summarization.method is method
 

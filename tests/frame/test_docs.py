@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -13,10 +12,10 @@ from typer.main import get_command
 from bot.cli import app
 from bot.listeners.answers import COMMANDS
 from bot.operations.metrics import Metrics
-from bot.settings import BotSettings
+from bot.settings import variables
 from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
-from core.config.entries import FileEntry
+from core.config.load import Known, check
 from core.llm.providers.registry import PROVIDER_NAMES
 from core.rules.formats.registry import FORMATS
 from core.rules.history.registry import STRATEGIES
@@ -158,7 +157,7 @@ def test_commands_of_make_in_documents_exist(document: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_variables_of_the_environment_in_documents_exist(document: str) -> None:
-    known = {field.upper() for field in BotSettings.model_fields}
+    known = set(variables())
     named = set(re.findall(r"`((?:MOOT|SLACK|OPENAI|ANTHROPIC|OLLAMA)_[A-Z_]+)\b", read(document)))
     assert named <= known
 
@@ -224,4 +223,4 @@ def test_settings_in_examples_are_settings(document: str) -> None:
     blocks = re.findall(r"^```yaml\n(.*?)^```", read(document), re.DOTALL | re.MULTILINE)
     assert blocks
     for block in blocks:
-        FileEntry.model_validate(yaml.safe_load(block))
+        check(block, document, Known())

@@ -29,8 +29,8 @@ from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, Say
 from core.llm.providers.testing.server import Script, Vendor
-from core.models import Limits, Status
-from core.settings import ModelChoice, Settings
+from core.models import Status
+from core.settings import AllLimits, ModelChoice, Settings
 from tests.vendor_replies import good_reply
 
 CLAUDE_KEY, GPT_KEY = "sk-ant-api03-REFUSED0000", "sk-proj-ACCEPTED1111"
@@ -45,7 +45,7 @@ class VendorSpec(BotSpec):
 
     url: str = ""
     fallbacks: Sequence[ModelChoice] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: AllLimits = field(default_factory=AllLimits)
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         providers = {
@@ -67,7 +67,7 @@ class VendorSpec(BotSpec):
 async def team_over(
     script: Script, *, fallbacks: Sequence[ModelChoice] = (), cost: str | None = None
 ) -> AsyncGenerator[Team]:
-    limits = Limits(debate_cost=None if cost is None else Decimal(cost))
+    limits = AllLimits(debate_cost=None if cost is None else Decimal(cost))
     async with Vendor(script) as vendor, run_workspace(quick_workspace()) as workspace:
         spec = VendorSpec(url=vendor.url, fallbacks=fallbacks, limits=limits)
         async with running_bot(workspace, spec=spec) as team:

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from bot.addresses import fault_of, is_loopback
 from bot.choices import ChannelChoices, Choices
-from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access
-from core.config.files import load_file
-from core.config.parse import Known
+from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access, variables
+from core.config.load import Known, load_file
 from core.errors import ConfigurationBroken
 
 METADATA = [
@@ -63,7 +62,7 @@ INSTALLABLE = {
     "SLACK_CLIENT_SECRET": SECRET,
     "MOOT_PUBLIC_URL": "https://moot.example",
 }
-VARIABLES = [name.upper() for name in BotSettings.model_fields]
+VARIABLES = variables()
 
 
 @pytest.fixture(autouse=True)

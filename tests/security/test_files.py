@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from jinja2.exceptions import SecurityError, TemplateError
 
-from core.config.files import load_file
-from core.config.parse import Known, Loaded
+from core.config.load import Known, Loaded, load_file
 from core.errors import ConfigurationBroken
 from core.models import Act, PromptText
 from core.settings import ModelChoice, agent_for

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -69,14 +70,18 @@ def test_what_is_nearly_slacks_is_a_value_or_refused(
 
 
 def checked(form: Filled) -> object:
-    return checked_draft(form, 100)
+    return checked_draft(form, 100, Decimal(2))
+
+
+def checked_of_channel(form: Filled) -> object:
+    return checked_settings(form, None)
 
 
 READS: list[Callable[[Filled], object]] = [
     aim_of,
     channel_of,
     draft_of,
-    checked_settings,
+    checked_of_channel,
     checked,
 ]
 kept = st.sampled_from(["", "{}", "[]", "1", "null", "{", '{"debate": 1}', '{"channel": "C1"}'])

@@ -303,17 +303,22 @@ def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
 
     assert checked.exit_code == 0
     assert checked.stdout.startswith("debate-config.json can be used.")
-    assert 'Notice: debate-config.json, line 1: debate.synthesisMethod: "merge"' in imported.stderr
+    said = "Notice: debate-config.json, line 1: debate.synthesisMethod: Moot has no such switch"
+    assert said in imported.stderr
     assert yaml.safe_load(Path("moot.yaml").read_text(encoding="utf-8")) == {
         "debate": {"rounds": 2},
         "limits": {"round_seconds": 60},
     }
-    shown = yaml.safe_load(moot("config", "show", "--config", "moot.yaml").stdout)
-    assert (shown["rounds"], shown["limits"]["round_seconds"]) == (2, 60.0)
+    shown = moot("config", "show", "--config", "moot.yaml").stdout
+    Path("shown.yaml").write_text(shown, encoding="utf-8")
+    settings = yaml.safe_load(shown)
+    assert (settings["debate"]["rounds"], settings["limits"]["round_seconds"]) == (2, 60.0)
+    assert moot("config", "check", "shown.yaml").exit_code == 0
+    assert moot("config", "show", "--config", "shown.yaml").stdout == shown
 
 
 def test_the_schema_can_be_printed(moot: Moot) -> None:
-    assert json.loads(moot("config", "schema").stdout)["title"] == "FileEntry"
+    assert json.loads(moot("config", "schema").stdout)["title"] == "SettingsFile"
 
 
 def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -> None:

@@ -1,6 +1,7 @@
 """Configuration files: what they set, what is wrong with them and on which line."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -8,16 +9,28 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
-from core.config.dialectic import as_yaml
-from core.config.files import check_file, load_file
-from core.config.parse import Known, Loaded, check, load
+from core.config.load import Known, Loaded, check, check_file, load, load_file
+from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
-from core.models import ContextMethod, Ending, ModelChoice, PromptText
+from core.models import (
+    Clarifying,
+    ContextMethod,
+    Ending,
+    ModelChoice,
+    Person,
+    Place,
+    PromptText,
+    Setup,
+)
+from core.opening import Wish, open_debate
 from core.settings import Settings
 
 PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
 KNOWN = Known(providers=PROVIDERS)
+WISH = Wish(question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack"))
+DIALECTIC_PROMPTS = ("prompts/ada", "prompts/ada-summary", "prompts/summary")
 DIALECTIC = {
     "agents": [
         {
@@ -121,7 +134,7 @@ def test_every_setting_of_a_full_file_arrives() -> None:
     assert (settings.vote.exclude_self, settings.vote.weights) == (True, {"ann": 2.0})
     assert settings.limits.debate_cost == Decimal("0.1")
     assert (settings.limits.round_seconds, settings.limits.quorum) == (8.5, 1)
-    assert settings.caps.day_cost == Decimal(5)
+    assert settings.limits.day_cost == Decimal(5)
     assert settings.prompts["critique"].text == "Text of strict.md"
     assert settings.models == ({"match": "my-model", "context_tokens": 1000},)
     assert settings.prices["my-model"].input == Decimal("0.1")
@@ -152,8 +165,12 @@ def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
 
 
 def test_a_chosen_method_is_told_from_a_usual_one() -> None:
-    assert loaded("debate: {summarization: {method: length}}").settings.method_chosen
-    assert not loaded("debate: {summarization: {threshold: 9}}").settings.method_chosen
+    def is_chosen(rules: str) -> bool:
+        settings = loaded(f"debate: {{summarization: {rules}}}").settings
+        return "method" in settings.summarization.model_fields_set
+
+    assert is_chosen("{method: length}")
+    assert not is_chosen("{threshold: 9}")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +266,17 @@ def test_an_empty_file_changes_nothing(text: str) -> None:
             "line 1: debate.summarization.method must be 'full', 'length', 'rounds' or",
         ),
         ("models:\n- {match: x, contxt: 5}", "line 2: models[0]: contxt: Extra inputs are not"),
-        ("debate: 3", "line 1: debate: should be a valid dictionary"),
+        ("debate: 3", "line 1: debate: should be an object."),
+        ("prompts: {critique: 3}", "line 1: prompts.critique: should be the name of a file."),
+        (
+            "prompts: {critique: {text: Be kind., source: x}}",
+            "line 1: prompts.critique: should be the name of a file.",
+        ),
+        (
+            "debate: {termination: {min_rounds: 1}}",
+            "line 1: debate.termination.min_rounds: should be greater than or equal to 2.",
+        ),
+        ("debate: {clarifying: {}}", "line 1: debate.clarifying is no setting."),
         (
             "debate:\n  rounds: 2\n  rounds: 3",
             "line 3: debate.rounds is here a second time; first on",
@@ -381,7 +408,7 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "notice"),
     [
-        ("synthesisMethod", "merge", '"merge" is not there: the agents vote'),
+        ("synthesisMethod", "merge", "Moot has no such switch: the agents vote"),
         ("includeFullHistory", False, "Moot has no such switch"),
         ("terminationCondition", {"type": "quality"}, '"quality" is not there'),
     ],
@@ -394,7 +421,7 @@ def test_what_dialectic_has_and_moot_lacks_is_said(key: str, value: object, noti
 
 def test_an_imported_file_means_the_same_in_our_words() -> None:
     theirs = json.dumps(DIALECTIC)
-    ours = as_yaml(check(theirs, "debate-config.json", KNOWN))
+    ours = as_yaml(check(theirs, "debate-config.json", KNOWN).file)
 
     assert "timeoutPerRound" not in ours
     assert yaml.safe_load(ours)["limits"] == {"round_seconds": 300}
@@ -402,12 +429,123 @@ def test_an_imported_file_means_the_same_in_our_words() -> None:
 
 
 def test_writing_a_file_again_changes_nothing() -> None:
-    first = as_yaml(
-        check("limits: {debate_cost: 0.10}\nprices: {m: {input: 1, output: 2.5}}", "a", KNOWN)
-    )
+    text = "limits: {debate_cost: 0.10}\nprices: {m: {input: 1, output: 2.5}}"
+    first = as_yaml(check(text, "a", KNOWN).file)
 
-    assert as_yaml(check(first, "a", KNOWN)) == first
+    assert as_yaml(check(first, "a", KNOWN).file) == first
     assert loaded(first).settings.prices["m"].output == Decimal("2.5")
+
+
+def test_no_cap_is_still_none_when_a_file_is_written_again() -> None:
+    ours = as_yaml(check("limits: {debateCost: null}", "a", KNOWN).file)
+
+    assert yaml.safe_load(ours) == {"limits": {"debate_cost": None}}
+    assert loaded(ours).settings.limits.debate_cost is None
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ((), "orchestratorType"),
+        (("debate",), "orchestratorType"),
+        (("debate",), "clarificationsMaxIterations"),
+        ((), "trace"),
+        (("debate",), "trace"),
+        (("debate",), "tools"),
+        (("agents", 0), "tools"),
+        (("judge",), "tools"),
+    ],
+)
+def test_what_dialectic_can_have_anywhere_is_noticed_and_not_refused(
+    section: tuple[str | int, ...], key: str
+) -> None:
+    values = json.loads(json.dumps(DIALECTIC))
+    place = values
+    for step in section:
+        place = place[step]
+    place[key] = {"any": ["thing"]}
+
+    done = loaded(json.dumps(values), "debate-config.json")
+
+    (notice,) = [one for one in done.notices if "says nothing" not in one]
+    assert f"{key}: Moot has no such switch: " in notice
+
+
+#: What `show` has to say of every kind of setting.
+RICH = """
+default_model: {provider: openai}
+summary_model: {provider: openai, model: gpt-6-luna}
+fallbacks: [{provider: offline}]
+agents:
+  - {id: ann, role: security, icon: ":key:", temperature: 0.2, fallbacks: [], enabled: false,
+     prompts: {persona: ann.md}, summarization: {threshold: 9, prompt_file: short.md}}
+  - {id: bob, role: wizard, summarization: {method: full}}
+judge: {name: Referee, provider: anthropic, summarization: {max_length: 10}}
+debate:
+  format: panel
+  rounds: 4
+  termination: {type: converged, threshold: 0.7}
+  clarifications: {enabled: true, wait_seconds: 60}
+  summarization: {threshold: 700, prompt_file: folder/summary.md}
+vote: {exclude_self: true, weights: {ann: 0.5}}
+limits: {turn_seconds: 9.5, debate_cost: 0.1, most_debate_cost: 2, day_cost: 5}
+prompts: {critique: kind.md}
+models: [{match: my-model, context_tokens: 1000}]
+prices: {my-model: {input: 0.1, output: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["", RICH, "limits: {debate_cost: null}", json.dumps(DIALECTIC)], ids=lambda t: t[:9]
+)
+def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_path: Path) -> None:
+    usual = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "offline": "checklists"}
+    base = Settings(
+        agent_model=ModelChoice(provider="openai", model="gpt-6-luna"),
+        judge_model=ModelChoice(provider="anthropic", model="claude-sonnet-5-5"),
+        clarifying=Clarifying(enabled=True),
+    )
+    known = Known(settings=base, providers=usual)
+    for name in ("ann", "short", "kind", "folder/summary", *DIALECTIC_PROMPTS):
+        (tmp_path / f"{name}.md").parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.md").write_text(f"Text of {name}.", encoding="utf-8")
+    file = tmp_path / "moot.yaml"
+    file.write_text(text, encoding="utf-8")
+    first = load_file(file, known).settings
+
+    shown = all_as_yaml(first, tmp_path)
+    file.write_text(shown, encoding="utf-8")
+    check_file(file, known)
+    again = load_file(file, known).settings
+
+    assert all_as_yaml(again, tmp_path) == shown
+    assert Draft202012Validator(json_schema()).is_valid(yaml.safe_load(shown))
+    for wish in (WISH, replace(WISH, format="panel")):
+        assert opened(wish, again) == opened(wish, first)
+
+
+def opened(wish: Wish, settings: Settings) -> Setup:
+    setup = open_debate(wish, settings, delimiter="ab")
+    return Setup.model_validate_json(setup.model_dump_json())
+
+
+def test_the_cap_of_a_debate_is_five_dollars_unless_a_file_says_otherwise() -> None:
+    assert loaded("limits: {quorum: 3}").settings.limits.debate_cost == Decimal(5)
+    assert loaded("limits: {debate_cost: 0.5}").settings.limits.debate_cost == Decimal("0.5")
+    assert loaded("limits: {debate_cost: null}").settings.limits.debate_cost is None
+
+
+@pytest.mark.parametrize("cost", ["3", "null"])
+def test_a_cap_above_the_highest_one_is_a_contradiction(cost: str) -> None:
+    (line,) = problems(f"limits: {{most_debate_cost: 2, debate_cost: {cost}}}")
+
+    assert line == "moot.yaml, line 1: limits.debate_cost: is above limits.most_debate_cost."
+
+
+def test_the_highest_cap_bounds_also_the_usual_one() -> None:
+    settings = loaded("limits: {most_debate_cost: 2}").settings
+
+    assert opened(WISH, settings).limits.debate_cost == Decimal(2)
 
 
 def test_a_prompt_file_is_found_beside_the_configuration(tmp_path: Path) -> None:

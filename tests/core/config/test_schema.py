@@ -1,29 +1,41 @@
 """The published schema and the documents say what the program takes."""
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from core.config.entries import FileEntry, json_schema
-from core.config.keys import model_in
-from core.config.parse import Known, check
+from core.config.keys import keys_of
+from core.config.load import Known, check
+from core.config.writing import json_schema
+from core.models import (
+    Clarifying,
+    DebateRules,
+    PromptText,
+    Summarization,
+    Termination,
+    VoteRules,
+)
+from core.settings import AllLimits, SettingsFile
 from core.turns.prompts import overrides
 
 DOCS = Path(__file__).parents[3] / "docs"
 GUIDE = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
 
-def keys_of(model: type[BaseModel]) -> set[str]:
-    keys = set(model.model_fields)
-    for field in model.model_fields.values():
-        inner = model_in(field.annotation)
-        keys |= keys_of(inner) if inner else set()
-    return keys
+def all_keys(annotation: Any) -> set[str]:
+    """Return every key that may stand somewhere under a type."""
+    if annotation is PromptText:
+        return set()
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = keys_of(annotation)
+        return set(fields).union(*(all_keys(field.annotation) for field in fields.values()))
+    return set[str]().union(*map(all_keys, get_args(annotation)))
 
 
 def valid(values: dict[str, Any]) -> bool:
@@ -55,9 +67,42 @@ def test_the_schema_accepts_what_the_program_accepts(
     assert valid(values) is expected
 
 
-@pytest.mark.parametrize("key", sorted(keys_of(FileEntry)))
+@pytest.mark.parametrize("key", sorted(all_keys(SettingsFile)))
 def test_every_key_is_explained_in_the_guide(key: str) -> None:
     assert f"`{key}`" in GUIDE
+
+
+def defaults(section: str) -> dict[str, str]:
+    """Return the column of defaults in the guide's table of a section, by key."""
+    head = re.search(rf"^(?:### )?`{section}`:?\n", GUIDE, re.MULTILINE)
+    assert head
+    table = re.search(r"\| Key \| Default \|.*?\n\n", GUIDE[head.end() :], re.DOTALL)
+    assert table
+    rows = re.findall(r"^\| `(\w+)` \| *([^|]*?) *\|", table.group(), re.MULTILINE)
+    return {key: text.strip("`") for key, text in rows}
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [
+        ("debate", DebateRules),
+        ("termination", Termination),
+        ("clarifications", Clarifying),
+        ("summarization", Summarization),
+        ("vote", VoteRules),
+        ("limits", AllLimits),
+    ],
+)
+def test_the_guide_has_every_default_as_it_is(section: str, model: type[BaseModel]) -> None:
+    #: Not one value, or one that is said in words.
+    in_words = {"in Slack `true`, in the terminal `false", "1 each", "built in", ""}
+    written = defaults(section)
+    values = {key: field.get_default() for key, field in keys_of(model).items()}
+
+    assert written.keys() == values.keys()
+    for key, text in written.items():
+        plain = json.dumps(values[key], default=str).strip('"').replace("null", "none")
+        assert text in in_words or text == plain.removesuffix(".0"), key
 
 
 @pytest.mark.parametrize("name", overrides.NAMES)

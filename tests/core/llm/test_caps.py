@@ -16,6 +16,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Reject, Say
 from core.llm.providers.testing.server import Script, Vendor
 from core.models import (
+    USUAL_DEBATE_COST,
     Act,
     Agent,
     Debate,
@@ -193,13 +194,24 @@ def warnings_or_nothing(debate: Debate) -> str:
 async def test_a_price_nobody_knows_and_a_cap_do_not_go_together(
     house: House, vendor: Vendor
 ) -> None:
-    setup = capped("5")
-    agents = tuple(agent.model_copy(update={"model": "claude-x"}) for agent in setup.agents)
-    debate = await house.hold(setup.model_copy(update={"agents": agents}))
+    debate = await house.hold(unpriced(capped("4")))
 
     assert debate.status is Status.FAILED
     assert "the model's price is unknown" in debate.failure
     assert vendor.asked == []
+
+
+async def test_the_built_in_cap_lets_models_speak_whose_price_nobody_knows(house: House) -> None:
+    debate = await house.hold(unpriced(capped(str(USUAL_DEBATE_COST))))
+
+    assert debate.status is Status.CONCLUDED
+    assert not debate.failures
+    assert debate.usage.cost is None
+
+
+def unpriced(setup: Setup) -> Setup:
+    agents = tuple(agent.model_copy(update={"model": "claude-x"}) for agent in setup.agents)
+    return setup.model_copy(update={"agents": agents})
 
 
 async def test_a_key_refused_in_the_middle_is_no_end_where_there_is_a_fallback(

@@ -91,7 +91,7 @@ def turns_of(debate: Debate, act: Act) -> Sequence[Turn]:
     ],
 )
 def test_a_council_takes_each_phase_once_per_agent(act: Act, count: int) -> None:
-    never = Termination(threshold=1.1)
+    never = Termination.model_construct(threshold=1.1)
     assert len(turns_of(played("council", termination=never), act)) == count
 
 
@@ -139,7 +139,7 @@ def test_stable_ballots_and_like_positions_end_the_debate_early(fewest: int) -> 
 
 @pytest.mark.parametrize("form", ["critique", "panel"])
 def test_a_first_round_repeats_nothing_and_so_does_not_end_the_debate(form: str) -> None:
-    unlike = Termination(ending=Ending.CONVERGED, threshold=1.1, min_rounds=1)
+    unlike = Termination.model_construct(ending=Ending.CONVERGED, threshold=1.1, min_rounds=1)
     setup = a_setup(rounds=3).model_copy(update={"format": form, "termination": unlike})
     debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
 

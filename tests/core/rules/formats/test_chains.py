@@ -25,7 +25,7 @@ from tests.core.rules.formats.told import a_format_setup, decided, said, told
 def test_the_longest_chain_is_as_long_as_the_debate_takes_with_all_at_once(
     form: str, rounds: int, length: int
 ) -> None:
-    never = Termination(threshold=1.1)
+    never = Termination.model_construct(threshold=1.1)
     debate = told(a_format_setup(form, rounds=rounds, termination=never))
 
     assert waves(debate, rounds) == length

@@ -31,7 +31,9 @@ OPENING = "r0/clarification/engine/1"
 
 
 def a_debate(*events: Event, rounds: int = 1, per_agent: int = 5) -> Debate:
-    rules = Clarifying(enabled=True, rounds=rounds, per_agent=per_agent, wait_seconds=600)
+    rules = Clarifying(enabled=True, per_agent=per_agent, wait_seconds=600)
+    # More than settings allow, to see that it stops all the same.
+    rules = rules.model_copy(update={"rounds": rounds})
     return told(a_format_setup("panel", clarifying=rules), *events)
 
 

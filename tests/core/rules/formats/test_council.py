@@ -22,7 +22,7 @@ from tests.core.rules.formats.told import (
     wording,
 )
 
-NEVER = Termination(threshold=1.1)
+NEVER = Termination.model_construct(threshold=1.1)
 GATHERED = of_all("r1/gather/*")
 PLANNED = of_all("r1/plan/*")
 FORMULATED = of_all("r1/formulate/*")
@@ -90,7 +90,7 @@ def adjusted(threshold: float) -> Debate:
     """Everybody has adjusted its position; they differ, more or less."""
     before = said(*(key for phase in PHASES[:4] for key in phase))
     now = [wording(key, text) for key, text in zip(ADJUSTED, TEXTS, strict=True)]
-    return a_debate(*before, *now, termination=Termination(threshold=threshold))
+    return a_debate(*before, *now, termination=Termination.model_construct(threshold=threshold))
 
 
 def test_positions_as_alike_as_the_threshold_need_no_rebuttal() -> None:

@@ -1,0 +1,137 @@
+"""What is of the right kind in a settings file and still wrong, or hardly as meant (pure)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from core.capabilities import capability
+from core.config.keys import nearest
+from core.config.source import Path, Source
+from core.llm.known_models import is_known, nearest_model
+from core.models import FEWEST_ROUNDS, RESERVED_IDS, ModelChoice, PromptText
+from core.rules.formats.registry import FORMATS
+from core.settings import SettingsFile, role_id
+from core.turns.prompts import overrides
+
+
+def faults(
+    file: SettingsFile, source: Source, usual: str, providers: Mapping[str, str]
+) -> Iterator[str]:
+    """One line for each value that cannot be used.
+
+    Args:
+        file: The file.
+        source: Where its keys are.
+        usual: The provider that serves where the file names none.
+        providers: Providers that exist; empty = their names are not checked.
+    """
+    debate, limits = file.debate, file.limits
+    if debate.format not in FORMATS:
+        where, hint = source.at(("debate", "format")), nearest(debate.format, list(FORMATS))
+        yield f'{where}: there is no format "{debate.format}". {hint}'
+    if debate.termination.min_rounds < FEWEST_ROUNDS:
+        where = source.at(("debate", "termination", "min_rounds"))
+        yield f"{where}: should be greater than or equal to {FEWEST_ROUNDS}."
+    is_written = "debate_cost" in limits.model_fields_set
+    if is_written and limits.with_cost(limits.debate_cost).debate_cost != limits.debate_cost:
+        where = source.at(("limits", "debate_cost"))
+        yield f"{where}: is above limits.most_debate_cost."
+    yield from _ids(file, source)
+    for named in _models_in(file, usual) if providers else ():
+        yield from _model_fault(file, source, named, providers)
+    yield from _prompt_faults(file, source)
+    for at, record in enumerate(file.models):
+        try:
+            # It must fit whatever it is laid over, so it is tried on a model nobody knows.
+            fields = {key: one for key, one in record.items() if key not in {"provider", "match"}}
+            capability("", "", [fields])
+        except ValidationError as error:
+            found = error.errors(include_url=False)[0]
+            key = ".".join(str(step) for step in found["loc"])
+            yield f"{source.at(('models', at))}: {key}: {found['msg']}."
+
+
+def doubts(file: SettingsFile, source: Source) -> Iterator[str]:
+    """One line for what can be used, though hardly as meant."""
+    for at, agent in enumerate(file.agents):
+        if role_id(agent.role) is None:
+            where = source.at(("agents", at, "role"))
+            yield f'{where}: there is no role "{agent.role}"; it argues as a generalist.'
+    ids = {agent.id for agent in file.agents}
+    for agent_id in file.vote.weights:
+        if ids and agent_id not in ids:
+            yield f"{source.at(('vote', 'weights', agent_id))}: no agent here has this id."
+
+
+def _ids(file: SettingsFile, source: Source) -> Iterator[str]:
+    seen: set[str] = set()
+    for at, agent in enumerate(file.agents):
+        where = source.at(("agents", at, "id"))
+        if agent.id in RESERVED_IDS:
+            yield f'{where}: "{agent.id}" is taken by Moot itself.'
+        elif not all(letter.isalnum() or letter in "-_." for letter in agent.id):
+            yield f'{where}: "{agent.id}" may only have letters, digits, "-", "_" and ".".'
+        elif agent.id in seen:
+            yield f'{where}: another agent has the id "{agent.id}".'
+        seen.add(agent.id)
+
+
+class _Named(NamedTuple):
+    """A model that the file names, and where."""
+
+    path: Path
+    choice: ModelChoice
+    #: Serves where no provider is named; empty where one must be.
+    usual: str
+
+
+def _models_in(file: SettingsFile, usual: str) -> Iterator[_Named]:
+    """Every place where the file may name a model."""
+    default = file.default_model.provider or usual
+    judge = file.judge
+    yield _Named(("default_model",), file.default_model, usual)
+    lists: list[tuple[Path, Sequence[ModelChoice]]] = [(("fallbacks",), file.fallbacks)]
+    if judge:
+        yield _Named(("judge",), judge, default)
+        lists.append((("judge", "fallbacks"), judge.fallbacks or ()))
+    if file.summary_model:
+        beside = (judge.provider if judge else "") or default
+        yield _Named(("summary_model",), file.summary_model, beside)
+    for at, agent in enumerate(file.agents):
+        yield _Named(("agents", at), agent, default)
+        lists.append((("agents", at, "fallbacks"), agent.fallbacks or ()))
+    for path, choices in lists:
+        for at, choice in enumerate(choices):
+            yield _Named((*path, at), choice, "")
+
+
+def _model_fault(
+    file: SettingsFile, source: Source, named: _Named, providers: Mapping[str, str]
+) -> Iterator[str]:
+    """A line if the provider or its model means nothing, with the nearest name that does."""
+    provider, model = named.choice.provider or named.usual, named.choice.model
+    if not provider:
+        yield f"{source.at(named.path)}: a fallback needs a provider."
+    elif provider not in providers:
+        if named.choice.provider:  # else it is said where it is named
+            where, hint = source.at((*named.path, "provider")), nearest(provider, list(providers))
+            yield f'{where}: there is no provider "{provider}". {hint}'
+    elif model and not is_known(provider, model, file.models, file.prices):
+        meant = nearest_model(provider, model)
+        hint = f'Did you mean "{meant}"? ' if meant else ""
+        yield (
+            f'{source.at((*named.path, "model"))}: {provider} has no model "{model}" that Moot '
+            f"knows. {hint}If it is new, name its price under `prices`."
+        )
+
+
+def _prompt_faults(file: SettingsFile, source: Source) -> Iterator[str]:
+    named: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
+    named += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
+    named += [(("judge",), file.judge.prompts)] if file.judge else []
+    for path, prompts in named:
+        for name in prompts:
+            if name not in overrides.NAMES:
+                hint = nearest(name, overrides.NAMES)
+                yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"

@@ -1,0 +1,321 @@
+"""The text of a configuration file → `Settings`, or every problem in it with file, line and key."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from core.config.dialectic import translate
+from core.config.faults import doubts, faults
+from core.config.keys import in_snake_case, inside, keys_of, model_in, nearest
+from core.config.source import Path, Source, read_source
+from core.errors import ConfigurationBroken
+from core.models import (
+    FALLBACK_ROLE,
+    IN_FILE,
+    Agent,
+    ModelChoice,
+    PromptText,
+    Speaker,
+    Summarization,
+    Value,
+)
+from core.settings import Settings, SettingsFile, agent_for, judge_for, role_id
+from core.turns.prompts import overrides
+
+V = TypeVar("V", bound=Value)
+#: Reads a prompt file by its path as written in the settings.
+#: Raises OSError or UnicodeDecodeError if it cannot.
+ReadPrompt = Callable[[str], PromptText]
+#: Sections a complete file has; the rest are tables that are often empty.
+SECTIONS = ("agents", "judge", "debate", "vote", "limits")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What the file is laid over and checked against."""
+
+    #: Hold where the file says nothing.
+    settings: Settings = field(default_factory=Settings)
+    #: Providers that exist, with the model each serves when none is named; empty = unchecked.
+    providers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A configuration file as settings."""
+
+    settings: Settings
+    #: For whoever starts the program: what the file lacks or asks for in vain.
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """A file that can be used, as it was written: no prompts are read, nothing is filled in."""
+
+    file: SettingsFile
+    notices: tuple[str, ...]
+
+
+def load_file(path: FilePath, known: Known) -> Loaded:
+    """Settings from a file; the built-in ones, with a notice, if there is no such file.
+
+    Args:
+        path: YAML, or JSON if the name ends in `.json`.
+        known: What holds where the file says nothing.
+
+    Raises:
+        ConfigurationBroken: The file cannot be read or used; names file, line and key.
+    """
+    text = _text(path)
+    if text is None:
+        missing = f"There is no file {path}: the built-in settings hold."
+        return Loaded(settings=known.settings, notices=(missing,))
+    return load(text, str(path), known, prompt_reader(path.parent))
+
+
+def check_file(path: FilePath, known: Known) -> Checked:
+    """A file that must be there, checked.
+
+    Raises:
+        ConfigurationBroken: It is missing, or cannot be read or used.
+    """
+    text = _text(path)
+    if text is None:
+        raise ConfigurationBroken(f"There is no file {path}.")
+    return check(text, str(path), known)
+
+
+def load(text: str, name: str, known: Known, read: ReadPrompt) -> Loaded:
+    """Settings from the text of a file.
+
+    Args:
+        text: Its content.
+        name: Its name, for people; `.json` is read as JSON, anything else as YAML.
+        known: What holds where the file says nothing.
+        read: Reads the prompt files it names.
+
+    Raises:
+        ConfigurationBroken: It cannot be used; every line names file, line and key.
+    """
+    checked = check(text, name, known)
+    return Loaded(settings=_Filling(known, read).settings(checked.file), notices=checked.notices)
+
+
+def check(text: str, name: str, known: Known) -> Checked:
+    """The file as its model has it, if all of it can be used.
+
+    Raises:
+        ConfigurationBroken: It cannot; every line names file, line and key.
+    """
+    source = read_source(text, name)
+    values = in_snake_case(source, source.values, SettingsFile)
+    notices = [*translate(values, source)]
+    values = {key: value for key, value in values.items() if value is not None}
+    # As JSON: there an enum is a text and a tuple a list, also where types are strict.
+    plain = json.dumps(values, default=str)
+    problems: list[str] = []
+    file = None
+    try:
+        file = _file(plain, extra="forbid")
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems += [_in_words(source, one) for one in found]
+        if all(one["type"] == "extra_forbidden" for one in found):
+            file = _file(plain, extra="ignore")
+    if file:
+        problems += faults(file, source, known.settings.agent_model.provider, known.providers)
+    if problems or file is None:
+        raise ConfigurationBroken("\n".join(problems))
+    missing = [section for section in SECTIONS if section not in values]
+    if missing:
+        notices.append(
+            f"{name} says nothing about {', '.join(missing)}: the built-in settings hold there."
+        )
+    return Checked(file=file, notices=(*notices, *doubts(file, source)))
+
+
+def prompt_reader(folder: FilePath) -> ReadPrompt:
+    """Reads prompt files in the folder of the configuration file, or below it.
+
+    What it returns raises `ConfigurationBroken` for a path that leads elsewhere: whoever may change
+    the settings could otherwise have any file of the machine sent to a model.
+    """
+
+    def read(file: str) -> PromptText:
+        path = folder / file
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ConfigurationBroken(
+                f"The prompt file {file} is outside {folder}: put it beside the configuration "
+                "file, or below, and name it relative to that."
+            )
+        return PromptText(text=path.read_text(encoding="utf-8-sig"), source=str(path))
+
+    return read
+
+
+def laid_over(base: V, top: Value) -> V:
+    """`base` with everything that `top` says itself: later wins."""
+    changes: dict[str, object] = {}
+    for name in top.model_fields_set:
+        old, new = getattr(base, name), getattr(top, name)
+        is_part = isinstance(new, Value) and type(old) is type(new)
+        changes[name] = laid_over(old, new) if is_part else new
+    return base.model_copy(update=changes)
+
+
+def _text(path: FilePath) -> str | None:
+    """The content of the file; None if there is none."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise ConfigurationBroken(f"{path} is not UTF-8 text.") from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise ConfigurationBroken(f"{path} cannot be read: {reason}.") from None
+
+
+def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
+    return SettingsFile.model_validate_json(
+        plain, strict=True, extra=extra, context=IN_FILE, by_alias=True, by_name=False
+    )
+
+
+def _in_words(source: Source, error: ErrorDetails) -> str:
+    """One problem as a line for people."""
+    path: Path = tuple(error["loc"])
+    where = source.at(path)
+    match error["type"]:
+        case "extra_forbidden":
+            annotation: object = SettingsFile
+            for step in path[:-1]:
+                annotation = inside(annotation, step)
+            model = model_in(annotation) or SettingsFile
+            return f"{where} is no setting. {nearest(str(path[-1]), list(keys_of(model)))}"
+        case "missing":
+            return f"{where} is missing."
+        case "enum":
+            return f"{where} must be {error.get('ctx', {}).get('expected')}."
+        case _:
+            message = error["msg"].removeprefix("Input ").removeprefix("Value error, ")
+            return f"{where}: {message[:1].lower()}{message[1:]}."
+
+
+class _Filling:
+    """Makes a file whole: models and names it leaves out, prompts it names."""
+
+    def __init__(self, known: Known, read: ReadPrompt) -> None:
+        self._base = known.settings
+        self._providers = known.providers
+        self._read = read
+        self._warnings: list[str] = []
+
+    def settings(self, file: SettingsFile) -> Settings:
+        """The settings of a checked file."""
+        base = self._base
+        agent_model = self._choice(file.default_model, base.agent_model)
+        names_model = bool(file.default_model.provider or file.default_model.model)
+        usual_judge = agent_model if names_model else base.judge_model
+        judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
+        settings = laid_over(base, file.debate)
+        rules = self._summaries(settings.summarization, "for summaries", None)
+        changes: dict[str, object] = {
+            "agent_model": agent_model,
+            "judge_model": judge_model,
+            "summarization": rules,
+            "agents": tuple(self._agent(one, agent_model, rules) for one in file.agents),
+            "vote": laid_over(base.vote, file.vote),
+            "limits": laid_over(base.limits, file.limits),
+            "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
+            "prompts": self._prompts(file.prompts, "for every agent"),
+            "models": file.models,
+            "prices": file.prices,
+        }
+        if file.judge:
+            changes["judge"] = self._speaker(file.judge, judge_for(judge_model), rules)
+        if file.summary_model and (file.summary_model.provider or file.summary_model.model):
+            changes["summary_model"] = self._choice(file.summary_model, judge_model)
+        changes["warnings"] = (*base.warnings, *self._warnings)
+        return settings.model_copy(update=changes)
+
+    def _choice(self, named: ModelChoice, usual: ModelChoice | None = None) -> ModelChoice:
+        """The model that is named; a provider alone stands for its usual model."""
+        usual = usual or ModelChoice()
+        provider = named.provider or usual.provider
+        model = named.model or (usual.model if provider == usual.provider else "")
+        model = model or self._providers.get(provider, usual.model)
+        return ModelChoice(provider=provider, model=model)
+
+    def _agent(self, one: Agent, usual: ModelChoice, rules: Summarization) -> Agent:
+        """The agent; an unknown role argues as a generalist, under the name it was given."""
+        role = role_id(one.role)
+        plain = agent_for(role or FALLBACK_ROLE, self._choice(one, usual))
+        plain = plain.model_copy(update={"id": one.id, "enabled": one.enabled})
+        if not role:
+            plain = plain.model_copy(update={"name": one.role})
+        return self._speaker(one, plain, rules)
+
+    def _speaker(self, one: Speaker, plain: Agent, rules: Summarization) -> Agent:
+        """The built-in agent with what the file says of it.
+
+        Args:
+            one: What the file says.
+            plain: Its role, model and everything the file may leave out.
+            rules: The debate's summarization.
+        """
+        name = one.name or plain.name
+        own = one.summarization
+        return plain.model_copy(
+            update={
+                "name": name,
+                "icon": one.icon if "icon" in one.model_fields_set else plain.icon,
+                "temperature": one.temperature,
+                "fallbacks": None
+                if one.fallbacks is None
+                else tuple(self._choice(fallback) for fallback in one.fallbacks),
+                "prompts": self._prompts(one.prompts, name),
+                "summarization": own
+                and self._summaries(laid_over(rules, own), f"{name}, summaries", rules.prompt),
+            }
+        )
+
+    def _summaries(
+        self, rules: Summarization, what: str, instead: PromptText | None
+    ) -> Summarization:
+        """The rules with their prompt read; with another one if it cannot be used."""
+        if rules.prompt is None or rules.prompt.text:
+            return rules
+        prompt = self._prompt(rules.prompt.source, "summary", what)
+        return rules.model_copy(update={"prompt": prompt or instead})
+
+    def _prompts(self, named: Mapping[str, PromptText], who: str) -> Mapping[str, PromptText]:
+        """The prompts that can be used, by name; a warning for each of the others."""
+        found = {
+            name: self._prompt(prompt.source, name, f"{who}, {name}")
+            for name, prompt in named.items()
+        }
+        return {name: prompt for name, prompt in found.items() if prompt}
+
+    def _prompt(self, file: str, name: str, what: str) -> PromptText | None:
+        """One prompt; None, with a warning, if it cannot be used."""
+        try:
+            prompt = self._read(file)
+            reason = overrides.fault(name, prompt.text)
+        except OSError as error:
+            prompt, reason = None, (error.strerror or "it cannot be read").lower()
+        except UnicodeDecodeError:
+            prompt, reason = None, "it is not UTF-8 text"
+        if not reason:
+            return prompt
+        self._warnings.append(
+            f"The prompt file {file} ({what}) cannot be used: {reason}. "
+            "The built-in prompt takes its place."
+        )
+        return None

@@ -1,0 +1,73 @@
+"""Settings as a configuration file again: what `moot config` prints (pure)."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from core.models import DebateRules, Speaker, Value
+from core.settings import CommonSettings, Settings, SettingsFile, judge_for
+
+_HEAD = "# Configuration of Moot: docs/configuration.md says what each setting does.\n"
+
+
+def as_yaml(file: SettingsFile) -> str:
+    """The file anew, under Moot's names; what it left out is left out."""
+    written = file.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+    # No cap is something else than none chosen.
+    if "debate_cost" in file.limits.model_fields_set:
+        written["limits"].setdefault("debate_cost", None)
+    return _HEAD + _yaml({key: value for key, value in written.items() if value})
+
+
+def all_as_yaml(settings: Settings, folder: Path) -> str:
+    """All settings in force, in the form of a file.
+
+    Args:
+        settings: The settings.
+        folder: Where the file that names their prompts is: prompts are named relative to it.
+    """
+    judge = settings.judge or judge_for(settings.judge_model)
+    file = SettingsFile(
+        default_model=settings.agent_model,
+        judge=Speaker(**_fields(judge, Speaker)),
+        debate=DebateRules(**_fields(settings, DebateRules)),
+        **_fields(settings, CommonSettings),
+    )
+    written = file.model_dump(mode="json", by_alias=True)
+    parts: list[Any] = [written["debate"], written["judge"], *written["agents"]]
+    rules = [settings.summarization, judge.summarization]
+    rules += [agent.summarization for agent in settings.agents]
+    for part, own in zip(parts, rules, strict=True):
+        # A method that nobody chose may be another one in a format that needs it.
+        if own and "method" not in own.model_fields_set:
+            del part["summarization"]["method"]
+        if own and own.prompt:
+            part["summarization"]["prompt_file"] = _relative(own.prompt.source, folder)
+    for part in (written, *parts[1:]):
+        prompts = part["prompts"]
+        part["prompts"] = {name: _relative(file, folder) for name, file in prompts.items()}
+    return _yaml(written)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the file, for editors."""
+    schema = SettingsFile.model_json_schema(by_alias=True)
+    for part in (schema, *schema["$defs"].values()):
+        if "properties" in part:
+            part["additionalProperties"] = False
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _fields(value: Value, part: type[Value]) -> dict[str, Any]:
+    """The value's fields that this part of it has."""
+    return {name: getattr(value, name) for name in part.model_fields}
+
+
+def _relative(file: str, folder: Path) -> str:
+    path = Path(file)
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def _yaml(values: dict[str, Any]) -> str:
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)

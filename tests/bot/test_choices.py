@@ -1,0 +1,100 @@
+"""What channels and forms choose, laid over the settings; the highest cap nobody passes."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from bot.choices import NO_CAP, ChannelChoices, Choices, cost_cap, roster, with_choices
+from bot.listeners.clicks import FieldWrong
+from bot.listeners.form_reading import checked_draft, checked_settings
+from bot.slack.ids import FieldId
+from bot.slack.payloads import Filled
+from bot.views.start_form import Aim, Draft, Offer, start_form
+from core.errors import BadInput
+from core.models import USUAL_DEBATE_COST
+from core.settings import AllLimits, Settings
+
+MOST = Decimal(2)
+#: As a channel's settings were stored before there was a word for "no cap".
+STORED = """{"choices": {"format": "panel", "rounds": 2, "agents": ["security", "finance"],
+"clarify": false, "wait_minutes": 30, "models": "openai", "debate_cost": "2.50"},
+"stewards": ["U2"], "unpin": true}"""
+
+
+def form(cap: str) -> Filled:
+    values = {"question": "Kafka or PostgreSQL?", "cost_cap": cap}
+    state = {name: {name: {"value": value}} for name, value in values.items()}
+    return Filled.model_validate({"view": {"id": "V1", "state": {"values": state}}})
+
+
+@pytest.mark.parametrize(
+    ("typed", "cap"),
+    [
+        ("", None),
+        (" $2.50 ", Decimal("2.50")),
+        ("2,5", Decimal("2.5")),
+        ("None", NO_CAP),
+        ("1000", Decimal(1000)),
+    ],
+)
+def test_a_cap_is_an_amount_or_none(typed: str, cap: object) -> None:
+    assert cost_cap(typed, None) == cap
+
+
+@pytest.mark.parametrize("typed", ["much", "0", "-1", "1001", "nan", "inf"])
+def test_what_is_no_sensible_cap_is_refused(typed: str) -> None:
+    with pytest.raises(BadInput, match="or none"):
+        cost_cap(typed, None)
+
+
+@pytest.mark.parametrize("typed", ["2.01", "none"])
+def test_no_form_passes_the_highest_cap(typed: str) -> None:
+    for read in (
+        lambda: checked_draft(form(typed), 100, MOST),
+        lambda: checked_settings(form(typed), MOST),
+    ):
+        with pytest.raises(FieldWrong) as refused:
+            read()
+        assert refused.value.field == FieldId.COST_CAP.value
+        assert refused.value.words == "Whoever runs Moot allows a cap of $2 at most."
+    assert checked_draft(form("2"), 100, MOST).choices.debate_cost == MOST
+
+
+def test_the_form_says_the_highest_cap() -> None:
+    offer = Offer(agents=roster(Settings()), models=[], most_cost=MOST)
+
+    shown = json.dumps(start_form(Draft(), offer, Aim(channel="C1"), ""))
+
+    assert "$2.00 at most." in shown
+    assert "no cap" not in shown
+
+
+@pytest.mark.parametrize(
+    ("chosen", "most", "cap"),
+    [
+        (None, None, USUAL_DEBATE_COST),
+        (None, MOST, MOST),
+        (Decimal(9), None, Decimal(9)),
+        (Decimal(9), MOST, MOST),
+        (Decimal(1), MOST, Decimal(1)),
+        (NO_CAP, None, None),
+        (NO_CAP, MOST, MOST),
+    ],
+)
+def test_what_a_channel_set_before_holds_under_the_highest_cap(
+    chosen: Decimal | None, most: Decimal | None, cap: Decimal | None
+) -> None:
+    settings = Settings(limits=AllLimits(most_debate_cost=most))
+    choices = Choices.model_validate({"debate_cost": chosen})
+
+    assert with_choices(settings, choices, ()).limits.of_debate.debate_cost == cap
+
+
+def test_stored_choices_can_be_read() -> None:
+    found = ChannelChoices.model_validate_json(STORED)
+
+    assert found.choices.debate_cost == Decimal("2.50")
+    assert found.choices.wait_minutes == 30
+    without = ChannelChoices(choices=Choices(debate_cost=NO_CAP))
+    assert ChannelChoices.model_validate_json(without.model_dump_json()) == without
