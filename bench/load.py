@@ -26,10 +26,10 @@ from typing import Any
 
 from bot.slack.ids import ActionId
 from bot.testing import key_of, socket_access
-from bot.workspace.config import ChannelSpec, WorkspaceConfig
-from bot.workspace.errors import PersonRefusal
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback.config import ChannelSpec, WorkspaceConfig
+from slack_on_loopback.errors import PersonRefusal
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.postgres import running_postgres
 
 ROOT = Path(__file__).parents[1]

@@ -22,8 +22,8 @@ from pathlib import Path
 import aiohttp
 
 from bot.testing import socket_access
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.workspace import Workspace, run_workspace
 
 #: Seconds after which something is broken, not slow.
 PATIENCE = 60

@@ -27,11 +27,6 @@ from bot.slack.manifest import manifest
 from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import plain
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.emoji import EMOJI
-from bot.workspace.rates import QUICK
-from bot.workspace.rates import Pace as WorkspacePace
-from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
@@ -39,6 +34,11 @@ from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.emoji import EMOJI
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.rates import Pace as WorkspacePace
+from slack_on_loopback.workspace import Workspace, run_workspace
 
 QUESTION = (
     "React Native, two native apps or a web app for our couriers? It must work offline, customers' "

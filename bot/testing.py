@@ -21,9 +21,6 @@ from bot.slack.ids import ActionId, board_key
 from bot.slack.manifest import manifest
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.events import fold
 from core.llm.call import ModelCalls, RetryPolicy
@@ -31,6 +28,9 @@ from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace, run_workspace
 
 #: Seconds that a debate with scripted models may take.
 PATIENCE = 20.0

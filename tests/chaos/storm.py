@@ -11,13 +11,13 @@ from itertools import count
 from pathlib import Path
 
 from bot.testing import key_of
-from bot.workspace.config import ChannelSpec, UserSpec, WorkspaceConfig
-from bot.workspace.errors import PersonRefusal
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import Workspace, run_workspace
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from slack_on_loopback.config import ChannelSpec, UserSpec, WorkspaceConfig
+from slack_on_loopback.errors import PersonRefusal
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.chaos.audit import Audit, audit, marks_of
 from tests.chaos.crew import Crew, a_crew
 from tests.chaos.models import counting_models

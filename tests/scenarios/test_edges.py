@@ -9,12 +9,12 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from bot.workspace import posting
-from bot.workspace.courier import Parcel, Receipt
 from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
 from core.models import Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from slack_on_loopback import posting
+from slack_on_loopback.delivery import Parcel, Receipt
 from tests.scenarios.test_board import buttons, debate_at
 from tests.scenarios.test_deciding import chosen_why
 from tests.scenarios.test_starting import chosen, form_of

@@ -10,12 +10,12 @@ import pytest
 
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from bot.workspace.courier import Parcel, Receipt
-from bot.workspace.wire import child
-from bot.workspace.workspace import run_workspace
 from core.events import fold
 from core.models import Debate
 from core.ports import DebateFilter
+from slack_on_loopback.delivery import Parcel, Receipt
+from slack_on_loopback.json_values import child
+from slack_on_loopback.workspace import run_workspace
 from tests.scenarios.test_board import board_saying
 from tests.scenarios.test_deciding import chosen_why, damage, decide, ended
 

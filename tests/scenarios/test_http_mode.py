@@ -13,13 +13,13 @@ import pytest
 from bot.app import running
 from bot.settings import SlackAccess
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from bot.workspace.config import DEFAULT_MANIFEST, WorkspaceConfig
-from bot.workspace.http_mode import signed_headers
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import run_workspace
 from core.errors import ConfigurationBroken
 from core.models import Status
 from core.ports import DebateFilter
+from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.http_mode import signed_headers
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import run_workspace
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 FORM = "application/x-www-form-urlencoded"

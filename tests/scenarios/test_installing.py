@@ -18,11 +18,11 @@ from bot.app import Moot, running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.town import OAuthApp, Town, run_town
 from core.errors import ConfigurationBroken
 from core.models import Status
 from core.ports import DebateFilter
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.oauth_server import OAuthApp, Town, run_town
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 SECRET = "0123456789abcdef0123456789abcdef"

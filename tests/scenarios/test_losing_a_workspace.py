@@ -10,10 +10,10 @@ import pytest
 
 from bot.app import running
 from bot.testing import PATIENCE, BotSpec, Team
-from bot.workspace.town import run_town
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from slack_on_loopback.oauth_server import run_town
 from tests.scenarios.test_installing import (
     QUESTION,
     Hall,

@@ -20,9 +20,9 @@ from bot.log import OWN, set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, team_at_work
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.http_mode import signed_headers
-from bot.workspace.rates import QUICK
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.http_mode import signed_headers
+from slack_on_loopback.rates import QUICK
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"

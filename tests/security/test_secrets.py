@@ -12,12 +12,12 @@ from bot.listeners.reception import place
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel, read_settings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot
-from bot.workspace.workspace import Workspace, run_workspace
 from core.errors import ConfigurationBroken
 from core.models import Clarifying, Person, Place, Status
 from core.opening import Wish
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.security.sending import Log, logged
 
 #: One for every way in, so that a leak tells where it is.

@@ -11,8 +11,8 @@ from bot.slack.connection.greeting import identify, open_socket
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.outbox.methods import slack_client
 from bot.testing import quick_workspace
-from bot.workspace.workspace import Workspace, run_workspace
 from core.errors import ConfigurationBroken, MootError
+from slack_on_loopback.workspace import Workspace, run_workspace
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from bot.operations.doctor.findings import Finding, Mark, as_text, exit_code
 from bot.operations.doctor.slack import check_access, check_slack
 from bot.settings import BotSettings, read_settings
 from bot.testing import CHANNEL, http_access, quick_workspace, socket_access
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback.workspace import Workspace, run_workspace
 
 
 @pytest.fixture
