@@ -1,6 +1,6 @@
 """PUBLIC test kit: the real bot against a local Slack, over real HTTP and WebSocket.
 
-async with run_workspace(WorkspaceConfig(pace=QUICK)) as workspace:
+async with run_workspace(quick_workspace()) as workspace:
     async with running_bot(workspace, provider=ScriptedProvider(), database=path) as team:
         board = await team.debate("Kafka or PostgreSQL?")
         await team.wait_for_end(board)
@@ -28,9 +28,7 @@ from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
-from slack_on_loopback.config import WorkspaceConfig
-from slack_on_loopback.rates import QUICK
-from slack_on_loopback.workspace import Workspace, run_workspace
+from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
 PATIENCE = 20.0

@@ -12,7 +12,7 @@ from core.events import Recorded, apply, event_to_json
 from core.models import Debate, Status
 from core.ports import DebateFilter
 from core.store.debates import SqlDebateStore
-from slack_on_loopback.workspace import Workspace
+from slack_on_loopback import Workspace
 
 _MARK = re.compile(r"mark-[0-9a-f]{16}")
 

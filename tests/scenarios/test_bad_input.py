@@ -10,7 +10,7 @@ from core.models import Act, Status
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
-from slack_on_loopback.errors import PersonRefusal, SlackRefusal
+from slack_on_loopback import PersonRefusal, SlackRefusal
 
 NASTY = "<!channel> @channel <!here> <@U0AXB9RZQF> <script>alert(1)</script> ```"
 

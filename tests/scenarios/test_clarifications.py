@@ -13,7 +13,7 @@ from core.events import fold
 from core.models import Act, Clarifying, Debate, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
-from slack_on_loopback.workspace import run_workspace
+from slack_on_loopback import run_workspace
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ASKED = {

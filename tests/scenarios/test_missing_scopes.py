@@ -8,7 +8,7 @@ import pytest
 
 from bot.testing import Team, quick_workspace, team_at_work
 from core.models import Status
-from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback import WorkspaceConfig
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 

@@ -30,7 +30,7 @@ from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, Say
 from core.llm.providers.testing.server import Script, Vendor
 from core.models import Limits, Status
 from core.settings import ModelChoice, Settings
-from slack_on_loopback.workspace import Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
 
 CLAUDE_KEY, GPT_KEY = "sk-ant-api03-REFUSED0000", "sk-proj-ACCEPTED1111"

@@ -10,7 +10,7 @@ import pytest
 from bot.testing import quick_workspace, running_bot, team_at_work
 from core.errors import StoreError
 from core.models import Status
-from slack_on_loopback.workspace import run_workspace
+from slack_on_loopback import run_workspace
 
 
 async def fetch(address: str) -> httpx2.Response:

@@ -17,7 +17,7 @@ from core.models import Status
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from slack_on_loopback.workspace import Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 from tests.chaos.audit import Audit, audit
 from tests.chaos.crew import Crew, a_crew
 from tests.chaos.models import CountingModels, counting_models

@@ -11,7 +11,7 @@ from slack_on_loopback.checks import problem
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, as_object, parsed
 from slack_on_loopback.rates import Tier
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App
 
 _TRUE = {"true", "1", "yes", "on"}
@@ -78,7 +78,7 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """A call that was let in."""
 
     method: str
@@ -87,7 +87,7 @@ class Call:
     warnings: list[str] = field(default_factory=list[str])
 
 
-Handler = Callable[[Desk, Call], Json]
+Handler = Callable[[Runtime, ApiCall], Json]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ from slack_on_loopback.elements import (
 from slack_on_loopback.json_values import Json, as_list, compact, objects, text_at
 from slack_on_loopback.rich_text import RICH_TEXT
 
-Surface = Literal["message", "modal", "home"]
-MOST_BLOCKS: dict[Surface, int] = {"message": 50, "modal": 100, "home": 100}
+SurfaceKind = Literal["message", "modal", "home"]
+MOST_BLOCKS: dict[SurfaceKind, int] = {"message": 50, "modal": 100, "home": 100}
 MOST_BLOCK_CHARACTERS = 13_200
 MOST_MARKDOWN_CHARACTERS = 12_000
 
@@ -201,7 +201,7 @@ BLOCKS: dict[str, Check] = {
     ),
 }
 # Where a block may not be. An alert outside a modal is refused (node-slack-sdk#2567).
-_FORBIDDEN: dict[Surface, frozenset[str]] = {
+_FORBIDDEN: dict[SurfaceKind, frozenset[str]] = {
     "message": frozenset({"alert", "auth_provider"}),
     "modal": frozenset(
         {"file", "table", "task_card", "plan", "context_actions", "markdown", "call"}
@@ -212,7 +212,7 @@ _FORBIDDEN: dict[Surface, frozenset[str]] = {
 }
 
 
-def block_problems(value: Any, surface: Surface, path: str = "/blocks") -> list[str]:
+def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> list[str]:
     """Return what Slack would refuse about a list of blocks; empty when all is well."""
     items = as_list(value)
     if items is None:
@@ -226,7 +226,7 @@ def too_long(blocks: list[Json]) -> bool:
     return len(compact(blocks)) > MOST_BLOCK_CHARACTERS
 
 
-def _together(blocks: list[Json], surface: Surface, path: str) -> list[str]:
+def _together(blocks: list[Json], surface: SurfaceKind, path: str) -> list[str]:
     return [
         *_misplaced(blocks, surface, path),
         *_repeated_ids(blocks, path),
@@ -234,7 +234,7 @@ def _together(blocks: list[Json], surface: Surface, path: str) -> list[str]:
     ]
 
 
-def _misplaced(blocks: list[Json], surface: Surface, path: str) -> Iterator[str]:
+def _misplaced(blocks: list[Json], surface: SurfaceKind, path: str) -> Iterator[str]:
     for index, block in enumerate(blocks):
         kind = block.get("type")
         if kind in _FORBIDDEN[surface]:

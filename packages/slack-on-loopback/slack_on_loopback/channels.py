@@ -4,7 +4,7 @@ from slack_on_loopback import events, posting
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.rules import check_channel_name
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
 
 
@@ -53,13 +53,13 @@ def page_channel(channel: Channel, viewer: str) -> Json:
     }
 
 
-def page_channels(desk: Desk, viewer: str) -> list[Json]:
+def page_channels(runtime: Runtime, viewer: str) -> list[Json]:
     """Return the channels a viewer may see, as the page shows them."""
-    seen = [channel for channel in desk.world.channels.values() if channel.sees(viewer)]
+    seen = [channel for channel in runtime.state.channels.values() if channel.sees(viewer)]
     return [page_channel(channel, viewer) for channel in seen]
 
 
-def join(desk: Desk, channel: Channel, user: User, inviter: str | None = None) -> bool:
+def join(runtime: Runtime, channel: Channel, user: User, inviter: str | None = None) -> bool:
     """Make a user a member; False when they were one already."""
     if user.id in channel.members:
         return False
@@ -68,60 +68,60 @@ def join(desk: Desk, channel: Channel, user: User, inviter: str | None = None) -
     notice["text"] = f"<@{user.id}> has joined the channel"
     if inviter:
         notice["inviter"] = inviter
-    posting.place(desk, channel, notice)
-    _membership(desk, channel, "member_joined_channel", user, inviter=inviter)
+    posting.post(runtime, channel, notice)
+    _membership(runtime, channel, "member_joined_channel", user, inviter=inviter)
     return True
 
 
-def leave(desk: Desk, channel: Channel, user: User) -> bool:
+def leave(runtime: Runtime, channel: Channel, user: User) -> bool:
     """End a membership; False when there was none."""
     if user.id not in channel.members:
         return False
     channel.members.remove(user.id)
-    posting.place(
-        desk,
+    posting.post(
+        runtime,
         channel,
         {"subtype": "channel_leave", "user": user.id, "text": f"<@{user.id}> has left the channel"},
     )
-    _membership(desk, channel, "member_left_channel", user)
+    _membership(runtime, channel, "member_left_channel", user)
     return True
 
 
-def create(desk: Desk, name: str, creator: User, *, private: bool) -> Channel:
+def create(runtime: Runtime, name: str, creator: User, *, private: bool) -> Channel:
     """Create a channel with its creator in it.
 
     Raises:
         SlackRefusal: name_taken, invalid_name_….
     """
-    _check_free(desk, check_channel_name(name))
+    _check_free(runtime, check_channel_name(name))
     channel = Channel(
-        id=desk.world.new_id("C"),
+        id=runtime.state.new_id("C"),
         name=name,
         is_private=private,
         creator=creator.id,
-        created=int(desk.now()),
+        created=int(runtime.now()),
         members=[creator.id],
     )
-    desk.world.channels[channel.id] = channel
-    tell_channels(desk)
+    runtime.state.channels[channel.id] = channel
+    tell_channels(runtime)
     return channel
 
 
-def rename(desk: Desk, channel: Channel, name: str) -> None:
+def rename(runtime: Runtime, channel: Channel, name: str) -> None:
     """Rename a channel.
 
     Raises:
         SlackRefusal: name_taken, invalid_name_….
     """
-    _check_free(desk, check_channel_name(name))
+    _check_free(runtime, check_channel_name(name))
     channel.name = name
-    tell_channels(desk)
+    tell_channels(runtime)
     kind = "group_rename" if channel.is_private else "channel_rename"
     renamed = {"id": channel.id, "name": name, "created": channel.created}
-    events.emit(desk, _stamped(desk, {"type": kind, "channel": renamed}), channel)
+    events.emit(runtime, _stamped(runtime, {"type": kind, "channel": renamed}), channel)
 
 
-def archive(desk: Desk, channel: Channel, user: str) -> None:
+def archive(runtime: Runtime, channel: Channel, user: str) -> None:
     """Archive a channel.
 
     Raises:
@@ -132,10 +132,10 @@ def archive(desk: Desk, channel: Channel, user: str) -> None:
     if channel.name == "general":
         raise SlackRefusal("cant_archive_general")
     channel.is_archived = True
-    _turned(desk, channel, "archive", user)
+    _turned(runtime, channel, "archive", user)
 
 
-def unarchive(desk: Desk, channel: Channel, user: str) -> None:
+def unarchive(runtime: Runtime, channel: Channel, user: str) -> None:
     """Bring a channel back.
 
     Raises:
@@ -144,63 +144,63 @@ def unarchive(desk: Desk, channel: Channel, user: str) -> None:
     if not channel.is_archived:
         raise SlackRefusal("not_archived")
     channel.is_archived = False
-    _turned(desk, channel, "unarchive", user)
+    _turned(runtime, channel, "unarchive", user)
 
 
-def direct(desk: Desk, one: User, other: User) -> Channel:
+def direct(runtime: Runtime, one: User, other: User) -> Channel:
     """Return the direct conversation of two users, made when it is missing."""
-    for channel in desk.world.channels.values():
+    for channel in runtime.state.channels.values():
         if channel.is_im and set(channel.members) == {one.id, other.id}:
             return channel
     channel = Channel(
-        id=desk.world.new_id("D"),
+        id=runtime.state.new_id("D"),
         name=f"{one.name}-{other.name}",
         is_im=True,
         is_private=True,
         creator=one.id,
-        created=int(desk.now()),
+        created=int(runtime.now()),
         members=[one.id, other.id],
     )
-    desk.world.channels[channel.id] = channel
-    tell_channels(desk)
+    runtime.state.channels[channel.id] = channel
+    tell_channels(runtime)
     return channel
 
 
-def tell_channels(desk: Desk) -> None:
+def tell_channels(runtime: Runtime) -> None:
     """Send every page its list of channels."""
-    desk.feed.tell_each(
-        lambda viewer: {"type": "channels", "channels": page_channels(desk, viewer)}
+    runtime.feed.tell_each(
+        lambda viewer: {"type": "channels", "channels": page_channels(runtime, viewer)}
     )
-    desk.changed()
+    runtime.changed()
 
 
-def _check_free(desk: Desk, name: str) -> None:
-    if any(channel.name == name for channel in desk.world.channels.values()):
+def _check_free(runtime: Runtime, name: str) -> None:
+    if any(channel.name == name for channel in runtime.state.channels.values()):
         raise SlackRefusal("name_taken")
 
 
 def _membership(
-    desk: Desk, channel: Channel, kind: str, user: User, *, inviter: str | None = None
+    runtime: Runtime, channel: Channel, kind: str, user: User, *, inviter: str | None = None
 ) -> None:
     event: Json = {
         "type": kind,
         "user": user.id,
         "channel": channel.id,
         "channel_type": "G" if channel.is_private else "C",
-        "team": desk.world.team_id,
+        "team": runtime.state.team_id,
     }
     if inviter:
         event["inviter"] = inviter
-    events.emit(desk, _stamped(desk, event), channel)
-    tell_channels(desk)
+    events.emit(runtime, _stamped(runtime, event), channel)
+    tell_channels(runtime)
 
 
-def _turned(desk: Desk, channel: Channel, verb: str, user: str) -> None:
-    tell_channels(desk)
+def _turned(runtime: Runtime, channel: Channel, verb: str, user: str) -> None:
+    tell_channels(runtime)
     kind = f"group_{verb}" if channel.is_private else f"channel_{verb}"
     event = {"type": kind, "channel": channel.id, "user": user}
-    events.emit(desk, _stamped(desk, event), channel)
+    events.emit(runtime, _stamped(runtime, event), channel)
 
 
-def _stamped(desk: Desk, event: Json) -> Json:
-    return {**event, "event_ts": desk.world.new_ts(desk.now())}
+def _stamped(runtime: Runtime, event: Json) -> Json:
+    return {**event, "event_ts": runtime.state.new_ts(runtime.now())}

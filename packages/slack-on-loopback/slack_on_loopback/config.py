@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slack_on_loopback.rates import Pace
+from slack_on_loopback.rates import SlackPace
 
 BOT_SCOPES = (
     "app_mentions:read",
@@ -44,24 +44,24 @@ BOT_EVENTS = (
     "tokens_revoked",
 )
 DEFAULT_MANIFEST: Mapping[str, Any] = {
-    "display_information": {"name": "Moot"},
+    "display_information": {"name": "Echo"},
     "features": {
-        "bot_user": {"display_name": "moot", "always_online": True},
+        "bot_user": {"display_name": "echo", "always_online": True},
         "app_home": {"home_tab_enabled": True},
         "slash_commands": [
             {
-                "command": "/debate",
-                "description": "Debate a question",
-                "usage_hint": "<question>",
+                "command": "/echo",
+                "description": "Say something again",
+                "usage_hint": "<words>",
                 "should_escape": True,
             }
         ],
         "shortcuts": [
             {
-                "name": "Debate this",
+                "name": "Echo this",
                 "type": "message",
-                "callback_id": "debate_this",
-                "description": "Debate the question in this message",
+                "callback_id": "echo_this",
+                "description": "Say this message again",
             }
         ],
     },
@@ -130,7 +130,7 @@ class WorkspaceConfig:
         host: where to listen; loopback.
         port: 0 for any free one.
         pace: rates and deadlines.
-        state_file: where the world is saved and read again; None for memory only.
+        state_file: where the state is saved and read again; None for memory only.
         clock: seconds since the epoch.
         seed: makes chance in the fault switches repeatable.
     """
@@ -147,7 +147,7 @@ class WorkspaceConfig:
     signing_secret: str = ""
     host: str = "127.0.0.1"
     port: int = 0
-    pace: Pace = field(default_factory=Pace)
+    pace: SlackPace = field(default_factory=SlackPace)
     state_file: Path | None = None
     clock: Callable[[], float] = time.time
     seed: int = 0

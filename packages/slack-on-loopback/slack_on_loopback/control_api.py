@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from slack_on_loopback import app_faults
 from slack_on_loopback.errors import SlackRefusal
-from slack_on_loopback.faults import ANY_METHOD, Fault, FaultKind
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.faults import ANY_METHOD, CallFault, FaultKind
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.socket_mode import DisconnectReason
 from slack_on_loopback.state import App, Channel
 
 
-class Wish(BaseModel):
-    """The body of `POST /control/faults`; `kind` is a fault of calls or a mishap."""
+class FaultRequest(BaseModel):
+    """The body of `POST /control/faults`; `kind` is any fault's name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -43,7 +43,7 @@ _CALL_FAULTS: tuple[FaultKind, ...] = (
 class ControlApi:
     """Answers `/control/*`."""
 
-    desk: Desk
+    runtime: Runtime
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes."""
@@ -57,10 +57,10 @@ class ControlApi:
         ]
 
     async def switch(self, request: web.Request) -> web.Response:
-        """Turn a fault on, or do a mishap."""
+        """Turn a fault of calls on, or do what happens at once."""
         try:
-            wish = Wish.model_validate_json(await request.text())
-            await self._do(wish)
+            asked = FaultRequest.model_validate_json(await request.text())
+            await self._do(asked)
         except ValidationError as wrong:
             return web.json_response({"ok": False, "error": "invalid", "message": str(wrong)})
         except SlackRefusal as refused:
@@ -70,7 +70,7 @@ class ControlApi:
     async def active(self, request: web.Request) -> web.Response:
         """List the switches that are on."""
         del request
-        found = [one for one in self.desk.faults.active if not one.spent()]
+        found = [one for one in self.runtime.faults.active if not one.spent()]
         listed: list[dict[str, Any]] = [
             {"kind": one.kind, "method": one.method, "times": one.times} for one in found
         ]
@@ -79,25 +79,25 @@ class ControlApi:
     async def clear(self, request: web.Request) -> web.Response:
         """Turn everything off."""
         del request
-        self.desk.faults.clear()
+        self.runtime.faults.clear()
         return web.json_response({"ok": True})
 
     async def requests(self, request: web.Request) -> web.Response:
         """List the Web API calls, all or those of `?method=`."""
         method = request.query.get("method")
-        found = [one for one in self.desk.calls.entries if method in {None, one.method}]
+        found = [one for one in self.runtime.calls.entries if method in {None, one.method}]
         return web.json_response({"ok": True, "requests": [one.as_json() for one in found]})
 
     async def forget(self, request: web.Request) -> web.Response:
         """Empty the list of calls."""
         del request
-        self.desk.calls.clear()
+        self.runtime.calls.clear()
         return web.json_response({"ok": True})
 
     async def deliveries(self, request: web.Request) -> web.Response:
         """List what was delivered to the app, try by try."""
         del request
-        record = self.desk.lines[self._app().id].courier.record
+        attempts = self.runtime.connections[self._app().id].dispatcher.attempts
         listed: list[dict[str, Any]] = [
             {
                 "kind": one.kind,
@@ -107,47 +107,47 @@ class ControlApi:
                 "acked": one.acked,
                 "reason": one.reason,
             }
-            for one in record
+            for one in attempts
         ]
         return web.json_response({"ok": True, "deliveries": listed})
 
-    async def _do(self, wish: Wish) -> None:
+    async def _do(self, asked: FaultRequest) -> None:
         for kind in _CALL_FAULTS:
-            if kind == wish.kind:
-                self.desk.faults.add(
-                    Fault(
+            if kind == asked.kind:
+                self.runtime.faults.add(
+                    CallFault(
                         kind,
-                        wish.method,
-                        wish.times,
-                        wish.probability,
-                        wish.seconds,
-                        wish.status,
+                        asked.method,
+                        asked.times,
+                        asked.probability,
+                        asked.seconds,
+                        asked.status,
                     )
                 )
                 return
-        await self._mishap(wish)
+        await self._app_fault(asked)
 
-    async def _mishap(self, wish: Wish) -> None:
-        desk, app = self.desk, self._app()
+    async def _app_fault(self, asked: FaultRequest) -> None:
+        runtime, app = self.runtime, self._app()
         works: dict[str, Callable[[], Awaitable[None] | None]] = {
-            "double_event": lambda: desk.faults.double_next_events(wish.times or 1),
-            "disconnect": lambda: app_faults.disconnect(desk, app, wish.reason),
-            "cut_sockets": lambda: app_faults.cut_sockets(desk, app),
-            "revoke_token": lambda: app_faults.revoke_token(desk, app),
-            "restore_token": lambda: app_faults.restore_token(desk, app),
-            "uninstall": lambda: app_faults.uninstall(desk, app),
-            "remove_bot": lambda: app_faults.remove_bot(desk, app, self._channel(wish)),
-            "archive": lambda: app_faults.archive(desk, self._channel(wish)),
-            "fill_pins": lambda: app_faults.fill_pins(desk, self._channel(wish)),
+            "double_event": lambda: runtime.faults.double_next_events(asked.times or 1),
+            "disconnect": lambda: app_faults.disconnect(runtime, app, asked.reason),
+            "cut_sockets": lambda: app_faults.cut_sockets(runtime, app),
+            "revoke_token": lambda: app_faults.revoke_token(runtime, app),
+            "restore_token": lambda: app_faults.restore_token(runtime, app),
+            "uninstall": lambda: app_faults.uninstall(runtime, app),
+            "remove_bot": lambda: app_faults.remove_bot(runtime, app, self._channel(asked)),
+            "archive": lambda: app_faults.archive(runtime, self._channel(asked)),
+            "fill_pins": lambda: app_faults.fill_pins(runtime, self._channel(asked)),
         }
-        if wish.kind not in works:
+        if asked.kind not in works:
             raise SlackRefusal("unknown_kind")
-        done = works[wish.kind]()
+        done = works[asked.kind]()
         if done is not None:
             await done
 
     def _app(self) -> App:
-        return next(iter(self.desk.world.apps.values()))
+        return next(iter(self.runtime.state.apps.values()))
 
-    def _channel(self, wish: Wish) -> Channel:
-        return self.desk.world.channel(wish.channel)
+    def _channel(self, asked: FaultRequest) -> Channel:
+        return self.runtime.state.channel(asked.channel)

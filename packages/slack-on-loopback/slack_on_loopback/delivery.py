@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from slack_on_loopback.json_values import Json, child, text_at
-from slack_on_loopback.rates import Pace
+from slack_on_loopback.rates import SlackPace
 
-ParcelKind = Literal["events_api", "interactive", "slash_commands"]
+EnvelopeKind = Literal["events_api", "interactive", "slash_commands"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class Envelope:
     """Something for the app.
 
     Attributes:
@@ -25,14 +25,14 @@ class Parcel:
         reason: why the delivery before this one failed.
     """
 
-    kind: ParcelKind
+    kind: EnvelopeKind
     payload: Json
     attempt: int = 0
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Acknowledgement:
     """What became of a delivery.
 
     Attributes:
@@ -55,16 +55,16 @@ class Transport(Protocol):
         """Whether the app can be reached this way now."""
         ...
 
-    async def send(self, parcel: Parcel, seconds: float) -> Receipt:
+    async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
         """Deliver once and wait so long for the acknowledgement."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryAttempt:
     """One try, for the record."""
 
-    kind: ParcelKind
+    kind: EnvelopeKind
     name: str
     event_id: str
     attempt: int
@@ -73,22 +73,22 @@ class Delivery:
 
 
 @dataclass(slots=True)
-class Courier:
-    """Carries parcels to one app and keeps a record of it."""
+class Dispatcher:
+    """Delivers to one app and records every attempt."""
 
     transports: list[Transport]
-    pace: Pace
+    pace: SlackPace
     changed: Callable[[], None]
-    record: list[Delivery] = field(default_factory=list[Delivery])
+    attempts: list[DeliveryAttempt] = field(default_factory=list[DeliveryAttempt])
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     def deliver_event(self, payload: Json) -> None:
         """Deliver an event in the background, again and again until it is acknowledged."""
-        self.spawn(self._with_retries(Parcel("events_api", payload)))
+        self.spawn(self._with_retries(Envelope("events_api", payload)))
 
-    async def ask(self, parcel: Parcel) -> Receipt:
+    async def ask(self, envelope: Envelope) -> Acknowledgement:
         """Deliver a command or interaction once and return the app's answer."""
-        return await self._try(parcel)
+        return await self._try(envelope)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something in the background until the workspace closes."""
@@ -103,35 +103,37 @@ class Courier:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _with_retries(self, parcel: Parcel) -> None:
-        receipt = await self._try(parcel)
+    async def _with_retries(self, envelope: Envelope) -> None:
+        acknowledgement = await self._try(envelope)
         for attempt, delay in enumerate(self.pace.redelivery_delays, start=1):
-            if receipt.acked or receipt.no_retry:
+            if acknowledgement.acked or acknowledgement.no_retry:
                 return
             await asyncio.sleep(delay)
-            receipt = await self._try(replace(parcel, attempt=attempt, reason=receipt.reason))
+            acknowledgement = await self._try(
+                replace(envelope, attempt=attempt, reason=acknowledgement.reason)
+            )
 
-    async def _try(self, parcel: Parcel) -> Receipt:
+    async def _try(self, envelope: Envelope) -> Acknowledgement:
         transport = next((one for one in self.transports if one.ready()), None)
         if transport is None:
-            receipt = Receipt(acked=False, reason="connection_failed")
+            acknowledgement = Acknowledgement(acked=False, reason="connection_failed")
         else:
-            receipt = await transport.send(parcel, self.pace.ack_seconds)
-        self._note(parcel, receipt)
-        return receipt
+            acknowledgement = await transport.send(envelope, self.pace.ack_seconds)
+        self._record(envelope, acknowledgement)
+        return acknowledgement
 
-    def _note(self, parcel: Parcel, receipt: Receipt) -> None:
-        event = child(parcel.payload, "event")
-        name = text_at(event, "type") or text_at(parcel.payload, "type")
-        name = name or text_at(parcel.payload, "command")
-        self.record.append(
-            Delivery(
-                kind=parcel.kind,
+    def _record(self, envelope: Envelope, acknowledgement: Acknowledgement) -> None:
+        event = child(envelope.payload, "event")
+        name = text_at(event, "type") or text_at(envelope.payload, "type")
+        name = name or text_at(envelope.payload, "command")
+        self.attempts.append(
+            DeliveryAttempt(
+                kind=envelope.kind,
                 name=name,
-                event_id=text_at(parcel.payload, "event_id"),
-                attempt=parcel.attempt,
-                acked=receipt.acked,
-                reason=receipt.reason,
+                event_id=text_at(envelope.payload, "event_id"),
+                attempt=envelope.attempt,
+                acked=acknowledgement.acked,
+                reason=acknowledgement.reason,
             )
         )
         self.changed()

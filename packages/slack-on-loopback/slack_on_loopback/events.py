@@ -5,7 +5,7 @@ Source: https://docs.slack.dev/apis/events-api and /reference/events.
 
 from slack_on_loopback.json_values import Json, text_at, without
 from slack_on_loopback.rules import mentions
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel
 
 # What a subscription needs besides itself; message.* needs the history scope of its channel kind.
@@ -19,27 +19,27 @@ _SCOPES = {
 _NOT_IN_EVENTS = ("metadata", "pinned_to", "reply_count", "reply_users", "latest_reply", "viewer")
 
 
-def emit(desk: Desk, event: Json, channel: Channel) -> None:
+def emit(runtime: Runtime, event: Json, channel: Channel) -> None:
     """Send an event about a channel to the subscribed apps that are members of it."""
-    for app in desk.apps_where(lambda app: _wants(app, event, channel)):
-        send(desk, app, event)
+    for app in runtime.apps_where(lambda app: _wants(app, event, channel)):
+        send(runtime, app, event)
 
 
-def emit_message(desk: Desk, message: Json, channel: Channel) -> None:
+def emit_message(runtime: Runtime, message: Json, channel: Channel) -> None:
     """Send a message event, and app_mention besides when it mentions an app."""
     event = without(message, _NOT_IN_EVENTS)
     event |= {"event_ts": message["ts"], "channel_type": channel.kind()}
-    emit(desk, event, channel)
+    emit(runtime, event, channel)
     if event.get("subtype") not in {None, "file_share", "thread_broadcast"}:
         return
-    for app in desk.apps_where(lambda app: _mentioned(app, event, channel)):
+    for app in runtime.apps_where(lambda app: _mentioned(app, event, channel)):
         plain = without(event, ("subtype", "channel_type"))
-        send(desk, app, {**plain, "type": "app_mention"})
+        send(runtime, app, {**plain, "type": "app_mention"})
 
 
-def emit_change(desk: Desk, channel: Channel, message: Json, before: Json) -> None:
+def emit_change(runtime: Runtime, channel: Channel, message: Json, before: Json) -> None:
     """Send message_changed."""
-    ts = desk.world.new_ts(desk.now())
+    ts = runtime.state.new_ts(runtime.now())
     change = {
         "type": "message",
         "subtype": "message_changed",
@@ -51,12 +51,12 @@ def emit_change(desk: Desk, channel: Channel, message: Json, before: Json) -> No
         "message": without(message, _NOT_IN_EVENTS),
         "previous_message": without(before, _NOT_IN_EVENTS),
     }
-    emit(desk, change, channel)
+    emit(runtime, change, channel)
 
 
-def emit_deletion(desk: Desk, channel: Channel, before: Json) -> None:
+def emit_deletion(runtime: Runtime, channel: Channel, before: Json) -> None:
     """Send message_deleted."""
-    ts = desk.world.new_ts(desk.now())
+    ts = runtime.state.new_ts(runtime.now())
     deletion = {
         "type": "message",
         "subtype": "message_deleted",
@@ -68,16 +68,16 @@ def emit_deletion(desk: Desk, channel: Channel, before: Json) -> None:
         "deleted_ts": before["ts"],
         "previous_message": without(before, _NOT_IN_EVENTS),
     }
-    emit(desk, deletion, channel)
+    emit(runtime, deletion, channel)
 
 
-def send(desk: Desk, app: App, event: Json) -> None:
+def send(runtime: Runtime, app: App, event: Json) -> None:
     """Send an event to one app, whatever it subscribed to."""
-    payload = _envelope(desk, app, event)
-    courier = desk.lines[app.id].courier
-    courier.deliver_event(payload)
-    if desk.faults.take_double():
-        courier.deliver_event(payload)
+    payload = _envelope(runtime, app, event)
+    dispatcher = runtime.connections[app.id].dispatcher
+    dispatcher.deliver_event(payload)
+    if runtime.faults.take_double():
+        dispatcher.deliver_event(payload)
 
 
 def subscribed(app: App, event: Json, channel: Channel | None) -> bool:
@@ -103,28 +103,28 @@ def _mentioned(app: App, event: Json, channel: Channel) -> bool:
     return _wants(app, mention, channel) and not by_itself and mentions(text, app.bot_user)
 
 
-def _envelope(desk: Desk, app: App, event: Json) -> Json:
-    world = desk.world
+def _envelope(runtime: Runtime, app: App, event: Json) -> Json:
+    state = runtime.state
     return {
         "token": app.verification_token,
-        "team_id": world.team_id,
-        **({"enterprise_id": world.enterprise_id} if world.enterprise_id else {}),
-        "context_team_id": world.team_id,
-        "context_enterprise_id": world.enterprise_id or None,
+        "team_id": state.team_id,
+        **({"enterprise_id": state.enterprise_id} if state.enterprise_id else {}),
+        "context_team_id": state.team_id,
+        "context_enterprise_id": state.enterprise_id or None,
         "api_app_id": app.id,
         "event": event,
         "type": "event_callback",
-        "event_id": desk.world.new_id("Ev"),
-        "event_time": int(desk.now()),
+        "event_id": runtime.state.new_id("Ev"),
+        "event_time": int(runtime.now()),
         "authorizations": [
             {
-                "enterprise_id": world.enterprise_id or None,
-                "team_id": None if world.is_org_wide else world.team_id,
+                "enterprise_id": state.enterprise_id or None,
+                "team_id": None if state.is_org_wide else state.team_id,
                 "user_id": app.bot_user,
                 "is_bot": True,
-                "is_enterprise_install": world.is_org_wide,
+                "is_enterprise_install": state.is_org_wide,
             }
         ],
         "is_ext_shared_channel": False,
-        "event_context": desk.world.new_id("4-"),
+        "event_context": runtime.state.new_id("4-"),
     }

@@ -9,7 +9,7 @@ ANY_METHOD = "*"
 
 
 @dataclass(slots=True)
-class Fault:
+class CallFault:
     """One switch that is on.
 
     Attributes:
@@ -39,41 +39,45 @@ class Faults:
     """All switches of a workspace. The random source is seeded, so a run can be repeated."""
 
     seed: int = 0
-    active: list[Fault] = field(default_factory=list[Fault])
+    active: list[CallFault] = field(default_factory=list[CallFault])
     double_events: int = 0
     _random: random.Random = field(init=False)
 
     def __post_init__(self):
         self._random = random.Random(self.seed)  # noqa: S311 chance, not a secret
 
-    def add(self, fault: Fault) -> Fault:
+    def add(self, fault: CallFault) -> CallFault:
         """Turn a switch on."""
         self.active.append(fault)
         return fault
 
-    def drop_after(self, method: str, *, times: int | None = 1, probability: float = 1.0) -> Fault:
+    def drop_after(
+        self, method: str, *, times: int | None = 1, probability: float = 1.0
+    ) -> CallFault:
         """Do what the call asks, then close the connection without an answer."""
-        return self.add(Fault("drop_after", method, times, probability))
+        return self.add(CallFault("drop_after", method, times, probability))
 
-    def drop_before(self, method: str, *, times: int | None = 1, probability: float = 1.0) -> Fault:
+    def drop_before(
+        self, method: str, *, times: int | None = 1, probability: float = 1.0
+    ) -> CallFault:
         """Close the connection without doing anything."""
-        return self.add(Fault("drop_before", method, times, probability))
+        return self.add(CallFault("drop_before", method, times, probability))
 
     def delay(
         self, method: str, seconds: float, *, times: int | None = 1, probability: float = 1.0
-    ) -> Fault:
+    ) -> CallFault:
         """Answer so many seconds late."""
-        return self.add(Fault("delay", method, times, probability, seconds))
+        return self.add(CallFault("delay", method, times, probability, seconds))
 
     def server_error(
         self, method: str, *, status: int = 503, times: int | None = 1, probability: float = 1.0
-    ) -> Fault:
+    ) -> CallFault:
         """Answer with an HTML error page."""
-        return self.add(Fault("server_error", method, times, probability, status=status))
+        return self.add(CallFault("server_error", method, times, probability, status=status))
 
-    def rate_limit(self, method: str, *, seconds: float = 1.0, times: int | None = 1) -> Fault:
+    def rate_limit(self, method: str, *, seconds: float = 1.0, times: int | None = 1) -> CallFault:
         """Answer 429 with Retry-After."""
-        return self.add(Fault("rate_limit", method, times, seconds=seconds))
+        return self.add(CallFault("rate_limit", method, times, seconds=seconds))
 
     def double_next_events(self, times: int = 1) -> None:
         """Deliver the next events twice, with the same event_id."""
@@ -84,7 +88,7 @@ class Faults:
         self.active.clear()
         self.double_events = 0
 
-    def take(self, kind: FaultKind, method: str) -> Fault | None:
+    def take(self, kind: FaultKind, method: str) -> CallFault | None:
         """Return the switch that hits this call, counting it down."""
         for fault in self.active:
             if fault.kind == kind and fault.method in {method, ANY_METHOD} and self._hits(fault):
@@ -98,7 +102,7 @@ class Faults:
         self.double_events -= 1
         return True
 
-    def _hits(self, fault: Fault) -> bool:
+    def _hits(self, fault: CallFault) -> bool:
         if fault.spent() or self._random.random() >= fault.probability:
             return False
         if fault.times is not None:

@@ -1,4 +1,4 @@
-"""Live events for the pages that are open, and a pulse for whoever waits for a change."""
+"""Live events for the pages that are open, and a change_signal for whoever waits for a change."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -50,12 +50,12 @@ class PageFeed:
 
 
 @dataclass(slots=True)
-class Pulse:
+class ChangeSignal:
     """Wakes everybody who waits whenever something has changed."""
 
     waiting: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
 
-    def beat(self) -> None:
+    def notify(self) -> None:
         """Say that something has changed."""
         waiting, self.waiting = self.waiting, []
         for future in waiting:
@@ -65,7 +65,7 @@ class Pulse:
     async def until(self, predicate: Callable[[], object], seconds: float) -> None:
         """Wait until the predicate holds, looking again after every change.
 
-        What changes outside the workspace makes no pulse, so it also looks now and then.
+        What changes outside the workspace makes no change_signal, so it also looks now and then.
 
         Raises:
             TimeoutError: it did not hold in time.

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from slack_on_loopback.delivery import Parcel, Receipt
+from slack_on_loopback.delivery import Acknowledgement, Envelope
 from slack_on_loopback.json_values import Json, as_object, compact, parsed, text_at
 from slack_on_loopback.socket_mode import answer_body
 from slack_on_loopback.state import App
@@ -48,19 +48,19 @@ class HttpTransport:
         """Whether the app has a request URL."""
         return bool(self.app.request_url)
 
-    async def send(self, parcel: Parcel, seconds: float) -> Receipt:
-        """Post one parcel and wait for the answer."""
-        body, content_type = _encoded(parcel)
+    async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
+        """Post one envelope and wait for the answer."""
+        body, content_type = _encoded(envelope)
         headers = signed_headers(self.app.signing_secret, self.clock(), body, content_type)
-        if parcel.attempt:
-            headers["X-Slack-Retry-Num"] = str(parcel.attempt)
-            headers["X-Slack-Retry-Reason"] = parcel.reason
+        if envelope.attempt:
+            headers["X-Slack-Retry-Num"] = str(envelope.attempt)
+            headers["X-Slack-Retry-Reason"] = envelope.reason
         try:
-            return await self._post(self._url(parcel), body, headers, seconds)
+            return await self._post(self._url(envelope), body, headers, seconds)
         except TimeoutError:
-            return Receipt(acked=False, reason="http_timeout")
+            return Acknowledgement(acked=False, reason="http_timeout")
         except aiohttp.ClientError:
-            return Receipt(acked=False, reason="connection_failed")
+            return Acknowledgement(acked=False, reason="connection_failed")
 
     async def verify(self, seconds: float) -> bool:
         """Do the url_verification handshake with the request URL."""
@@ -72,10 +72,10 @@ class HttpTransport:
             }
         )
         headers = signed_headers(self.app.signing_secret, self.clock(), body, "application/json")
-        receipt = await self._post(self.app.request_url, body, headers, seconds)
+        acknowledgement = await self._post(self.app.request_url, body, headers, seconds)
         return "local-challenge" in {
-            text_at(receipt.body, "challenge"),
-            text_at(receipt.body, "text"),
+            text_at(acknowledgement.body, "challenge"),
+            text_at(acknowledgement.body, "text"),
         }
 
     async def close(self) -> None:
@@ -84,18 +84,20 @@ class HttpTransport:
             await self._session.close()
             self._session = None
 
-    def _url(self, parcel: Parcel) -> str:
-        if parcel.kind == "slash_commands":
-            command = text_at(parcel.payload, "command")
+    def _url(self, envelope: Envelope) -> str:
+        if envelope.kind == "slash_commands":
+            command = text_at(envelope.payload, "command")
             own = [text_at(c, "url") for c in self.app.commands if c.get("command") == command]
             return next(filter(None, own), self.app.request_url)
-        if text_at(parcel.payload, "type") == "block_suggestion" and self.app.options_url:
+        if text_at(envelope.payload, "type") == "block_suggestion" and self.app.options_url:
             return self.app.options_url
-        if parcel.kind == "interactive":
+        if envelope.kind == "interactive":
             return self.app.interactivity_url or self.app.request_url
         return self.app.request_url
 
-    async def _post(self, url: str, body: str, headers: dict[str, str], seconds: float) -> Receipt:
+    async def _post(
+        self, url: str, body: str, headers: dict[str, str], seconds: float
+    ) -> Acknowledgement:
         if self._session is None:
             self._session = aiohttp.ClientSession()
         timeout = aiohttp.ClientTimeout(total=seconds)
@@ -105,17 +107,17 @@ class HttpTransport:
             text = await answer.text()
             if answer.status != 200:  # noqa: PLR2004 HTTP's OK
                 no_retry = answer.headers.get("X-Slack-No-Retry") == "1"
-                return Receipt(acked=False, reason="http_error", no_retry=no_retry)
-            return Receipt(acked=True, body=_answer(text))
+                return Acknowledgement(acked=False, reason="http_error", no_retry=no_retry)
+            return Acknowledgement(acked=True, body=_answer(text))
 
 
 def _answer(text: str) -> Json:
     return as_object(parsed(text)) or answer_body(text)
 
 
-def _encoded(parcel: Parcel) -> tuple[str, str]:
-    if parcel.kind == "events_api":
-        return compact(parcel.payload), "application/json"
-    if parcel.kind == "slash_commands":
-        return urlencode({key: str(item) for key, item in parcel.payload.items()}), _FORM
-    return urlencode({"payload": compact(parcel.payload)}), _FORM
+def _encoded(envelope: Envelope) -> tuple[str, str]:
+    if envelope.kind == "events_api":
+        return compact(envelope.payload), "application/json"
+    if envelope.kind == "slash_commands":
+        return urlencode({key: str(item) for key, item in envelope.payload.items()}), _FORM
+    return urlencode({"payload": compact(envelope.payload)}), _FORM

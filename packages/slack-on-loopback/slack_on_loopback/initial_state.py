@@ -1,34 +1,34 @@
-"""A world from a configuration: people, channels and the app that the manifest describes."""
+"""The state at the start, from the configuration or a file."""
 
 import secrets
 from pathlib import Path
 
 from slack_on_loopback.config import ChannelSpec, WorkspaceConfig
 from slack_on_loopback.json_values import Json, as_list, child, objects, text_at
-from slack_on_loopback.state import App, Channel, User, World
+from slack_on_loopback.state import App, Channel, User, WorkspaceState
 
 
-def founded(config: WorkspaceConfig) -> World:
-    """Return the saved world, or a new one; the app follows the configuration in both."""
+def load_state(config: WorkspaceConfig) -> WorkspaceState:
+    """Return the saved state, or a new one; the app follows the configuration in both."""
     path = config.state_file
     if path is not None and path.exists():
-        world = World.model_validate_json(path.read_text("utf-8"))
+        state = WorkspaceState.model_validate_json(path.read_text("utf-8"))
     else:
-        world = _new_world(config)
-    _equip(next(iter(world.apps.values())), config)
-    return world
+        state = _new_state(config)
+    _apply_manifest(next(iter(state.apps.values())), config)
+    return state
 
 
-def save(world: World, path: Path) -> None:
-    """Write the world to a file, whole or not at all."""
+def save_state(state: WorkspaceState, path: Path) -> None:
+    """Write the state to a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(path.suffix + ".part")
-    draft.write_text(world.model_dump_json(), "utf-8")
+    draft.write_text(state.model_dump_json(), "utf-8")
     draft.replace(path)
 
 
-def _new_world(config: WorkspaceConfig) -> World:
-    world = World(
+def _new_state(config: WorkspaceConfig) -> WorkspaceState:
+    state = WorkspaceState(
         team_id=config.team_id,
         enterprise_id=config.enterprise_id,
         is_org_wide=config.is_org_wide,
@@ -36,22 +36,22 @@ def _new_world(config: WorkspaceConfig) -> World:
         team_domain=config.team_name.lower(),
     )
     for spec in config.users:
-        user_id = world.new_id("U")
-        world.users[user_id] = User(
+        user_id = state.new_id("U")
+        state.users[user_id] = User(
             id=user_id, name=spec.name, real_name=spec.real_name, color=spec.color
         )
-    app = _new_app(world, config)
+    app = _new_app(state, config)
     for spec in config.channels:
-        channel = _new_channel(world, spec, app, int(config.clock()))
-        world.channels[channel.id] = channel
-    return world
+        channel = _new_channel(state, spec, app, int(config.clock()))
+        state.channels[channel.id] = channel
+    return state
 
 
-def _new_channel(world: World, spec: ChannelSpec, app: App, now: int) -> Channel:
-    people = [user for user in world.users.values() if not user.is_bot]
+def _new_channel(state: WorkspaceState, spec: ChannelSpec, app: App, now: int) -> Channel:
+    people = [user for user in state.users.values() if not user.is_bot]
     members = [u.id for u in people if spec.members is None or u.name in spec.members]
     return Channel(
-        id=world.new_id("C"),
+        id=state.new_id("C"),
         name=spec.name,
         is_private=spec.private,
         topic=spec.topic,
@@ -61,31 +61,31 @@ def _new_channel(world: World, spec: ChannelSpec, app: App, now: int) -> Channel
     )
 
 
-def _new_app(world: World, config: WorkspaceConfig) -> App:
-    name = text_at(child(dict(config.manifest), "display_information"), "name") or "Moot"
+def _new_app(state: WorkspaceState, config: WorkspaceConfig) -> App:
+    name = text_at(child(dict(config.manifest), "display_information"), "name") or "App"
     bot_name = text_at(child(dict(config.manifest), "features", "bot_user"), "display_name")
     user = User(
-        id=world.new_id("U"),
+        id=state.new_id("U"),
         name=(bot_name or name).lower().replace(" ", "-"),
         real_name=bot_name or name,
         color="5b3f8c",
         is_bot=True,
     )
-    world.users[user.id] = user
+    state.users[user.id] = user
     app = App(
-        id=world.new_id("A"),
+        id=state.new_id("A"),
         name=name,
-        bot_id=world.new_id("B"),
+        bot_id=state.new_id("B"),
         bot_user=user.id,
         bot_token="xoxb-" + secrets.token_hex(20),
         app_token="xapp-1-" + secrets.token_hex(20),
         signing_secret=secrets.token_hex(16),
     )
-    world.apps[app.id] = app
+    state.apps[app.id] = app
     return app
 
 
-def _equip(app: App, config: WorkspaceConfig) -> None:
+def _apply_manifest(app: App, config: WorkspaceConfig) -> None:
     manifest: Json = dict(config.manifest)
     features, settings = child(manifest, "features"), child(manifest, "settings")
     app.bot_token = config.bot_token or app.bot_token

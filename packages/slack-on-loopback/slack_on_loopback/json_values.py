@@ -43,7 +43,7 @@ def compact(value: Any) -> str:
 
 
 def copy(value: Json) -> Json:
-    """Return a deep copy, so that nobody edits the world by accident."""
+    """Return a deep copy, so that nobody edits the state by accident."""
     return deepcopy(value)
 
 

@@ -7,7 +7,7 @@ from slack_on_loopback.blocks import interactive_elements, with_ids
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, child, copy, objects, present, text_at
 from slack_on_loopback.rules import MOST_VIEWS
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App
 from slack_on_loopback.triggers import Trigger
 
@@ -57,27 +57,27 @@ _INITIAL = {
 }
 
 
-def new_view(desk: Desk, app: App, view: Json) -> Json:
+def new_view(runtime: Runtime, app: App, view: Json) -> Json:
     """Return a view object with everything Slack adds.
 
     Raises:
         SlackRefusal: duplicate_external_id.
     """
     external = text_at(view, "external_id")
-    taken = (v for stack in desk.modals.values() for v in stack)
+    taken = (v for stack in runtime.modals.values() for v in stack)
     if external and any(text_at(one, "external_id") == external for one in taken):
         raise SlackRefusal("duplicate_external_id")
-    view_id = desk.world.new_id("V")
+    view_id = runtime.state.new_id("V")
     made: Json = {
         "id": view_id,
-        "team_id": desk.world.team_id,
+        "team_id": runtime.state.team_id,
         "app_id": app.id,
-        "app_installed_team_id": desk.world.team_id,
+        "app_installed_team_id": runtime.state.team_id,
         "bot_id": app.bot_id,
         "root_view_id": view_id,
         "previous_view_id": None,
     }
-    _fill(desk, made, view)
+    _fill(runtime, made, view)
     return made
 
 
@@ -95,71 +95,71 @@ def initial_values(blocks: list[Json]) -> Json:
     return values
 
 
-def show_first(desk: Desk, user: str, view: Json) -> None:
+def show_first(runtime: Runtime, user: str, view: Json) -> None:
     """Show a view as the only modal of a user."""
-    close_all(desk, user)
-    desk.modals[user] = [view]
-    desk.feed.tell_user(user, {"type": "view_opened", "view": copy(view)})
-    desk.changed()
+    close_all(runtime, user)
+    runtime.modals[user] = [view]
+    runtime.feed.tell_user(user, {"type": "view_opened", "view": copy(view)})
+    runtime.changed()
 
 
-def require_room(desk: Desk, trigger: Trigger) -> None:
+def require_room(runtime: Runtime, trigger: Trigger) -> None:
     """Check that one more view fits on a user's stack.
 
     Raises:
         SlackRefusal: push_limit_reached; not_found when the modal is gone.
     """
-    stack = desk.modals.get(trigger.user, [])
+    stack = runtime.modals.get(trigger.user, [])
     if trigger.view_id not in {view["id"] for view in stack}:
         raise SlackRefusal("not_found")
     if len(stack) >= MOST_VIEWS:
         raise SlackRefusal("push_limit_reached")
 
 
-def push(desk: Desk, app: App, user: str, view: Json) -> Json:
+def push(runtime: Runtime, app: App, user: str, view: Json) -> Json:
     """Put a view on top of a user's stack."""
-    stack = desk.modals[user]
-    pushed = new_view(desk, app, view)
+    stack = runtime.modals[user]
+    pushed = new_view(runtime, app, view)
     pushed["previous_view_id"] = stack[-1]["id"]
     pushed["root_view_id"] = stack[0]["id"]
     stack.append(pushed)
-    desk.feed.tell_user(user, {"type": "view_pushed", "view": copy(pushed)})
-    desk.changed()
+    runtime.feed.tell_user(user, {"type": "view_pushed", "view": copy(pushed)})
+    runtime.changed()
     return pushed
 
 
-def replace_view(desk: Desk, user: str, stored: Json, view: Json) -> Json:
+def replace_view(runtime: Runtime, user: str, stored: Json, view: Json) -> Json:
     """Change a view in place; what was typed stays where ids are the same."""
     typed = child(stored, "state", "values")
     for key in _GIVEN:
         stored.pop(key, None)
-    _fill(desk, stored, view)
+    _fill(runtime, stored, view)
     keep_typed(child(stored, "state", "values"), typed)
-    desk.feed.tell_user(user, {"type": "view_updated", "view": copy(stored)})
-    desk.changed()
+    runtime.feed.tell_user(user, {"type": "view_updated", "view": copy(stored)})
+    runtime.changed()
     return stored
 
 
-def find(desk: Desk, user: str, view_id: str) -> Json:
+def find(runtime: Runtime, user: str, view_id: str) -> Json:
     """Return an open modal or published Home of a user.
 
     Raises:
         SlackRefusal: not_found.
     """
-    homes = [home for key, home in desk.world.homes.items() if key.endswith(f":{user}")]
-    for view in [*desk.modals.get(user, []), *homes]:
+    homes = [home for key, home in runtime.state.homes.items() if key.endswith(f":{user}")]
+    for view in [*runtime.modals.get(user, []), *homes]:
         if view["id"] == view_id:
             return view
     raise SlackRefusal("not_found")
 
 
-def find_own(desk: Desk, app: App, view_id: str, external_id: str) -> tuple[str, Json]:
+def find_own(runtime: Runtime, app: App, view_id: str, external_id: str) -> tuple[str, Json]:
     """Return an open modal of an app, and whose screen it is on.
 
     Raises:
         SlackRefusal: not_found.
     """
-    for user, stack in desk.modals.items():
+    for user, stack in runtime.modals.items():
         for view in stack:
             same = view["id"] == view_id or (external_id and view.get("external_id") == external_id)
             if same and view["app_id"] == app.id:
@@ -167,16 +167,16 @@ def find_own(desk: Desk, app: App, view_id: str, external_id: str) -> tuple[str,
     raise SlackRefusal("not_found")
 
 
-def close_top(desk: Desk, user: str, view_id: str) -> list[Json]:
+def close_top(runtime: Runtime, user: str, view_id: str) -> list[Json]:
     """Close a view and those above it; return what was closed."""
-    stack = desk.modals.get(user, [])
+    stack = runtime.modals.get(user, [])
     index = next((i for i, view in enumerate(stack) if view["id"] == view_id), len(stack))
-    return _close_from(desk, user, index)
+    return _close_from(runtime, user, index)
 
 
-def close_all(desk: Desk, user: str) -> list[Json]:
+def close_all(runtime: Runtime, user: str) -> list[Json]:
     """Close a user's whole stack; return what was closed."""
-    return _close_from(desk, user, 0)
+    return _close_from(runtime, user, 0)
 
 
 def type_into(view: Json, values: Json) -> None:
@@ -234,7 +234,7 @@ def _wrong_number(element: Json, value: str) -> str:
     return ""
 
 
-def _fill(desk: Desk, made: Json, view: Json) -> None:
+def _fill(runtime: Runtime, made: Json, view: Json) -> None:
     blocks = with_ids(objects(view.get("blocks")), "v")
     made |= copy(
         {
@@ -245,7 +245,7 @@ def _fill(desk: Desk, made: Json, view: Json) -> None:
             "external_id": "",
             "clear_on_close": bool(view.get("clear_on_close")),
             "notify_on_close": bool(view.get("notify_on_close")),
-            "hash": f"{int(desk.now())}.{secrets.token_hex(4)}",
+            "hash": f"{int(runtime.now())}.{secrets.token_hex(4)}",
             "state": {"values": initial_values(blocks)},
             **present(**{key: view.get(key) for key in _GIVEN}),
         }
@@ -262,11 +262,11 @@ def keep_typed(values: Json, typed: Json) -> None:
                 entry[field] = given[field]
 
 
-def _close_from(desk: Desk, user: str, index: int) -> list[Json]:
-    stack = desk.modals.get(user, [])
+def _close_from(runtime: Runtime, user: str, index: int) -> list[Json]:
+    stack = runtime.modals.get(user, [])
     closed = as_list(stack[index:]) or []
     del stack[index:]
     for view in reversed(closed):
-        desk.feed.tell_user(user, {"type": "view_closed", "view_id": view["id"]})
-    desk.changed()
+        runtime.feed.tell_user(user, {"type": "view_closed", "view_id": view["id"]})
+    runtime.changed()
     return closed

@@ -31,7 +31,7 @@ class OAuthApp:
 
 
 @dataclass
-class Town:
+class OAuthServer:
     """Workspaces that install one app. Where people allow it, they choose the workspace."""
 
     workspaces: Sequence[Workspace]
@@ -76,7 +76,7 @@ class Town:
             return web.Response(status=400, text="invalid_client_id")
         links = [
             f'<li><a href="/oauth/v2/allow?{html.escape(_choice(request.query, number))}">'
-            f"Allow in {html.escape(found.world.team_name)}</a></li>"
+            f"Allow in {html.escape(found.state.team_name)}</a></li>"
             for number, found in enumerate(self.workspaces)
         ]
         page = f"<h1>Install the app</h1><ul>{''.join(links)}</ul>"
@@ -111,14 +111,14 @@ class Town:
 
     def _grant(self, workspace: Workspace) -> Json:
         """The answer with a token; a new one each time, where tokens are rotated."""
-        world, app = workspace.world, workspace.app
+        state, app = workspace.state, workspace.app
         rotated: Json = {}
         if self.app.token_seconds is not None:
             app.bot_token = f"xoxe.xoxb-1-{secrets.token_hex(60)}"
             refresh = f"xoxe-1-{secrets.token_hex(60)}"
             self.refresh[refresh] = workspace
             rotated = {"refresh_token": refresh, "expires_in": self.app.token_seconds}
-        enterprise = {"id": world.enterprise_id, "name": "Grid"} if world.enterprise_id else None
+        enterprise = {"id": state.enterprise_id, "name": "Grid"} if state.enterprise_id else None
         return {
             "ok": True,
             "access_token": app.bot_token,
@@ -126,10 +126,10 @@ class Town:
             "scope": ",".join(app.scopes),
             "bot_user_id": app.bot_user,
             "app_id": app.id,
-            "team": None if world.is_org_wide else {"id": world.team_id, "name": world.team_name},
+            "team": None if state.is_org_wide else {"id": state.team_id, "name": state.team_name},
             "enterprise": enterprise,
-            "is_enterprise_install": world.is_org_wide,
-            "authed_user": {"id": next(iter(world.users))},
+            "is_enterprise_install": state.is_org_wide,
+            "authed_user": {"id": next(iter(state.users))},
             **rotated,
         }
 
@@ -166,11 +166,13 @@ def _refused(code: str) -> web.Response:
 
 
 @asynccontextmanager
-async def run_town(*configs: WorkspaceConfig, app: OAuthApp | None = None) -> AsyncGenerator[Town]:
+async def run_oauth_server(
+    *configs: WorkspaceConfig, app: OAuthApp | None = None
+) -> AsyncGenerator[OAuthServer]:
     """Run workspaces behind one address for as long as the block lasts."""
     async with AsyncExitStack() as stack:
         workspaces = [await stack.enter_async_context(run_workspace(one)) for one in configs]
-        town = Town(workspaces, app or OAuthApp())
-        await town.start()
-        stack.push_async_callback(town.stop)
-        yield town
+        server = OAuthServer(workspaces, app or OAuthApp())
+        await server.start()
+        stack.push_async_callback(server.stop)
+        yield server

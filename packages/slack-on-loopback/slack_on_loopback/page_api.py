@@ -15,9 +15,9 @@ from slack_on_loopback.feed import Viewer
 from slack_on_loopback.json_values import Json, as_object, child, copy, parsed, text_at
 from slack_on_loopback.methods.files import file_object
 from slack_on_loopback.page_apps import page_apps
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
-from slack_on_loopback.surfaces import Place
+from slack_on_loopback.surfaces import SurfaceRef
 
 Work = Callable[[User, Json], Awaitable[Json]]
 
@@ -26,7 +26,7 @@ Work = Callable[[User, Json], Awaitable[Json]]
 class PageApi:
     """Answers the page; every request acts as one user."""
 
-    desk: Desk
+    runtime: Runtime
     _open: list[web.WebSocketResponse] = field(default_factory=list[web.WebSocketResponse])
 
     async def hang_up(self) -> None:
@@ -62,23 +62,23 @@ class PageApi:
             web.get("/page/ws", self.live),
         ]
 
-    async def state(self, user: User, wish: Json) -> Json:
+    async def state(self, user: User, body: Json) -> Json:
         """Everything the page needs to draw itself."""
-        del wish
-        world = self.desk.world
+        del body
+        state = self.runtime.state
         return {
-            "team": {"id": world.team_id, "name": world.team_name},
+            "team": {"id": state.team_id, "name": state.team_name},
             "me": user.id,
-            "users": [one.model_dump(exclude_none=True) for one in world.users.values()],
-            "channels": channels.page_channels(self.desk, user.id),
-            "apps": page_apps(self.desk),
+            "users": [one.model_dump(exclude_none=True) for one in state.users.values()],
+            "channels": channels.page_channels(self.runtime, user.id),
+            "apps": page_apps(self.runtime),
             "emoji": EMOJI,
-            "views": copy({"stack": self.desk.modals.get(user.id, [])})["stack"],
+            "views": copy({"stack": self.runtime.modals.get(user.id, [])})["stack"],
         }
 
-    async def channel(self, user: User, wish: Json) -> Json:
+    async def channel(self, user: User, body: Json) -> Json:
         """The messages of a channel, with those only this user sees."""
-        channel = self._visible(user, wish)
+        channel = self._visible(user, body)
         seen = [posting.shown(channel, one) for one in channel.roots()]
         seen += [copy(one) for one in self._ephemeral(user, channel) if "thread_ts" not in one]
         return {
@@ -86,114 +86,114 @@ class PageApi:
             "pins": posting.pinned(channel),
         }
 
-    async def thread(self, user: User, wish: Json) -> Json:
+    async def thread(self, user: User, body: Json) -> Json:
         """A thread, root first."""
-        channel, ts = self._visible(user, wish), text_at(wish, "ts")
+        channel, ts = self._visible(user, body), text_at(body, "ts")
         root = posting.thread_root(channel, ts)
         seen = [posting.shown(channel, one) for one in channel.thread(root["ts"])]
         seen += [copy(one) for one in self._ephemeral(user, channel) if one.get("thread_ts") == ts]
         return {"messages": sorted(seen, key=lambda one: one["ts"])}
 
-    async def say(self, user: User, wish: Json) -> Json:
+    async def say(self, user: User, body: Json) -> Json:
         """A message, or a slash command."""
-        text, thread_ts = text_at(wish, "text").strip(), text_at(wish, "thread_ts")
-        channel = people.joined(self.desk, user, text_at(wish, "channel"))
+        text, thread_ts = text_at(body, "text").strip(), text_at(body, "thread_ts")
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
         if not text:
             raise PersonRefusal("no_text", "There is nothing to send.")
         if not text.startswith("/"):
-            message = people.say(self.desk, user, channel, text, thread_ts=thread_ts)
+            message = people.say(self.runtime, user, channel, text, thread_ts=thread_ts)
             return {"message": posting.shown(channel, message)}
         if thread_ts:
             words = "Slack runs commands in channels only, not in threads."
             raise PersonRefusal("command_in_thread", words)
-        await interactions.command(self.desk, user, channel, text)
+        await interactions.command(self.runtime, user, channel, text)
         return {}
 
-    async def click(self, user: User, wish: Json) -> Json:
+    async def click(self, user: User, body: Json) -> Json:
         """A button, menu or picker."""
-        await interactions.click(self.desk, user, _place(wish), wish)
+        await interactions.click(self.runtime, user, _surface_ref(body), body)
         return {}
 
-    async def submit(self, user: User, wish: Json) -> Json:
+    async def submit(self, user: User, body: Json) -> Json:
         """A form is sent."""
-        view_id, values = text_at(wish, "view_id"), child(wish, "values")
-        return {"response": await interactions.submit(self.desk, user, view_id, values)}
+        view_id, values = text_at(body, "view_id"), child(body, "values")
+        return {"response": await interactions.submit(self.runtime, user, view_id, values)}
 
-    async def close(self, user: User, wish: Json) -> Json:
+    async def close(self, user: User, body: Json) -> Json:
         """A form is closed."""
-        await interactions.close(self.desk, user, text_at(wish, "view_id"))
+        await interactions.close(self.runtime, user, text_at(body, "view_id"))
         return {}
 
-    async def options(self, user: User, wish: Json) -> Json:
+    async def options(self, user: User, body: Json) -> Json:
         """What an external select offers."""
         return {
             "options": [],
-            **await interactions.options(self.desk, user, _place(wish), wish),
+            **await interactions.options(self.runtime, user, _surface_ref(body), body),
         }
 
-    async def shortcut(self, user: User, wish: Json) -> Json:
+    async def shortcut(self, user: User, body: Json) -> Json:
         """A shortcut, on a message or anywhere."""
         source = None
-        if text_at(wish, "message_ts"):
-            channel = self._visible(user, wish)
-            source = posting.find(channel, text_at(wish, "message_ts"))
-        await interactions.shortcut(self.desk, user, text_at(wish, "callback_id"), source)
+        if text_at(body, "message_ts"):
+            channel = self._visible(user, body)
+            source = posting.find(channel, text_at(body, "message_ts"))
+        await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), source)
         return {}
 
-    async def react(self, user: User, wish: Json) -> Json:
+    async def react(self, user: User, body: Json) -> Json:
         """Add or take back a reaction."""
-        channel = people.joined(self.desk, user, text_at(wish, "channel"))
-        work = posting.unreact if wish.get("remove") else posting.react
-        work(self.desk, channel, text_at(wish, "ts"), user=user.id, name=text_at(wish, "name"))
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        work = posting.unreact if body.get("remove") else posting.react
+        work(self.runtime, channel, text_at(body, "ts"), user=user.id, name=text_at(body, "name"))
         return {}
 
-    async def pin(self, user: User, wish: Json) -> Json:
+    async def pin(self, user: User, body: Json) -> Json:
         """Pin or unpin."""
-        channel = people.joined(self.desk, user, text_at(wish, "channel"))
-        work = posting.unpin if wish.get("remove") else posting.pin
-        work(self.desk, channel, text_at(wish, "ts"), user.id)
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        work = posting.unpin if body.get("remove") else posting.pin
+        work(self.runtime, channel, text_at(body, "ts"), user.id)
         return {}
 
-    async def delete(self, user: User, wish: Json) -> Json:
+    async def delete(self, user: User, body: Json) -> Json:
         """Delete one's own message."""
-        channel = people.joined(self.desk, user, text_at(wish, "channel"))
-        people.delete(self.desk, user, channel, text_at(wish, "ts"))
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        people.delete(self.runtime, user, channel, text_at(body, "ts"))
         return {}
 
-    async def edit(self, user: User, wish: Json) -> Json:
+    async def edit(self, user: User, body: Json) -> Json:
         """Edit one's own message."""
-        channel = people.joined(self.desk, user, text_at(wish, "channel"))
-        people.edit(self.desk, user, channel, text_at(wish, "ts"), text=text_at(wish, "text"))
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        people.edit(self.runtime, user, channel, text_at(body, "ts"), text=text_at(body, "text"))
         return {}
 
-    async def home(self, user: User, wish: Json) -> Json:
+    async def home(self, user: User, body: Json) -> Json:
         """Open an app's Home."""
-        app = self.desk.world.apps.get(text_at(wish, "app"))
+        app = self.runtime.state.apps.get(text_at(body, "app"))
         if app is None:
             raise PersonRefusal("no_app", "There is no such app.")
-        return {"view": interactions.open_home(self.desk, user, app)}
+        return {"view": interactions.open_home(self.runtime, user, app)}
 
-    async def channels(self, user: User, wish: Json) -> Json:
+    async def channels(self, user: User, body: Json) -> Json:
         """Create or change a channel."""
-        channel = people.change_channel(self.desk, user, wish)
+        channel = people.change_channel(self.runtime, user, body)
         return {"channel": channels.page_channel(channel, user.id)}
 
-    async def files(self, user: User, wish: Json) -> Json:
+    async def files(self, user: User, body: Json) -> Json:
         """Store a file that a person chose in a form."""
         try:
-            content = base64.b64decode(text_at(wish, "content"), validate=True)
+            content = base64.b64decode(text_at(body, "content"), validate=True)
         except binascii.Error as wrong:
             raise PersonRefusal("invalid_file", "The file did not arrive whole.") from wrong
-        name = text_at(wish, "name") or "file"
-        stored = people.upload(self.desk, user, name, content)
-        stored.mimetype = text_at(wish, "mimetype") or stored.mimetype
-        return {"file": file_object(self.desk, stored)}
+        name = text_at(body, "name") or "file"
+        stored = people.upload(self.runtime, user, name, content)
+        stored.mimetype = text_at(body, "mimetype") or stored.mimetype
+        return {"file": file_object(self.runtime, stored)}
 
     async def live(self, request: web.Request) -> web.WebSocketResponse:
         """Send one viewer everything that happens, until the page goes."""
         user = self._user(dict(request.query))
         ws = web.WebSocketResponse(heartbeat=30)
-        viewer = self.desk.feed.join(user.id)
+        viewer = self.runtime.feed.join(user.id)
         await ws.prepare(request)
         self._open.append(ws)
         sender = asyncio.create_task(_pump(ws, viewer))
@@ -203,41 +203,43 @@ class PageApi:
                     break
         finally:
             self._open.remove(ws)
-            self.desk.feed.leave(viewer)
+            self.runtime.feed.leave(viewer)
             sender.cancel()
         return ws
 
     def _answering(self, work: Work) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def answer(request: web.Request) -> web.Response:
             try:
-                wish = {**request.query, **request.match_info, **await _body(request)}
-                return web.json_response({"ok": True, **await work(self._user(wish), wish)})
+                body = {**request.query, **request.match_info, **await _body(request)}
+                return web.json_response({"ok": True, **await work(self._user(body), body)})
             except SlackRefusal as refused:
-                return _refused(people.spoken(refused))
+                return _refused(people.for_people(refused))
             except PersonRefusal as refused:
                 return _refused(refused)
 
         return answer
 
-    def _user(self, wish: Json) -> User:
-        wanted = text_at(wish, "user")
+    def _user(self, body: Json) -> User:
+        wanted = text_at(body, "user")
         if wanted:
-            return self.desk.world.user(wanted)
-        return next(one for one in self.desk.world.users.values() if not one.is_bot)
+            return self.runtime.state.user(wanted)
+        return next(one for one in self.runtime.state.users.values() if not one.is_bot)
 
-    def _visible(self, user: User, wish: Json) -> Channel:
-        return people.visible(self.desk, user, text_at(wish, "channel"))
+    def _visible(self, user: User, body: Json) -> Channel:
+        return people.visible(self.runtime, user, text_at(body, "channel"))
 
     def _ephemeral(self, user: User, channel: Channel) -> list[Json]:
         return [
             one
-            for one in self.desk.ephemeral
+            for one in self.runtime.ephemeral
             if one["viewer"] == user.id and one["channel"] == channel.id
         ]
 
 
-def _place(wish: Json) -> Place:
-    return Place(text_at(wish, "channel"), text_at(wish, "message_ts"), text_at(wish, "view_id"))
+def _surface_ref(body: Json) -> SurfaceRef:
+    return SurfaceRef(
+        text_at(body, "channel"), text_at(body, "message_ts"), text_at(body, "view_id")
+    )
 
 
 def _refused(refused: PersonRefusal) -> web.Response:

@@ -1,35 +1,35 @@
 """The list of apps as the page shows it, and telling the pages when it changes."""
 
 from slack_on_loopback.json_values import Json
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App
 
 
-def watch_connections(desk: Desk) -> None:
+def watch_connections(runtime: Runtime) -> None:
     """Tell the pages whenever an app connects or disconnects."""
-    for line in desk.lines.values():
-        line.sockets.changed = lambda: tell_apps(desk)
+    for connections in runtime.connections.values():
+        connections.sockets.changed = lambda: tell_apps(runtime)
 
 
-def tell_apps(desk: Desk) -> None:
+def tell_apps(runtime: Runtime) -> None:
     """Send every page the list of apps, with who is connected."""
-    apps = page_apps(desk)
-    desk.feed.tell_each(lambda _: {"type": "apps", "apps": apps})
-    desk.changed()
+    apps = page_apps(runtime)
+    runtime.feed.tell_each(lambda _: {"type": "apps", "apps": apps})
+    runtime.changed()
 
 
-def page_apps(desk: Desk) -> list[Json]:
+def page_apps(runtime: Runtime) -> list[Json]:
     """Return the apps as the page shows them."""
-    return [_page_app(desk, app) for app in desk.world.apps.values()]
+    return [_page_app(runtime, app) for app in runtime.state.apps.values()]
 
 
-def _page_app(desk: Desk, app: App) -> Json:
-    line = desk.lines[app.id]
+def _page_app(runtime: Runtime, app: App) -> Json:
+    connections = runtime.connections[app.id]
     return {
         "id": app.id,
         "name": app.name,
         "bot_user": app.bot_user,
-        "connected": not app.revoked and (line.sockets.ready() or line.http.ready()),
+        "connected": not app.revoked and (connections.sockets.ready() or connections.http.ready()),
         "commands": [
             _picked(one, ("command", "description", "usage_hint")) for one in app.commands
         ],

@@ -5,7 +5,7 @@ from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.methods.files import file_object, new_file
 from slack_on_loopback.rules import as_typed
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel, StoredFile, User
 
 WORDS = {
@@ -25,147 +25,145 @@ WORDS = {
 }
 
 
-def spoken(refused: SlackRefusal) -> PersonRefusal:
+def for_people(refused: SlackRefusal) -> PersonRefusal:
     """Return a refusal with words for people."""
     return PersonRefusal(refused.code, WORDS.get(refused.code, refused.code.replace("_", " ")))
 
 
-def visible(desk: Desk, user: User, name: str) -> Channel:
+def visible(runtime: Runtime, user: User, name: str) -> Channel:
     """Return a channel that a person may see.
 
     Raises:
         SlackRefusal: channel_not_found.
     """
-    channel = desk.world.channel(name)
+    channel = runtime.state.channel(name)
     if not channel.sees(user.id):
         raise SlackRefusal("channel_not_found")
     return channel
 
 
-def joined(desk: Desk, user: User, name: str) -> Channel:
+def joined(runtime: Runtime, user: User, name: str) -> Channel:
     """Return a channel that a person may write in.
 
     Raises:
         SlackRefusal: channel_not_found, not_in_channel, is_archived, messages_tab_read_only.
     """
-    channel = visible(desk, user, name)
+    channel = visible(runtime, user, name)
     if user.id not in channel.members:
         raise SlackRefusal("not_in_channel")
     if channel.is_archived:
         raise SlackRefusal("is_archived")
-    if channel.is_im and any(_mute(app, channel) for app in desk.world.apps.values()):
+    if channel.is_im and any(
+        _takes_no_messages(app, channel) for app in runtime.state.apps.values()
+    ):
         raise SlackRefusal("messages_tab_read_only")
     return channel
 
 
-def _mute(app: App, channel: Channel) -> bool:
+def _takes_no_messages(app: App, channel: Channel) -> bool:
     return app.bot_user in channel.members and (app.messages_read_only or not app.messages_tab)
 
 
-def say(desk: Desk, user: User, channel: Channel, text: str, *, thread_ts: str = "") -> Json:
+def say(runtime: Runtime, user: User, channel: Channel, text: str, *, thread_ts: str = "") -> Json:
     """Write a message, or a reply."""
     message: Json = {
         "user": user.id,
-        "text": as_typed(text, desk.world.names()),
-        "team": desk.world.team_id,
-        "client_msg_id": desk.world.new_id("M"),
+        "text": as_typed(text, runtime.state.names()),
+        "team": runtime.state.team_id,
+        "client_msg_id": runtime.state.new_id("M"),
     }
     if thread_ts:
         message["thread_ts"] = posting.thread_root(channel, thread_ts)["ts"]
-    return posting.place(desk, channel, message)
+    return posting.post(runtime, channel, message)
 
 
-def attach(desk: Desk, user: User, channel: Channel, files: list[StoredFile], *, text: str) -> Json:
+def attach(
+    runtime: Runtime, user: User, channel: Channel, files: list[StoredFile], *, text: str
+) -> Json:
     """Share files in a channel."""
     for stored in files:
         stored.channels.append(channel.id)
     message: Json = {
         "subtype": "file_share",
         "user": user.id,
-        "text": as_typed(text, desk.world.names()),
-        "files": [file_object(desk, stored) for stored in files],
+        "text": as_typed(text, runtime.state.names()),
+        "files": [file_object(runtime, stored) for stored in files],
         "upload": True,
     }
-    return posting.place(desk, channel, message)
+    return posting.post(runtime, channel, message)
 
 
-def upload(desk: Desk, user: User, name: str, content: bytes) -> StoredFile:
+def upload(runtime: Runtime, user: User, name: str, content: bytes) -> StoredFile:
     """Store a file of a person."""
-    stored = new_file(desk, name, user.id, len(content))
+    stored = new_file(runtime, name, user.id, len(content))
     stored.content, stored.uploaded = content, True
     return stored
 
 
-def edit(desk: Desk, user: User, channel: Channel, ts: str, *, text: str) -> Json:
+def edit(runtime: Runtime, user: User, channel: Channel, ts: str, *, text: str) -> Json:
     """Change one's own message.
 
     Raises:
         SlackRefusal: message_not_found, cant_update_message.
     """
     _own(user, channel, ts, "cant_update_message")
-    typed = as_typed(text, desk.world.names())
+    typed = as_typed(text, runtime.state.names())
 
     def change(stored: Json) -> None:
         stored["text"] = typed
-        stored["edited"] = {"user": user.id, "ts": desk.world.new_ts(desk.now())}
+        stored["edited"] = {"user": user.id, "ts": runtime.state.new_ts(runtime.now())}
 
-    return posting.change(desk, channel, ts, change)
+    return posting.change(runtime, channel, ts, change)
 
 
-def delete(desk: Desk, user: User, channel: Channel, ts: str) -> None:
+def delete(runtime: Runtime, user: User, channel: Channel, ts: str) -> None:
     """Delete one's own message.
 
     Raises:
         SlackRefusal: message_not_found, cant_delete_message.
     """
     _own(user, channel, ts, "cant_delete_message")
-    posting.delete(desk, channel, ts)
+    posting.delete(runtime, channel, ts)
 
 
-def change_channel(desk: Desk, user: User, wish: Json) -> Channel:
+def change_channel(runtime: Runtime, user: User, asked: Json) -> Channel:
     """Create, rename, archive, join … a channel, as `/page/api/channels` asks.
 
     Raises:
         SlackRefusal: what Slack would say.
         PersonRefusal: unknown_action.
     """
-    action, name = str(wish.get("action", "")), str(wish.get("name") or "")
+    action, name = str(asked.get("action", "")), str(asked.get("name") or "")
     if action == "create":
-        return channels.create(desk, name, user, private=bool(wish.get("is_private")))
-    channel = visible(desk, user, str(wish.get("channel", "")))
+        return channels.create(runtime, name, user, private=bool(asked.get("is_private")))
+    channel = visible(runtime, user, str(asked.get("channel", "")))
     if action in {"invite", "kick"}:
-        member = desk.world.user(str(wish.get("member", "")))
-        _membership(desk, channel, member, by=user, action=action)
+        member = runtime.state.user(str(asked.get("member", "")))
+        _membership(runtime, channel, member, by=user, action=action)
     elif action in {"join", "leave"}:
-        _membership(desk, channel, user, by=user, action=action)
+        _membership(runtime, channel, user, by=user, action=action)
+    elif action == "rename":
+        channels.rename(runtime, channel, name)
+    elif action == "archive":
+        channels.archive(runtime, channel, user.id)
+    elif action == "unarchive":
+        channels.unarchive(runtime, channel, user.id)
     else:
-        _manage(desk, channel, user, (action, name))
+        raise PersonRefusal("unknown_action", f"Not something to do with a channel: {action}")
     return channel
 
 
-def _membership(desk: Desk, channel: Channel, member: User, *, by: User, action: str) -> None:
+def _membership(runtime: Runtime, channel: Channel, member: User, *, by: User, action: str) -> None:
     if channel.is_archived:
         raise SlackRefusal("is_archived")
     if action == "join" and channel.is_private:
         raise SlackRefusal("channel_not_found")
     if action == "invite":
-        channels.join(desk, channel, member, inviter=by.id)
+        channels.join(runtime, channel, member, inviter=by.id)
     elif action == "join":
-        channels.join(desk, channel, member)
+        channels.join(runtime, channel, member)
     else:
-        channels.leave(desk, channel, member)
-
-
-def _manage(desk: Desk, channel: Channel, user: User, wish: tuple[str, str]) -> None:
-    action, name = wish
-    if action == "rename":
-        channels.rename(desk, channel, name)
-    elif action == "archive":
-        channels.archive(desk, channel, user.id)
-    elif action == "unarchive":
-        channels.unarchive(desk, channel, user.id)
-    else:
-        raise PersonRefusal("unknown_action", f"Not something to do with a channel: {action}")
+        channels.leave(runtime, channel, member)
 
 
 def _own(user: User, channel: Channel, ts: str, refusal: str) -> None:

@@ -8,34 +8,34 @@ from slack_on_loopback.emoji import EMOJI
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, copy, objects
 from slack_on_loopback.rules import MOST_PINS, MOST_REACTIONS
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, Pin, is_reply
 
 
-def place(desk: Desk, channel: Channel, message: Json) -> Json:
+def post(runtime: Runtime, channel: Channel, message: Json) -> Json:
     """Put a new message into a channel and tell everybody.
 
     Args:
-        desk: the workspace.
+        runtime: the workspace.
         channel: where.
         message: without ts; with thread_ts for a reply.
 
     Returns:
         The stored message.
     """
-    ts = desk.world.new_ts(desk.now())
+    ts = runtime.state.new_ts(runtime.now())
     stored = {"type": "message", **message, "ts": ts, "channel": channel.id}
     channel.messages[ts] = stored
-    desk.tell(channel, {"type": "message", "message": shown(channel, stored)})
+    runtime.tell(channel, {"type": "message", "message": shown(channel, stored)})
     if is_reply(stored):
-        _count_reply(desk, channel, stored)
-    events.emit_message(desk, stored, channel)
+        _count_reply(runtime, channel, stored)
+    events.emit_message(runtime, stored, channel)
     return stored
 
 
-def place_ephemeral(desk: Desk, channel: Channel, message: Json, viewer: str) -> Json:
+def post_ephemeral(runtime: Runtime, channel: Channel, message: Json, viewer: str) -> Json:
     """Show a message to one person."""
-    ts = desk.world.new_ts(desk.now())
+    ts = runtime.state.new_ts(runtime.now())
     stored = {
         "type": "message",
         **message,
@@ -44,9 +44,9 @@ def place_ephemeral(desk: Desk, channel: Channel, message: Json, viewer: str) ->
         "is_ephemeral": True,
         "viewer": viewer,
     }
-    desk.ephemeral.append(stored)
-    desk.feed.tell_user(viewer, {"type": "ephemeral", "message": copy(stored)})
-    desk.changed()
+    runtime.ephemeral.append(stored)
+    runtime.feed.tell_user(viewer, {"type": "ephemeral", "message": copy(stored)})
+    runtime.changed()
     return stored
 
 
@@ -83,33 +83,33 @@ def shown(channel: Channel, message: Json) -> Json:
     return seen
 
 
-def change(desk: Desk, channel: Channel, ts: str, edit: Callable[[Json], None]) -> Json:
+def change(runtime: Runtime, channel: Channel, ts: str, edit: Callable[[Json], None]) -> Json:
     """Edit a message in place, tell people, and send message_changed to apps."""
     message = channel.messages[ts]
     before = copy(message)
     edit(message)
-    _show_change(desk, channel, message)
-    events.emit_change(desk, channel, message, before)
+    _show_change(runtime, channel, message)
+    events.emit_change(runtime, channel, message, before)
     return message
 
 
-def delete(desk: Desk, channel: Channel, ts: str) -> None:
+def delete(runtime: Runtime, channel: Channel, ts: str) -> None:
     """Delete a message; a root with replies leaves a tombstone, as on Slack."""
     before = channel.messages[ts]
     if before.get("reply_count"):
         channel.messages[ts] = _tombstone(before)
-        _show_change(desk, channel, channel.messages[ts])
-        events.emit_change(desk, channel, channel.messages[ts], before)
+        _show_change(runtime, channel, channel.messages[ts])
+        events.emit_change(runtime, channel, channel.messages[ts], before)
         return
     del channel.messages[ts]
     channel.pins = [pin for pin in channel.pins if pin.ts != ts]
-    desk.tell(channel, {"type": "message_deleted", "channel": channel.id, "ts": ts})
-    events.emit_deletion(desk, channel, before)
+    runtime.tell(channel, {"type": "message_deleted", "channel": channel.id, "ts": ts})
+    events.emit_deletion(runtime, channel, before)
     if is_reply(before):
-        _count_deleted_reply(desk, channel, before["thread_ts"])
+        _count_deleted_reply(runtime, channel, before["thread_ts"])
 
 
-def react(desk: Desk, channel: Channel, ts: str, *, user: str, name: str) -> None:
+def react(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) -> None:
     """Add a reaction.
 
     Raises:
@@ -129,10 +129,10 @@ def react(desk: Desk, channel: Channel, ts: str, *, user: str, name: str) -> Non
         message.setdefault("reactions", []).append(mine)
     mine["users"].append(user)
     mine["count"] += 1
-    _show_reactions(desk, channel, message, "reaction_added", who_what=(user, name))
+    _show_reactions(runtime, channel, message, "reaction_added", who_what=(user, name))
 
 
-def unreact(desk: Desk, channel: Channel, ts: str, *, user: str, name: str) -> None:
+def unreact(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) -> None:
     """Take a reaction back.
 
     Raises:
@@ -146,10 +146,10 @@ def unreact(desk: Desk, channel: Channel, ts: str, *, user: str, name: str) -> N
     mine["count"] -= 1
     if not mine["count"]:
         message["reactions"].remove(mine)
-    _show_reactions(desk, channel, message, "reaction_removed", who_what=(user, name))
+    _show_reactions(runtime, channel, message, "reaction_removed", who_what=(user, name))
 
 
-def pin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
+def pin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
     """Pin a message.
 
     Raises:
@@ -160,12 +160,12 @@ def pin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
         raise SlackRefusal("already_pinned")
     if len(channel.pins) >= MOST_PINS:
         raise SlackRefusal("too_many_pins")
-    channel.pins.append(Pin(ts=ts, user=user, created=int(desk.now())))
+    channel.pins.append(Pin(ts=ts, user=user, created=int(runtime.now())))
     message["pinned_to"] = [channel.id]
-    _show_pins(desk, channel, message, "pin_added", user=user)
+    _show_pins(runtime, channel, message, "pin_added", user=user)
 
 
-def unpin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
+def unpin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
     """Unpin a message.
 
     Raises:
@@ -176,7 +176,7 @@ def unpin(desk: Desk, channel: Channel, ts: str, user: str) -> None:
         raise SlackRefusal("no_pin")
     channel.pins = [one for one in channel.pins if one.ts != ts]
     message.pop("pinned_to", None)
-    _show_pins(desk, channel, message, "pin_removed", user=user)
+    _show_pins(runtime, channel, message, "pin_removed", user=user)
 
 
 def pinned(channel: Channel) -> list[str]:
@@ -188,18 +188,18 @@ def _no_reaction(name: str) -> Json:
     return {"name": name, "users": [], "count": 0}
 
 
-def _count_reply(desk: Desk, channel: Channel, reply: Json) -> None:
+def _count_reply(runtime: Runtime, channel: Channel, reply: Json) -> None:
     root = channel.messages[reply["thread_ts"]]
     root["thread_ts"] = root["ts"]
     _recount(channel, root)
-    _show_change(desk, channel, root)
+    _show_change(runtime, channel, root)
 
 
-def _count_deleted_reply(desk: Desk, channel: Channel, root_ts: str) -> None:
+def _count_deleted_reply(runtime: Runtime, channel: Channel, root_ts: str) -> None:
     root = channel.messages.get(root_ts)
     if root is not None:
         _recount(channel, root)
-        _show_change(desk, channel, root)
+        _show_change(runtime, channel, root)
 
 
 def _recount(channel: Channel, root: Json) -> None:
@@ -226,12 +226,12 @@ def _tombstone(before: Json) -> Json:
     }
 
 
-def _show_change(desk: Desk, channel: Channel, message: Json) -> None:
-    desk.tell(channel, {"type": "message_changed", "message": shown(channel, message)})
+def _show_change(runtime: Runtime, channel: Channel, message: Json) -> None:
+    runtime.tell(channel, {"type": "message_changed", "message": shown(channel, message)})
 
 
 def _show_reactions(
-    desk: Desk, channel: Channel, message: Json, kind: str, *, who_what: tuple[str, str]
+    runtime: Runtime, channel: Channel, message: Json, kind: str, *, who_what: tuple[str, str]
 ) -> None:
     user, name = who_what
     if not as_list(message.get("reactions")):
@@ -242,21 +242,21 @@ def _show_reactions(
         "ts": message["ts"],
         "reactions": copy({"all": message.get("reactions") or []})["all"],
     }
-    desk.tell(channel, shown_now)
+    runtime.tell(channel, shown_now)
     item = {"type": "message", "channel": channel.id, "ts": message["ts"]}
     event = {"type": kind, "user": user, "reaction": name, "item": item}
-    event |= {"item_user": message.get("user"), "event_ts": desk.world.new_ts(desk.now())}
-    events.emit(desk, event, channel)
+    event |= {"item_user": message.get("user"), "event_ts": runtime.state.new_ts(runtime.now())}
+    events.emit(runtime, event, channel)
 
 
-def _show_pins(desk: Desk, channel: Channel, message: Json, kind: str, *, user: str) -> None:
-    desk.tell(channel, {"type": "pins", "channel": channel.id, "pins": pinned(channel)})
+def _show_pins(runtime: Runtime, channel: Channel, message: Json, kind: str, *, user: str) -> None:
+    runtime.tell(channel, {"type": "pins", "channel": channel.id, "pins": pinned(channel)})
     event = {
         "type": kind,
         "user": user,
         "channel_id": channel.id,
         "item": {"type": "message", "channel": channel.id, "message": copy(message)},
         "pin_count": len(channel.pins),
-        "event_ts": desk.world.new_ts(desk.now()),
+        "event_ts": runtime.state.new_ts(runtime.now()),
     }
-    events.emit(desk, event, channel)
+    events.emit(runtime, event, channel)

@@ -48,7 +48,7 @@ def draw(bucket: Bucket, rate: Rate, now: float) -> tuple[Bucket, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class SlackPace:
     """How fast an app may go and how long Slack waits for it; all times in seconds.
 
     Attributes:
@@ -85,5 +85,5 @@ class Pace:
         return Rate(max(1.0, per_minute), per_minute / 60.0)
 
 
-QUICK = Pace(speed=1000.0, redelivery_delays=(0.0, 0.05, 0.1), warning_seconds=0.05)
+QUICK = SlackPace(speed=1000.0, redelivery_delays=(0.0, 0.05, 0.1), warning_seconds=0.05)
 """For tests: no waiting for rates, short pauses before redelivery; Slack's 3 s stay."""

@@ -9,24 +9,24 @@ from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, copy, objects, present, text_at
 from slack_on_loopback.methods.chat import apply_changes, profile
 from slack_on_loopback.rules import check_metadata, cut_text
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.triggers import ResponseUrl
 
 
-def respond(desk: Desk, place: ResponseUrl, body: Json) -> None:
+def respond(runtime: Runtime, url: ResponseUrl, body: Json) -> None:
     """Do what an answer says: a new message, a replacement, or a deletion.
 
     Raises:
         SlackRefusal: no_text, invalid_blocks, message_not_found.
     """
     if body.get("delete_original"):
-        _delete_original(desk, place)
+        _delete_original(runtime, url)
         return
-    content = _content(desk, body)
-    if body.get("replace_original") and place.source_ts:
-        _replace_original(desk, place, content)
+    content = _content(runtime, body)
+    if body.get("replace_original") and url.source_ts:
+        _replace_original(runtime, url, content)
     else:
-        _post(desk, place, body, content)
+        _post(runtime, url, body, content)
 
 
 def has_message(body: Json) -> bool:
@@ -34,7 +34,7 @@ def has_message(body: Json) -> bool:
     return bool(body.get("text") or body.get("blocks") or body.get("attachments"))
 
 
-def _content(desk: Desk, body: Json) -> Json:
+def _content(runtime: Runtime, body: Json) -> Json:
     blocks = body.get("blocks")
     problems = block_problems(blocks, "message") if blocks else []
     if problems:
@@ -44,58 +44,60 @@ def _content(desk: Desk, body: Json) -> Json:
     metadata = check_metadata(body["metadata"]) if body.get("metadata") else None
     return present(
         text=cut_text(text_at(body, "text"))[0],
-        blocks=with_ids(objects(blocks), desk.world.new_id("b")) if blocks else None,
+        blocks=with_ids(objects(blocks), runtime.state.new_id("b")) if blocks else None,
         attachments=objects(body.get("attachments")) or None,
         metadata=metadata,
     )
 
 
-def _post(desk: Desk, place: ResponseUrl, body: Json, content: Json) -> None:
-    app = desk.world.apps[place.app_id]
-    channel = desk.world.channels[place.channel]
+def _post(runtime: Runtime, url: ResponseUrl, body: Json, content: Json) -> None:
+    app = runtime.state.apps[url.app_id]
+    channel = runtime.state.channels[url.channel]
     message: Json = {
         "user": app.bot_user,
         "bot_id": app.bot_id,
         "app_id": app.id,
-        "bot_profile": profile(desk, app),
+        "bot_profile": profile(runtime, app),
         **content,
     }
     thread_ts = text_at(body, "thread_ts")
     if thread_ts:
         message["thread_ts"] = posting.thread_root(channel, thread_ts)["ts"]
     if body.get("response_type") == "in_channel":
-        posting.place(desk, channel, message)
+        posting.post(runtime, channel, message)
     else:
-        posting.place_ephemeral(desk, channel, message, place.user)
+        posting.post_ephemeral(runtime, channel, message, url.user)
 
 
-def _replace_original(desk: Desk, place: ResponseUrl, content: Json) -> None:
+def _replace_original(runtime: Runtime, url: ResponseUrl, content: Json) -> None:
     changes: Json = {"blocks": [], **content}
-    if not place.source_ephemeral:
-        channel = desk.world.channels[place.channel]
-        source = posting.find(channel, place.source_ts)
-        posting.change(desk, channel, source["ts"], lambda stored: apply_changes(stored, changes))
+    if not url.source_ephemeral:
+        channel = runtime.state.channels[url.channel]
+        source = posting.find(channel, url.source_ts)
+        posting.change(
+            runtime, channel, source["ts"], lambda stored: apply_changes(stored, changes)
+        )
         return
-    stored = _ephemeral(desk, place)
+    stored = _ephemeral(runtime, url)
     apply_changes(stored, changes)
-    desk.feed.tell_user(place.user, {"type": "message_changed", "message": copy(stored)})
-    desk.changed()
+    runtime.feed.tell_user(url.user, {"type": "message_changed", "message": copy(stored)})
+    runtime.changed()
 
 
-def _delete_original(desk: Desk, place: ResponseUrl) -> None:
-    if not place.source_ephemeral:
-        channel = desk.world.channels[place.channel]
-        posting.delete(desk, channel, posting.find(channel, place.source_ts)["ts"])
+def _delete_original(runtime: Runtime, url: ResponseUrl) -> None:
+    if not url.source_ephemeral:
+        channel = runtime.state.channels[url.channel]
+        posting.delete(runtime, channel, posting.find(channel, url.source_ts)["ts"])
         return
-    stored = _ephemeral(desk, place)
-    desk.ephemeral.remove(stored)
-    gone = {"type": "message_deleted", "channel": place.channel, "ts": stored["ts"]}
-    desk.feed.tell_user(place.user, gone)
-    desk.changed()
+    stored = _ephemeral(runtime, url)
+    runtime.ephemeral.remove(stored)
+    gone = {"type": "message_deleted", "channel": url.channel, "ts": stored["ts"]}
+    runtime.feed.tell_user(url.user, gone)
+    runtime.changed()
 
 
-def _ephemeral(desk: Desk, place: ResponseUrl) -> Json:
-    for message in desk.ephemeral:
-        if message["ts"] == place.source_ts and message["viewer"] == place.user:
+def _ephemeral(runtime: Runtime, url: ResponseUrl) -> Json:
+    for message in runtime.ephemeral:
+        if message["ts"] == url.source_ts and message["viewer"] == url.user:
             return message
     raise SlackRefusal("message_not_found")

@@ -6,7 +6,7 @@ Sources: https://docs.slack.dev/reference/methods, /surfaces/modals and /messagi
 import re
 from typing import Any
 
-from slack_on_loopback.blocks import Surface, block_problems, too_long
+from slack_on_loopback.blocks import SurfaceKind, block_problems, too_long
 from slack_on_loopback.checks import anything, choice, flag, many, problem, shape, string
 from slack_on_loopback.elements import plain_text
 from slack_on_loopback.errors import SlackRefusal
@@ -59,7 +59,7 @@ def check_message_blocks(blocks: Any) -> list[Json]:
     return objects(items)
 
 
-def check_view(value: Any, kind: Surface) -> Json:
+def check_view(value: Any, kind: SurfaceKind) -> Json:
     """Return a modal or home view that Slack would accept.
 
     Raises:

@@ -1,53 +1,53 @@
-"""The desk: everything the parts of a workspace share while it runs."""
+"""Everything the parts of a workspace share while it runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from slack_on_loopback.call_log import CallLog
 from slack_on_loopback.config import WorkspaceConfig
-from slack_on_loopback.delivery import Courier
+from slack_on_loopback.delivery import Dispatcher
 from slack_on_loopback.errors import RateLimited
 from slack_on_loopback.faults import Faults
-from slack_on_loopback.feed import PageFeed, Pulse
+from slack_on_loopback.feed import ChangeSignal, PageFeed
 from slack_on_loopback.http_mode import HttpTransport
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import Bucket, Rate, draw, full
 from slack_on_loopback.socket_mode import SocketTransport
-from slack_on_loopback.state import App, Channel, World
+from slack_on_loopback.state import App, Channel, WorkspaceState
 from slack_on_loopback.triggers import ResponseUrls, Triggers
 
 
 @dataclass(slots=True)
-class Line:
+class AppConnections:
     """The connections to one app."""
 
     sockets: SocketTransport
     http: HttpTransport
-    courier: Courier
+    dispatcher: Dispatcher
 
 
 @dataclass(slots=True)
-class Desk:
-    """The world, and what is going on in it that is not worth saving.
+class Runtime:
+    """The state, and what is going on in it that is not worth saving.
 
     Attributes:
         base_url: where the workspace listens, without a slash at the end.
         modals: per user, the open views, the top one last.
         ephemeral: messages only one person sees (their `viewer`); gone at a restart.
         typed: what people chose in messages and views: (user, container) → block → action → value.
-        dirty: whether the world has changed since it was saved.
+        dirty: whether the state has changed since it was saved.
     """
 
     config: WorkspaceConfig
-    world: World
+    state: WorkspaceState
     faults: Faults
     base_url: str = ""
     feed: PageFeed = field(default_factory=PageFeed)
-    pulse: Pulse = field(default_factory=Pulse)
+    change_signal: ChangeSignal = field(default_factory=ChangeSignal)
     calls: CallLog = field(default_factory=CallLog)
     triggers: Triggers = field(default_factory=Triggers)
     response_urls: ResponseUrls = field(default_factory=ResponseUrls)
-    lines: dict[str, Line] = field(default_factory=dict[str, Line])
+    connections: dict[str, AppConnections] = field(default_factory=dict[str, AppConnections])
     modals: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
     ephemeral: list[Json] = field(default_factory=list[Json])
     typed: dict[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
@@ -61,7 +61,7 @@ class Desk:
     def changed(self) -> None:
         """Say that something has changed."""
         self.dirty = True
-        self.pulse.beat()
+        self.change_signal.notify()
 
     def charge(self, app_id: str, name: str, rate: Rate) -> None:
         """Take one token from an app's bucket.
@@ -82,13 +82,13 @@ class Desk:
 
     def apps_where(self, test: Callable[[App], bool]) -> list[App]:
         """Return the installed apps that pass a test."""
-        return [app for app in self.world.apps.values() if not app.revoked and test(app)]
+        return [app for app in self.state.apps.values() if not app.revoked and test(app)]
 
 
-def connect_lines(desk: Desk) -> None:
-    """Give every app its sockets, HTTP client and courier."""
-    for app in desk.world.apps.values():
-        sockets = SocketTransport(app.id, desk.changed)
-        http = HttpTransport(app, desk.now)
-        courier = Courier([sockets, http], desk.config.pace, desk.changed)
-        desk.lines[app.id] = Line(sockets, http, courier)
+def connect_apps(runtime: Runtime) -> None:
+    """Give every app its sockets, HTTP client and dispatcher."""
+    for app in runtime.state.apps.values():
+        sockets = SocketTransport(app.id, runtime.changed)
+        http = HttpTransport(app, runtime.now)
+        dispatcher = Dispatcher([sockets, http], runtime.config.pace, runtime.changed)
+        runtime.connections[app.id] = AppConnections(sockets, http, dispatcher)

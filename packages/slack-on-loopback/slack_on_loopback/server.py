@@ -11,10 +11,10 @@ from aiohttp import web
 from slack_on_loopback import posting, responses
 from slack_on_loopback.control_api import ControlApi
 from slack_on_loopback.errors import SlackRefusal
-from slack_on_loopback.initial_state import save
+from slack_on_loopback.initial_state import save_state
 from slack_on_loopback.json_values import Json, as_object, parsed
 from slack_on_loopback.page_api import PageApi
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.web_api import WebApi, hang_up
 
 PAGE = Path(__file__).parent / "page"
@@ -29,46 +29,46 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class Server:
     """One workspace, listening."""
 
-    desk: Desk
+    runtime: Runtime
     _page: PageApi = field(init=False)
     _runner: web.AppRunner | None = None
     _site: web.TCPSite | None = None
-    _keeper: asyncio.Task[None] | None = None
+    _saver: asyncio.Task[None] | None = None
 
     def __post_init__(self):
-        self._page = PageApi(self.desk)
+        self._page = PageApi(self.runtime)
 
     async def start(self) -> None:
-        """Listen, and keep the saved world up to date."""
+        """Listen, and keep the saved state up to date."""
         app = web.Application(middlewares=[same_origin], client_max_size=_MOST_UPLOAD_BYTES)
         app.router.add_routes(self._routes())
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        config = self.desk.config
+        config = self.runtime.config
         self._site = web.TCPSite(self._runner, config.host, config.port)
         await self._site.start()
         port = self._runner.addresses[0][1]
-        self.desk.base_url = f"http://{config.host}:{port}"
-        self._keeper = asyncio.create_task(self._keep())
+        self.runtime.base_url = f"http://{config.host}:{port}"
+        self._saver = asyncio.create_task(self._save_often())
 
     async def stop(self) -> None:
-        """Close every connection and save the world once more."""
-        if self._site is not None and self.desk.base_url:
+        """Close every connection and save the state once more."""
+        if self._site is not None and self.runtime.base_url:
             await self._site.stop()
         await self._page.hang_up()
-        for line in self.desk.lines.values():
-            await line.courier.close()
-            await line.sockets.close()
-            await line.http.close()
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.gather(self._keeper, return_exceptions=True)
+        for connections in self.runtime.connections.values():
+            await connections.dispatcher.close()
+            await connections.sockets.close()
+            await connections.http.close()
+        if self._saver is not None:
+            self._saver.cancel()
+            await asyncio.gather(self._saver, return_exceptions=True)
         if self._runner is not None:
             await self._runner.cleanup()
         self._save()
 
     def _routes(self) -> list[web.AbstractRouteDef]:
-        api = WebApi(self.desk)
+        api = WebApi(self.runtime)
         return [
             web.get("/api/{method}", api.handle),
             web.post("/api/{method}", api.handle),
@@ -78,42 +78,42 @@ class Server:
             web.get("/files/{file}/{name}", self._file),
             web.get("/archives/{channel}/{ts}", self._permalink),
             *self._page.routes(),
-            *ControlApi(self.desk).routes(),
+            *ControlApi(self.runtime).routes(),
             web.get("/", self._index),
             web.get("/page/{path:.+}", self._static),
         ]
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        for line in self.desk.lines.values():
-            if line.sockets.redeem(request.match_info["ticket"]):
-                return await line.sockets.serve(request)
+        for connections in self.runtime.connections.values():
+            if connections.sockets.redeem(request.match_info["ticket"]):
+                return await connections.sockets.serve(request)
         return web.Response(status=403, text="invalid_ticket")
 
     async def _response(self, request: web.Request) -> web.StreamResponse:
-        desk = self.desk
-        if desk.faults.take("drop_before", "response_url"):
+        runtime = self.runtime
+        if runtime.faults.take("drop_before", "response_url"):
             return hang_up(request)
         try:
-            place = desk.response_urls.use(request.match_info["name"], desk.now())
-            responses.respond(desk, place, _payload(await request.text()))
+            url = runtime.response_urls.use(request.match_info["name"], runtime.now())
+            responses.respond(runtime, url, _payload(await request.text()))
         except SlackRefusal as refused:
             gone = refused.code in {"invalid_url", "used_url", "expired_url"}
             return web.json_response(refused.body(), status=404 if gone else 400)
-        if desk.faults.take("drop_after", "response_url"):
+        if runtime.faults.take("drop_after", "response_url"):
             return hang_up(request)
         return web.json_response({"ok": True})
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        stored = self.desk.world.files.get(request.match_info["file"])
+        stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or stored.uploaded:
             return web.Response(status=404, text="file_not_found")
         stored.content = await _content(request)
         stored.length, stored.uploaded = len(stored.content), True
-        self.desk.changed()
+        self.runtime.changed()
         return web.Response(text=f"OK - {stored.length}")
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        stored = self.desk.world.files.get(request.match_info["file"])
+        stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or not stored.uploaded:
             return web.Response(status=404, text="file_not_found")
         return web.Response(
@@ -125,7 +125,7 @@ class Server:
     async def _permalink(self, request: web.Request) -> web.StreamResponse:
         digits = request.match_info["ts"].removeprefix("p")
         ts = f"{digits[:-6]}.{digits[-6:]}"
-        channel = self.desk.world.channels.get(request.match_info["channel"])
+        channel = self.runtime.state.channels.get(request.match_info["channel"])
         if channel is None or ts not in channel.messages:
             return web.Response(status=404, text="message_not_found")
         root = posting.find(channel, ts).get("thread_ts", "")
@@ -138,16 +138,16 @@ class Server:
     async def _static(self, request: web.Request) -> web.StreamResponse:
         return _page_file(request.match_info["path"])
 
-    async def _keep(self) -> None:
+    async def _save_often(self) -> None:
         while True:
             await asyncio.sleep(_SAVE_EVERY_SECONDS)
             self._save()
 
     def _save(self) -> None:
-        path = self.desk.config.state_file
-        if path is not None and self.desk.dirty:
-            save(self.desk.world, path)
-        self.desk.dirty = False
+        path = self.runtime.config.state_file
+        if path is not None and self.runtime.dirty:
+            save_state(self.runtime.state, path)
+        self.runtime.dirty = False
 
 
 @web.middleware

@@ -11,7 +11,7 @@ from typing import Literal
 
 from aiohttp import WSMsgType, web
 
-from slack_on_loopback.delivery import Parcel, Receipt
+from slack_on_loopback.delivery import Acknowledgement, Envelope
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_object, parsed, text_at
 
@@ -25,13 +25,13 @@ class Socket:
     """One open connection; a draining one gets nothing new."""
 
     ws: web.WebSocketResponse
-    wire: asyncio.Transport | None = None
+    transport: asyncio.Transport | None = None
     draining: bool = False
 
 
 @dataclass(slots=True)
 class SocketTransport:
-    """All of an app's sockets; each parcel goes to one of them, in turn."""
+    """All of an app's sockets; each envelope goes to one of them, in turn."""
 
     app_id: str
     changed: Callable[[], None]
@@ -81,21 +81,21 @@ class SocketTransport:
             self.changed()
         return ws
 
-    async def send(self, parcel: Parcel, seconds: float) -> Receipt:
+    async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
         """Send one envelope over one socket and wait for its acknowledgement."""
         envelope_id = secrets.token_hex(16)
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = answer
         try:
-            await self._next_socket().ws.send_json(_envelope(envelope_id, parcel))
+            await self._next_socket().ws.send_json(_envelope(envelope_id, envelope))
             body = await asyncio.wait_for(answer, seconds)
         except TimeoutError:
-            return Receipt(acked=False, reason="timeout")
+            return Acknowledgement(acked=False, reason="timeout")
         except (ConnectionError, RuntimeError):
-            return Receipt(acked=False, reason="connection_failed")
+            return Acknowledgement(acked=False, reason="connection_failed")
         finally:
             self._waiting.pop(envelope_id, None)
-        return Receipt(acked=True, body=body)
+        return Acknowledgement(acked=True, body=body)
 
     async def dismiss(self, reason: DisconnectReason) -> list[Socket]:
         """Tell every open socket to go; it gets nothing new from now on."""
@@ -119,8 +119,8 @@ class SocketTransport:
         """Cut every connection without a word, as a broken network does."""
         for socket in list(self.sockets):
             socket.draining = True
-            if socket.wire is not None:
-                socket.wire.abort()
+            if socket.transport is not None:
+                socket.transport.abort()
 
     async def _close(self, sockets: list[Socket]) -> None:
         for socket in sockets:
@@ -163,13 +163,13 @@ def answer_body(payload: object) -> Json:
     return as_object(payload) or {}
 
 
-def _envelope(envelope_id: str, parcel: Parcel) -> Json:
-    is_event = parcel.kind == "events_api"
-    retries = {"retry_attempt": parcel.attempt, "retry_reason": parcel.reason}
+def _envelope(envelope_id: str, envelope: Envelope) -> Json:
+    is_event = envelope.kind == "events_api"
+    retries = {"retry_attempt": envelope.attempt, "retry_reason": envelope.reason}
     return {
         "envelope_id": envelope_id,
-        "type": parcel.kind,
-        "payload": parcel.payload,
+        "type": envelope.kind,
+        "payload": envelope.payload,
         "accepts_response_payload": not is_event,
         **(retries if is_event else {}),
     }

@@ -131,7 +131,7 @@ class StoredFile(BaseModel):
     channels: list[str] = Field(default_factory=list[str])
 
 
-class World(BaseModel):
+class WorkspaceState(BaseModel):
     """All of it."""
 
     team_id: str = "T0RIVERSIDE"

@@ -6,14 +6,14 @@ from slack_on_loopback import modals
 from slack_on_loopback.blocks import interactive_elements
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json, child, compact, copy, objects, present, text_at
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel, User
 
 _BUTTONS = frozenset({"button", "icon_button", "workflow_button", "feedback_buttons"})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SurfaceRef:
     """A message (channel and ts) or a view, as the page names it."""
 
     channel: str = ""
@@ -22,8 +22,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A place that was found.
+class Surface:
+    """A message or view that was found.
 
     Attributes:
         source: the message or view itself.
@@ -75,32 +75,32 @@ class Spot:
         }
 
 
-def find_app(desk: Desk, app_id: str) -> App:
+def find_app(runtime: Runtime, app_id: str) -> App:
     """Return an installed app.
 
     Raises:
         PersonRefusal: no_app.
     """
-    app = desk.world.apps.get(app_id)
+    app = runtime.state.apps.get(app_id)
     if app is None or app.revoked:
         raise PersonRefusal("no_app", "The app is not installed any more.")
     return app
 
 
-def find_command(desk: Desk, word: str) -> tuple[App, Json]:
+def find_command(runtime: Runtime, word: str) -> tuple[App, Json]:
     """Return the app that has a slash command, and the command's entry in its manifest.
 
     Raises:
         PersonRefusal: unknown_command.
     """
-    for app in desk.apps_where(lambda app: "commands" in app.scopes):
+    for app in runtime.apps_where(lambda app: "commands" in app.scopes):
         for one in app.commands:
             if one.get("command") == word:
                 return app, one
     raise PersonRefusal("unknown_command", f"{word} is not a valid command.")
 
 
-def use_place(desk: Desk, user: User, where: Place) -> Spot:
+def find_surface(runtime: Runtime, user: User, where: SurfaceRef) -> Surface:
     """Find the message or view a person sees.
 
     Raises:
@@ -108,26 +108,26 @@ def use_place(desk: Desk, user: User, where: Place) -> Spot:
     """
     try:
         if where.view_id:
-            view = modals.find(desk, user.id, where.view_id)
-            return Spot(view, text_at(view, "app_id"), view_id=where.view_id)
-        return _message_spot(desk, user, where)
+            view = modals.find(runtime, user.id, where.view_id)
+            return Surface(view, text_at(view, "app_id"), view_id=where.view_id)
+        return _message_surface(runtime, user, where)
     except SlackRefusal as refused:
         raise PersonRefusal("not_found", "This is not there any more.") from refused
 
 
-def take_action(desk: Desk, spot: Spot, given: Json) -> Json:
+def take_action(runtime: Runtime, surface: Surface, given: Json) -> Json:
     """Return the entry of `actions`, and remember what was chosen.
 
     Raises:
         PersonRefusal: no_such_element, no_such_option.
     """
-    element = spot.element(text_at(given, "block_id"), text_at(given, "action_id"))
+    element = surface.element(text_at(given, "block_id"), text_at(given, "action_id"))
     kind = text_at(element, "type")
     action: Json = {
         "type": kind,
         "action_id": element["action_id"],
         "block_id": element["block_id"],
-        "action_ts": desk.world.new_ts(desk.now()),
+        "action_ts": runtime.state.new_ts(runtime.now()),
     }
     if kind in _BUTTONS:
         action |= {k: copy(element)[k] for k in ("text", "value", "style", "url") if k in element}
@@ -135,24 +135,26 @@ def take_action(desk: Desk, spot: Spot, given: Json) -> Json:
             action["value"] = text_at(given, "value")
     else:
         action |= _chosen(element, given)
-    _remember(spot, child(given, "values"), action)
+    _remember(surface, child(given, "values"), action)
     return action
 
 
-def _message_spot(desk: Desk, user: User, where: Place) -> Spot:
-    channel = desk.world.channel(where.channel)
+def _message_surface(runtime: Runtime, user: User, where: SurfaceRef) -> Surface:
+    channel = runtime.state.channel(where.channel)
     own = (
-        one for one in desk.ephemeral if one["viewer"] == user.id and one["ts"] == where.message_ts
+        one
+        for one in runtime.ephemeral
+        if one["viewer"] == user.id and one["ts"] == where.message_ts
     )
     message = next(own, None) or channel.messages.get(where.message_ts)
     if message is None or not channel.sees(user.id):
         raise SlackRefusal("message_not_found")
     key = (user.id, f"{channel.id}/{where.message_ts}")
-    values = desk.typed.setdefault(key, {"values": {}})["values"]
+    values = runtime.typed.setdefault(key, {"values": {}})["values"]
     for block_id, actions in modals.initial_values(objects(message.get("blocks"))).items():
         for action_id, entry in actions.items():
             values.setdefault(block_id, {}).setdefault(action_id, entry)
-    return Spot(message, text_at(message, "app_id"), channel=channel, values=values)
+    return Surface(message, text_at(message, "app_id"), channel=channel, values=values)
 
 
 def _all_blocks(source: Json) -> list[Json]:
@@ -178,8 +180,8 @@ def _check_options(element: Json, chosen: list[Json]) -> None:
         raise PersonRefusal("no_such_option", f"Not an option: {compact(chosen)}")
 
 
-def _remember(spot: Spot, typed: Json, action: Json) -> None:
-    values = child(spot.source, "state", "values") if spot.view_id else spot.values
+def _remember(surface: Surface, typed: Json, action: Json) -> None:
+    values = child(surface.source, "state", "values") if surface.view_id else surface.values
     modals.keep_typed(values, typed)
     entry = child(values, text_at(action, "block_id"), text_at(action, "action_id"))
     name = modals.VALUE_FIELD.get(text_at(action, "type"))

@@ -59,7 +59,7 @@ class Triggers:
 
 @dataclass(slots=True)
 class ResponseUrl:
-    """A place to answer one person's command or click.
+    """A URL to answer one person's command or click.
 
     Attributes:
         source_ts: the message clicked; empty for a command.
@@ -83,10 +83,10 @@ class ResponseUrls:
 
     issued: dict[str, ResponseUrl] = field(default_factory=dict[str, ResponseUrl])
 
-    def issue(self, place: ResponseUrl) -> str:
+    def issue(self, url: ResponseUrl) -> str:
         """Return the id of a new one."""
         name = secrets.token_urlsafe(18)
-        self.issued[name] = place
+        self.issued[name] = url
         return name
 
     def use(self, name: str, now: float) -> ResponseUrl:
@@ -95,12 +95,12 @@ class ResponseUrls:
         Raises:
             SlackRefusal: invalid_url, expired_url, used_url.
         """
-        place = self.issued.get(name)
-        if place is None:
+        url = self.issued.get(name)
+        if url is None:
             raise SlackRefusal("invalid_url")
-        if now > place.expires:
+        if now > url.expires:
             raise SlackRefusal("expired_url")
-        if place.left <= 0:
+        if url.left <= 0:
             raise SlackRefusal("used_url")
-        place.left -= 1
-        return place
+        url.left -= 1
+        return url

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from slack_on_loopback.access import need_scope
-from slack_on_loopback.api_call import Arguments, Call, Method, Methods, read_arguments
+from slack_on_loopback.api_call import ApiCall, Arguments, Method, Methods, read_arguments
 from slack_on_loopback.call_log import LoggedCall
 from slack_on_loopback.errors import RateLimited, SlackRefusal
-from slack_on_loopback.faults import Fault
+from slack_on_loopback.faults import CallFault
 from slack_on_loopback.json_values import Json, without
 from slack_on_loopback.methods import chat, conversations, files, pins_and_reactions, users, views
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App
 
 METHODS: Methods = {
@@ -30,7 +30,7 @@ _ERROR_PAGE = "<!DOCTYPE html><html><body><h1>Server Error</h1></body></html>"
 class WebApi:
     """Answers `/api/<method>`."""
 
-    desk: Desk
+    runtime: Runtime
 
     async def handle(self, request: web.Request) -> web.Response:
         """Answer one call, unless a fault hits it."""
@@ -44,7 +44,7 @@ class WebApi:
         return answer
 
     def _fault_before(self, request: web.Request, name: str) -> web.Response | None:
-        faults = self.desk.faults
+        faults = self.runtime.faults
         if faults.take("drop_before", name):
             self._log(name, {}, "drop_before")
             return hang_up(request)
@@ -55,15 +55,15 @@ class WebApi:
         limited = faults.take("rate_limit", name)
         return self._limited(name, limited) if limited is not None else None
 
-    def _limited(self, name: str, fault: Fault) -> web.Response:
+    def _limited(self, name: str, fault: CallFault) -> web.Response:
         self._log(name, {}, "ratelimited")
         return refusal(RateLimited(max(1, int(fault.seconds))))
 
     async def _fault_after(self, request: web.Request, name: str) -> None:
-        delay = self.desk.faults.take("delay", name)
+        delay = self.runtime.faults.take("delay", name)
         if delay is not None:
             await asyncio.sleep(delay.seconds)
-        if self.desk.faults.take("drop_after", name):
+        if self.runtime.faults.take("drop_after", name):
             hang_up(request)
 
     async def _answer(self, request: web.Request, name: str) -> tuple[web.Response, str]:
@@ -74,20 +74,20 @@ class WebApi:
             method = _method(name)
             app = self._caller(request, values, method)
             app_id = app.id
-            body = self._run(Call(name, Arguments(values), app), method)
+            body = self._run(ApiCall(name, Arguments(values), app), method)
         except SlackRefusal as refused:
             self._log(name, values, refused.code, app_id)
             return refusal(refused), refused.code
         self._log(name, values, "ok", app_id)
         return web.json_response(body, headers={"X-OAuth-Scopes": ",".join(app.scopes)}), "ok"
 
-    def _run(self, call: Call, method: Method) -> Json:
+    def _run(self, call: ApiCall, method: Method) -> Json:
         if method.tier is not None:
-            rate = self.desk.config.pace.tier(method.tier)
-            self.desk.charge(call.app.id, call.method, rate)
+            rate = self.runtime.config.pace.tier(method.tier)
+            self.runtime.charge(call.app.id, call.method, rate)
         if method.token == "bot":  # noqa: S105 a kind, not a secret
             need_scope(call.app, *method.scopes)
-        body: Json = {"ok": True, **method.handler(self.desk, call)}
+        body: Json = {"ok": True, **method.handler(self.runtime, call)}
         if call.warnings:
             body["warning"] = ",".join(call.warnings)
             metadata = body.setdefault("response_metadata", {})
@@ -99,15 +99,15 @@ class WebApi:
         token = header.removeprefix("Bearer ").strip() or str(values.get("token") or "")
         if not token:
             raise SlackRefusal("not_authed")
-        for app in self.desk.world.apps.values():
+        for app in self.runtime.state.apps.values():
             if token in {app.bot_token, app.app_token}:
                 return _allowed(app, token, method)
         raise SlackRefusal("invalid_auth")
 
     def _log(self, name: str, values: Json, outcome: str, app_id: str = "") -> None:
         args = without(values, ("token",))
-        self.desk.calls.add(LoggedCall(name, args, outcome, self.desk.now(), app_id))
-        self.desk.pulse.beat()
+        self.runtime.calls.add(LoggedCall(name, args, outcome, self.runtime.now(), app_id))
+        self.runtime.change_signal.notify()
 
 
 def hang_up(request: web.Request) -> web.Response:

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 from slack_sdk.models import blocks as sdk
 
-from slack_on_loopback.blocks import BLOCKS, Surface, block_problems, interactive_elements, with_ids
+from slack_on_loopback.blocks import (
+    BLOCKS,
+    SurfaceKind,
+    block_problems,
+    interactive_elements,
+    with_ids,
+)
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.rules import check_message_blocks, check_view
 from tests.bots import actions, button, modal, text_input, text_section
@@ -194,7 +200,7 @@ def test_every_block_class_of_the_sdk_is_known() -> None:
 
 
 @pytest.mark.parametrize(("surface", "most"), [("message", 50), ("modal", 100), ("home", 100)])
-def test_a_surface_holds_so_many_blocks(surface: Surface, most: int) -> None:
+def test_a_surface_holds_so_many_blocks(surface: SurfaceKind, most: int) -> None:
     assert block_problems([{"type": "divider"}] * most, surface) == []
     assert block_problems([{"type": "divider"}] * (most + 1), surface) != []
 

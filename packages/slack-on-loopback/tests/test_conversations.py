@@ -25,7 +25,7 @@ async def test_a_private_channel_without_the_bot_does_not_exist(
     assert await error_of(client.conversations_history(channel=secret)) == "channel_not_found"
     listed = await client.conversations_list(types="public_channel,private_channel")
     assert secret not in [one["id"] for one in listed["channels"]]
-    await ws.channel_action("dana", "invite", channel="security-review", member="moot")
+    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
     assert (await client.conversations_info(channel=secret))["channel"]["is_private"]
 
 
@@ -41,7 +41,7 @@ async def test_joining_works_for_public_channels(ws: Workspace, client: Client) 
 
 
 async def test_a_private_channel_cannot_be_joined(ws: Workspace, client: Client) -> None:
-    await ws.channel_action("dana", "invite", channel="security-review", member="moot")
+    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
     join = client.conversations_join(channel=ws.channel("security-review").id)
     assert await error_of(join) == "method_not_supported_for_channel_type"
 

@@ -144,19 +144,19 @@ async def test_a_read_only_messages_tab_takes_no_messages(
 async def test_a_command_escapes_mentions_only_when_asked_to(
     config: WorkspaceConfig, http: aiohttp.ClientSession
 ) -> None:
-    commands = [{"command": "/debate", "description": "d"}]
+    commands = [{"command": "/echo", "description": "d"}]
     manifest = manifest_with(slash_commands=commands)
     async with run_workspace(replace(config, manifest=manifest)) as ws:
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
         app, seen = bolt_app(ws, client), list[str]()
 
-        @app.command("/debate")
+        @app.command("/echo")
         async def start(ack: Any, command: Json) -> None:
             await ack()
             seen.append(command["text"])
 
         async with on_socket(ws, app):
-            await ws.command("dana", "general", "/debate", "ask @alex & co")
+            await ws.command("dana", "general", "/echo", "ask @alex & co")
     assert seen == ["ask @alex &amp; co"]
 
 
@@ -219,13 +219,13 @@ async def test_what_a_response_url_takes(
 ) -> None:
     app, urls = bolt_app(ws, client), list[str]()
 
-    @app.command("/debate")
+    @app.command("/echo")
     async def start(ack: Any, command: Json) -> None:
         await ack()
         urls.append(command["response_url"])
 
     async with on_socket(ws, app):
-        await ws.command("dana", "general", "/debate")
+        await ws.command("dana", "general", "/echo")
     async with http.post(urls[0], json=body) as answer:
         found = await answer.json()
     assert found.get("error") == error
@@ -237,14 +237,14 @@ async def test_a_response_can_answer_in_a_thread(
 ) -> None:
     app, urls = bolt_app(ws, client), list[str]()
 
-    @app.command("/debate")
+    @app.command("/echo")
     async def start(ack: Any, command: Json) -> None:
         await ack()
         urls.append(command["response_url"])
 
     root = (await ws.say("dana", "general", "root"))["ts"]
     async with on_socket(ws, app):
-        await ws.command("dana", "general", "/debate")
+        await ws.command("dana", "general", "/echo")
     answer = {"text": "here", "response_type": "in_channel", "thread_ts": root}
     async with http.post(urls[0], json=answer) as posted:
         assert posted.status == 200
@@ -254,13 +254,13 @@ async def test_a_response_can_answer_in_a_thread(
 async def test_a_bad_answer_to_a_command_is_told_and_logged(ws: Workspace, client: Client) -> None:
     app = bolt_app(ws, client)
 
-    @app.command("/debate")
+    @app.command("/echo")
     async def start(ack: Any) -> None:
         await ack(text="x", blocks=[{"type": "nothing"}])
 
     async with on_socket(ws, app):
         with pytest.raises(PersonRefusal, match="invalid_response"):
-            await ws.command("dana", "general", "/debate")
+            await ws.command("dana", "general", "/echo")
     assert ws.calls.of("ack:slash_commands", "invalid_blocks")
 
 
@@ -271,7 +271,7 @@ async def test_the_page_can_use_shortcuts_options_and_forms(
     offered = [{"text": {"type": "plain_text", "text": "one"}, "value": "1"}]
     block = {**text_input("e"), "element": {"type": "external_select", "action_id": "ext"}}
 
-    @app.shortcut("debate_this")
+    @app.shortcut("echo_this")
     async def use(ack: Any, shortcut: Json) -> None:
         await ack()
         view = modal(block, notify_on_close=True)
@@ -288,7 +288,7 @@ async def test_the_page_can_use_shortcuts_options_and_forms(
     said = await ws.say("alex", "general", "A or B?")
     where = {"channel": said["channel"], "message_ts": said["ts"]}
     async with on_socket(ws, app):
-        assert (await dana.post("shortcut", callback_id="debate_this", **where))["ok"]
+        assert (await dana.post("shortcut", callback_id="echo_this", **where))["ok"]
         view = ws.views("dana")[0]
         place = {"view_id": view["id"], "block_id": "e", "action_id": "ext"}
         assert (await dana.post("options", **place, value="o"))["options"] == offered
@@ -326,7 +326,7 @@ async def test_an_uninstalled_app_can_be_told_over_http(
     async with http.post(f"{ws.url}control/faults", json={"kind": "uninstall"}) as answer:
         assert (await answer.json())["ok"]
     with pytest.raises(PersonRefusal, match="unknown_command"):
-        await ws.command("dana", "general", "/debate", "x")
+        await ws.command("dana", "general", "/echo", "x")
 
 
 async def test_general_stays(ws: Workspace, http: aiohttp.ClientSession) -> None:
@@ -363,13 +363,13 @@ async def test_odd_arguments_have_errors_of_their_own(
 async def test_views_need_a_trigger_of_a_form_to_be_pushed(ws: Workspace, client: Client) -> None:
     app, triggers = bolt_app(ws, client), list[str]()
 
-    @app.command("/debate")
+    @app.command("/echo")
     async def start(ack: Any, command: Json) -> None:
         await ack()
         triggers.append(command["trigger_id"])
 
     async with on_socket(ws, app):
-        await ws.command("dana", "general", "/debate")
+        await ws.command("dana", "general", "/echo")
         push = client.views_push(trigger_id=triggers[0], view=modal())
         assert await error_of(push) == "invalid_trigger_id"
         no_view = client.api_call("views.open", json={"trigger_id": triggers[0], "view": "{"})

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.faults import Faults
-from slack_on_loopback.rates import Pace
+from slack_on_loopback.rates import SlackPace
 from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.bots import Client, error_of, refused, slack_client
 
@@ -33,7 +33,7 @@ def clock() -> StandingClock:
 @pytest.fixture
 async def slow(config: WorkspaceConfig, clock: StandingClock) -> AsyncIterator[Workspace]:
     """A workspace at Slack's real pace, on a clock that stands still."""
-    async with run_workspace(replace(config, pace=Pace(), clock=clock)) as workspace:
+    async with run_workspace(replace(config, pace=SlackPace(), clock=clock)) as workspace:
         yield workspace
 
 
@@ -171,7 +171,7 @@ async def test_the_switchboard_refuses_what_it_does_not_know(
         assert (await answer.json())["error"] == error
 
 
-async def test_mishaps_are_on_http_too(
+async def test_faults_that_happen_at_once_are_on_http_too(
     ws: Workspace, client: Client, http: aiohttp.ClientSession
 ) -> None:
     async def do(**body: object) -> None:

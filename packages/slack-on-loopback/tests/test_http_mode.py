@@ -29,7 +29,7 @@ async def test_a_wrong_secret_is_refused_by_the_app(ws: Workspace, client: Clien
     async with on_http(ws, app) as url:
         assert not await ws.use_http(url)
         with pytest.raises(PersonRefusal):
-            await ws.command("dana", "general", "/debate", "x")
+            await ws.command("dana", "general", "/echo", "x")
 
 
 async def test_events_commands_clicks_and_forms_work_over_http(
@@ -38,7 +38,7 @@ async def test_events_commands_clicks_and_forms_work_over_http(
     app = bolt_app(ws, client)
     seen: list[Any] = []
 
-    @app.command("/debate")
+    @app.command("/echo")
     async def start(ack: Any, command: Json) -> None:
         seen.append(command["text"])
         await ack(text="on it")
@@ -59,7 +59,7 @@ async def test_events_commands_clicks_and_forms_work_over_http(
 
     async with on_http(ws, app) as url:
         await ws.use_http(url)
-        await ws.command("dana", "general", "/debate", "A & B?")
+        await ws.command("dana", "general", "/echo", "A & B?")
         answer = await client.chat_postMessage(
             channel=ws.channel("general").id, text="x", blocks=[actions(button())]
         )
@@ -140,5 +140,5 @@ async def test_an_app_that_is_down_is_no_answer(http: aiohttp.ClientSession) -> 
     async with run_workspace(config) as ws:
         ws.app.request_url = "http://127.0.0.1:9/"
         with pytest.raises(PersonRefusal) as refused:
-            await ws.command("dana", "general", "/debate", "x")
+            await ws.command("dana", "general", "/echo", "x")
     assert refused.value.code == "command_failed"

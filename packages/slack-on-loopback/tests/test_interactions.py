@@ -42,12 +42,12 @@ class Recorder:
         self.acks: dict[str, Json] = {}
         self.silent = False
         for kind, register in {
-            "command": app.command("/debate"),
+            "command": app.command("/echo"),
             "action": app.action(re.compile(".*")),
             "submission": app.view("form"),
             "closed": app.view_closed("form"),
             "shortcut": app.shortcut("anywhere"),
-            "message_action": app.shortcut("debate_this"),
+            "message_action": app.shortcut("echo_this"),
             "options": app.options("ext"),
         }.items():
             register(self._keeping(kind))
@@ -87,7 +87,7 @@ async def posted(ws: Workspace, client: Client, *blocks: Json) -> str:
 
 
 async def opened(ws: Workspace, client: Client, bot: Recorder, view: Json) -> str:
-    await ws.command("dana", "general", "/debate")
+    await ws.command("dana", "general", "/echo")
     await client.views_open(trigger_id=bot.last["trigger_id"], view=view)
     return ws.views("dana")[-1]["id"]
 
@@ -96,9 +96,9 @@ async def opened(ws: Workspace, client: Client, bot: Recorder, view: Json) -> st
 
 
 async def test_a_command_brings_all_its_fields(ws: Workspace, bot: Recorder) -> None:
-    await ws.command("dana", "general", "/debate", "ask @alex: A & B?")
+    await ws.command("dana", "general", "/echo", "ask @alex: A & B?")
     found = bot.last
-    assert found["command"] == "/debate"
+    assert found["command"] == "/echo"
     assert found["text"] == f"ask <@{ws.user('alex').id}>: A &amp; B?"
     assert (found["user_name"], found["channel_name"]) == ("dana", "general")
     assert found["trigger_id"]
@@ -106,7 +106,7 @@ async def test_a_command_brings_all_its_fields(ws: Workspace, bot: Recorder) -> 
 
 
 async def test_a_private_channel_is_named_as_slack_does(ws: Workspace, bot: Recorder) -> None:
-    await ws.command("dana", "security-review", "/debate", "x")
+    await ws.command("dana", "security-review", "/echo", "x")
     assert bot.last["channel_name"] == "privategroup"
 
 
@@ -115,7 +115,7 @@ async def test_the_acknowledgement_can_be_a_message(
     ws: Workspace, bot: Recorder, kind: str, *, seen_by_all: bool
 ) -> None:
     bot.acks["command"] = {"text": "on it", "response_type": kind}
-    await ws.command("dana", "general", "/debate", "x")
+    await ws.command("dana", "general", "/echo", "x")
     found = ws.messages("general") if seen_by_all else ws.ephemeral("dana", "general")
     assert [one["text"] for one in found] == ["on it"]
 
@@ -131,15 +131,15 @@ async def test_a_command_that_is_not_acknowledged_has_failed(
 ) -> None:
     bot.silent = True
     with pytest.raises(PersonRefusal) as refused:
-        await ws.command("dana", "general", "/debate", "x")
-    assert refused.value.words == "/debate failed: the app did not answer within 3 seconds"
+        await ws.command("dana", "general", "/echo", "x")
+    assert refused.value.words == "/echo failed: the app did not answer within 3 seconds"
     assert [one.attempt for one in ws.deliveries] == [0]
 
 
 async def test_without_an_app_a_command_has_failed(ws: Workspace) -> None:
     with pytest.raises(PersonRefusal) as refused:
-        await ws.command("dana", "general", "/debate", "x")
-    assert refused.value.words == "/debate failed: the app is not connected"
+        await ws.command("dana", "general", "/echo", "x")
+    assert refused.value.words == "/echo failed: the app is not connected"
 
 
 # Clicks
@@ -195,7 +195,7 @@ async def test_only_what_is_there_can_be_clicked(
 async def test_who_may_not_see_a_channel_may_not_click_there(
     ws: Workspace, client: Client, bot: Recorder
 ) -> None:
-    await ws.channel_action("dana", "invite", channel="security-review", member="moot")
+    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
     channel = ws.channel("security-review").id
     answer = await client.chat_postMessage(channel=channel, text="x", blocks=[actions(button())])
     with pytest.raises(PersonRefusal, match="not_found"):
@@ -208,7 +208,7 @@ async def test_who_may_not_see_a_channel_may_not_click_there(
 async def test_a_response_url_answers_five_times(
     ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
 ) -> None:
-    await ws.command("dana", "general", "/debate", "x")
+    await ws.command("dana", "general", "/echo", "x")
     webhook = AsyncWebhookClient(bot.last["response_url"], session=http)
     for n in range(5):
         assert (await webhook.send(text=str(n))).status_code == 200
@@ -219,17 +219,17 @@ async def test_a_response_url_answers_five_times(
 async def test_a_response_url_dies_after_half_an_hour(
     ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
 ) -> None:
-    await ws.command("dana", "general", "/debate", "x")
+    await ws.command("dana", "general", "/echo", "x")
     name = bot.last["response_url"].rsplit("/", 1)[1]
     with pytest.raises(SlackRefusal, match="expired_url"):
-        ws.desk.response_urls.use(name, ws.desk.now() + 1801)
+        ws.runtime.response_urls.use(name, ws.runtime.now() + 1801)
 
 
 async def test_a_click_can_replace_or_delete_an_ephemeral_message(
     ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
 ) -> None:
     bot.acks["command"] = {"text": "sure?", "blocks": [actions(button())]}
-    await ws.command("dana", "general", "/debate", "x")
+    await ws.command("dana", "general", "/echo", "x")
     ts = ws.ephemeral("dana")[0]["ts"]
     await ws.click("dana", "general", ts, "go")
     assert bot.last["container"]["is_ephemeral"]
@@ -256,7 +256,7 @@ async def test_a_click_can_replace_a_message(
 
 
 async def test_a_trigger_works_once(ws: Workspace, client: Client, bot: Recorder) -> None:
-    await ws.command("dana", "general", "/debate")
+    await ws.command("dana", "general", "/echo")
     trigger = bot.last["trigger_id"]
     await client.views_open(trigger_id=trigger, view=modal())
     again = client.views_open(trigger_id=trigger, view=modal())
@@ -268,17 +268,17 @@ async def test_a_trigger_works_once(ws: Workspace, client: Client, bot: Recorder
 async def test_a_trigger_lives_three_seconds(
     config: WorkspaceConfig, ws: Workspace, client: Client, bot: Recorder
 ) -> None:
-    await ws.command("dana", "general", "/debate")
+    await ws.command("dana", "general", "/echo")
     trigger = bot.last["trigger_id"]
     assert config.pace.trigger_seconds == 3.0
     with pytest.raises(SlackRefusal, match="expired_trigger_id"):
-        ws.desk.triggers.exchange(trigger, ws.app.id, ws.desk.now() + 3.01)
+        ws.runtime.triggers.exchange(trigger, ws.app.id, ws.runtime.now() + 3.01)
 
 
 async def test_a_refused_view_does_not_use_the_trigger_up(
     ws: Workspace, client: Client, bot: Recorder
 ) -> None:
-    await ws.command("dana", "general", "/debate")
+    await ws.command("dana", "general", "/echo")
     trigger = bot.last["trigger_id"]
     bad = client.views_open(trigger_id=trigger, view=modal(private_metadata="x" * 3001))
     assert await error_of(bad) == "invalid_arguments"
@@ -451,7 +451,7 @@ async def test_an_external_menu_asks_the_app(ws: Workspace, client: Client, bot:
 
 async def test_an_external_id_is_unique(ws: Workspace, client: Client, bot: Recorder) -> None:
     await opened(ws, client, bot, modal(external_id="one"))
-    await ws.command("alex", "general", "/debate")
+    await ws.command("alex", "general", "/echo")
     twice = client.views_open(trigger_id=bot.last["trigger_id"], view=modal(external_id="one"))
     assert await error_of(twice) == "duplicate_external_id"
     await client.views_update(external_id="one", view=modal(private_metadata="found"))
@@ -465,7 +465,7 @@ async def test_shortcuts_bring_a_trigger_and_their_message(ws: Workspace, bot: R
     await ws.shortcut("dana", "anywhere")
     assert (bot.last["type"], bool(bot.last["trigger_id"])) == ("shortcut", True)
     said = await ws.say("alex", "general", "A or B?")
-    await ws.shortcut("dana", "debate_this", "general", said["ts"])
+    await ws.shortcut("dana", "echo_this", "general", said["ts"])
     found = bot.last
     assert (found["type"], found["message"]["text"]) == ("message_action", "A or B?")
     assert found["channel"]["id"] == said["channel"]

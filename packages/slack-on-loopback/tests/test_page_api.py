@@ -46,7 +46,7 @@ class Live:
 
 async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
     socket = await http.ws_connect(f"{ws.url}page/ws", params={"user": ws.user(user).id})
-    await ws.wait_for(lambda: any(v.user == ws.user(user).id for v in ws.desk.feed.viewers))
+    await ws.wait_for(lambda: any(v.user == ws.user(user).id for v in ws.runtime.feed.viewers))
     return Live(socket)
 
 
@@ -57,9 +57,9 @@ async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:
     names = {one["name"] for one in state["channels"]}
     assert names == {"general", "architecture", "random", "security-review"}
     app = state["apps"][0]
-    assert (app["name"], app["connected"], app["has_home"]) == ("Moot", False, True)
-    assert app["commands"][0]["command"] == "/debate"
-    assert app["shortcuts"][0]["callback_id"] == "debate_this"
+    assert (app["name"], app["connected"], app["has_home"]) == ("Echo", False, True)
+    assert app["commands"][0]["command"] == "/echo"
+    assert app["shortcuts"][0]["callback_id"] == "echo_this"
 
 
 async def test_a_viewer_does_not_see_private_channels_of_others(alex: Page, ws: Workspace) -> None:
@@ -117,7 +117,7 @@ async def test_a_broadcast_brings_its_root(ws: Workspace, client: Client, dana: 
 async def test_a_command_in_a_thread_is_refused(dana: Page, ws: Workspace) -> None:
     channel = ws.channel("general").id
     root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
-    refused = await dana.post("say", channel=channel, text="/debate x", thread_ts=root)
+    refused = await dana.post("say", channel=channel, text="/echo x", thread_ts=root)
     assert refused == {
         "ok": False,
         "error": "command_in_thread",
@@ -129,10 +129,10 @@ async def test_a_failed_command_is_told_on_the_page(
     dana: Page, ws: Workspace, http: aiohttp.ClientSession
 ) -> None:
     page = await live(ws, http, "dana")
-    answer = await dana.post("say", channel=ws.channel("general").id, text="/debate x")
+    answer = await dana.post("say", channel=ws.channel("general").id, text="/echo x")
     assert answer["error"] == "command_failed"
     told = await page.next("command_failed")
-    assert told["text"] == "/debate failed: the app is not connected"
+    assert told["text"] == "/echo failed: the app is not connected"
 
 
 async def test_a_form_opens_closes_and_comes_back_after_a_reload(
@@ -140,7 +140,7 @@ async def test_a_form_opens_closes_and_comes_back_after_a_reload(
 ) -> None:
     app = bolt_app(ws, client)
 
-    @app.command("/debate")
+    @app.command("/echo")
     async def start(ack: Any, command: Json) -> None:
         await ack()
         await client.views_open(trigger_id=command["trigger_id"], view=modal())
@@ -152,7 +152,7 @@ async def test_a_form_opens_closes_and_comes_back_after_a_reload(
     page = await live(ws, http, "dana")
     async with on_socket(ws, app):
         assert (await page.next("apps"))["apps"][0]["connected"]
-        await dana.post("say", channel=ws.channel("general").id, text="/debate")
+        await dana.post("say", channel=ws.channel("general").id, text="/echo")
         view = (await page.next("view_opened"))["view"]
         assert [one["id"] for one in (await dana.get("state"))["views"]] == [view["id"]]
         values = {"q": {"text": {"type": "plain_text_input", "value": "x"}}}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_on_loopback.errors import SlackRefusal
-from slack_on_loopback.rates import Pace, Rate, draw, full
+from slack_on_loopback.rates import Rate, SlackPace, draw, full
 from slack_on_loopback.rules import as_typed, check_channel_name, check_metadata, cut_text, mentions
 
 METADATA = {"event_type": "post", "event_payload": {"key": "a", "n": 1, "list": [{"x": "y"}]}}
@@ -64,7 +64,7 @@ def test_typed_text_never_brings_a_bare_bracket_along(typed: str) -> None:
     assert "<" not in as_typed(typed.replace("<@", "").replace("<#", ""), {})
 
 
-@pytest.mark.parametrize("text", ["hi <@U1>", "<@U1|moot>: go"])
+@pytest.mark.parametrize("text", ["hi <@U1>", "<@U1|echo>: go"])
 def test_a_mention_is_found(text: str) -> None:
     assert mentions(text, "U1")
     assert not mentions(text, "U11")
@@ -111,5 +111,5 @@ def test_no_more_calls_pass_than_burst_and_time_allow(gaps: list[float]) -> None
 
 
 def test_slacks_tiers_are_per_minute() -> None:
-    assert Pace().tier(3) == Rate(50, 50 / 60)
-    assert Pace().posting() == Rate(4, 1.0)
+    assert SlackPace().tier(3) == Rate(50, 50 / 60)
+    assert SlackPace().posting() == Rate(4, 1.0)

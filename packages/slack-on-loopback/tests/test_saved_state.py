@@ -5,7 +5,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-import yaml
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.workspace import Workspace, run_workspace
@@ -44,7 +43,7 @@ async def test_everything_that_matters_survives(
 async def test_it_is_saved_while_it_runs(saved: WorkspaceConfig) -> None:
     async with run_workspace(saved) as ws:
         await ws.say("dana", "general", "not lost")
-        await ws.wait_for(lambda: not ws.desk.dirty)
+        await ws.wait_for(lambda: not ws.runtime.dirty)
         crashed = Workspace(saved)
         assert [one["text"] for one in crashed.messages("general")] == ["not lost"]
 
@@ -76,11 +75,21 @@ async def test_a_wait_that_is_in_vain_ends(config: WorkspaceConfig) -> None:
             await ws.wait_for(lambda: False, 0.05)
 
 
-async def test_the_projects_own_manifest_makes_the_app(config: WorkspaceConfig) -> None:
-    manifest = yaml.safe_load((Path(__file__).parents[3] / "manifest.yaml").read_text("utf-8"))
+async def test_a_manifest_makes_the_app(config: WorkspaceConfig) -> None:
+    manifest = {
+        "display_information": {"name": "Lunch"},
+        "features": {
+            "app_home": {"home_tab_enabled": True},
+            "bot_user": {"display_name": "Lunch Bot"},
+            "slash_commands": [{"command": "/lunch", "description": "What is for lunch"}],
+        },
+        "oauth_config": {"scopes": {"bot": ["chat:write", "commands"]}},
+        "settings": {"socket_mode_enabled": True},
+    }
     async with run_workspace(replace(config, manifest=manifest)) as ws:
-        assert ws.app.name == manifest["display_information"]["name"]
-        assert ws.app.scopes == manifest["oauth_config"]["scopes"]["bot"]
-        assert [one["command"] for one in ws.app.commands] == ["/debate"]
+        assert ws.app.name == "Lunch"
+        assert ws.user("lunch-bot").is_bot
+        assert ws.app.scopes == ["chat:write", "commands"]
+        assert [one["command"] for one in ws.app.commands] == ["/lunch"]
         assert ws.app.has_home
         assert ws.app.request_url == ""

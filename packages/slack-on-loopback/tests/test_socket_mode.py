@@ -38,7 +38,7 @@ async def test_a_mention_is_delivered_twice_as_message_and_as_mention(
 ) -> None:
     listener = listening(app)
     async with on_socket(ws, app):
-        await ws.say("dana", "general", "@moot which database?")
+        await ws.say("dana", "general", "@echo which database?")
         await ws.wait_for(lambda: len(listener.heard) == 2)
     assert sorted(listener.kinds()) == ["app_mention", "message"]
     assert {one["text"] for one in listener.heard} == {f"<@{ws.app.bot_user}> which database?"}
@@ -48,7 +48,7 @@ async def test_a_mention_is_delivered_twice_as_message_and_as_mention(
 async def test_events_come_only_from_channels_the_bot_is_in(ws: Workspace, app: AsyncApp) -> None:
     listener = listening(app)
     async with on_socket(ws, app):
-        await ws.say("dana", "random", "@moot not here")
+        await ws.say("dana", "random", "@echo not here")
         await ws.say("dana", "security-review", "nor here")
         await ws.say("dana", "general", "here")
         await ws.wait_for(lambda: listener.heard)
@@ -66,7 +66,7 @@ async def test_an_app_hears_only_what_it_subscribed_to(
         listener = listening(app)
         async with on_socket(ws, app):
             await ws.say("dana", "general", "just talk")
-            await ws.say("dana", "general", "@moot go")
+            await ws.say("dana", "general", "@echo go")
             await ws.wait_for(lambda: listener.heard)
     assert listener.kinds() == ["app_mention"]
 

@@ -72,7 +72,7 @@ async def test_the_scope_of_a_private_channel_is_its_own(
 ) -> None:
     async with run_workspace(replace(config, manifest=manifest_without("groups:history"))) as ws:
         channel = await ws.channel_action(
-            "dana", "invite", channel="security-review", member="moot"
+            "dana", "invite", channel="security-review", member="echo"
         )
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
         answer = await refused(client.conversations_history(channel=channel.id))
@@ -175,7 +175,7 @@ async def test_who_is_who(ws: Workspace, client: Client) -> None:
     assert (await client.users_info(user=dana.id))["user"]["real_name"] == "Dana"
     assert await error_of(client.users_info(user="U404")) == "user_not_found"
     names = [user["name"] for user in (await client.users_list())["members"]]
-    assert {"dana", "alex", "sam", "priya", "moot"} <= set(names)
+    assert {"dana", "alex", "sam", "priya", "echo"} <= set(names)
     assert (await client.team_info())["team"]["name"] == "Riverside"
     assert (await client.bots_info(bot=ws.app.bot_id))["bot"]["app_id"] == ws.app.id
     assert await error_of(client.bots_info(bot="B404")) == "bot_not_found"

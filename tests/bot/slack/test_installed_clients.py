@@ -16,7 +16,7 @@ from bot.store.organisations import Organisations
 from bot.store.tables import prepare
 from bot.testing import quick_workspace
 from core.store.database import Database
-from slack_on_loopback.workspace import run_workspace
+from slack_on_loopback import run_workspace
 from tests.bot.slack.test_token_tables import HURRIED, KEY, a_bot, open_tables, tokens_of
 
 

@@ -22,7 +22,7 @@ from bot.store.tables import prepare
 from bot.testing import key_of, quick_workspace
 from core.clock import SystemClock
 from core.store.database import Database
-from slack_on_loopback.workspace import Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 
 
 class Office:

@@ -4,43 +4,43 @@ Source: https://docs.slack.dev/reference/methods/chat.postMessage
 """
 
 from slack_on_loopback import access, channels, posting, rules
-from slack_on_loopback.api_call import Call, Method, Methods
+from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.blocks import with_ids
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, copy, objects, present, without
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel, is_reply
 
 _CUSTOM = ("username", "icon_emoji", "icon_url")
 
 
-def post_message(desk: Desk, call: Call) -> Json:
+def post_message(runtime: Runtime, call: ApiCall) -> Json:
     """chat.postMessage."""
-    channel = _target(desk, call)
-    message = draft(desk, call)
+    channel = _target(runtime, call)
+    message = draft(runtime, call)
     _fit_thread(channel, call, message)
-    desk.charge(call.app.id, f"post:{channel.id}", desk.config.pace.posting())
-    stored = posting.place(desk, channel, {**author(desk, call), **message})
+    runtime.charge(call.app.id, f"post:{channel.id}", runtime.config.pace.posting())
+    stored = posting.post(runtime, channel, {**author(runtime, call), **message})
     seen = without(stored, ("channel",))
     return {"channel": channel.id, "ts": stored["ts"], "message": seen}
 
 
-def post_ephemeral(desk: Desk, call: Call) -> Json:
+def post_ephemeral(runtime: Runtime, call: ApiCall) -> Json:
     """chat.postEphemeral."""
-    channel = access.postable_channel(desk, call.app, call.args.required("channel"))
-    viewer = access.known_user(desk, call.args.required("user"))
+    channel = access.postable_channel(runtime, call.app, call.args.required("channel"))
+    viewer = access.known_user(runtime, call.args.required("user"))
     if viewer.id not in channel.members:
         raise SlackRefusal("user_not_in_channel")
-    message = {**author(desk, call), **draft(desk, call)}
+    message = {**author(runtime, call), **draft(runtime, call)}
     if call.args.has("thread_ts"):
         message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
-    stored = posting.place_ephemeral(desk, channel, message, viewer.id)
+    stored = posting.post_ephemeral(runtime, channel, message, viewer.id)
     return {"message_ts": stored["ts"]}
 
 
-def update(desk: Desk, call: Call) -> Json:
+def update(runtime: Runtime, call: ApiCall) -> Json:
     """chat.update."""
-    channel, message = _own(desk, call, "cant_update_message")
+    channel, message = _own(runtime, call, "cant_update_message")
     access.require_open(channel)
     changes = _changes(call)
     _check_rich_text(message, changes)
@@ -48,32 +48,35 @@ def update(desk: Desk, call: Call) -> Json:
     def edit(stored: Json) -> None:
         apply_changes(stored, changes)
         if "blocks" not in stored:
-            stored["edited"] = {"user": call.app.bot_user, "ts": desk.world.new_ts(desk.now())}
+            stored["edited"] = {
+                "user": call.app.bot_user,
+                "ts": runtime.state.new_ts(runtime.now()),
+            }
 
-    stored = posting.change(desk, channel, message["ts"], edit)
+    stored = posting.change(runtime, channel, message["ts"], edit)
     text = stored.get("text", "")
     seen = without(stored, ("channel",))
     return {"channel": channel.id, "ts": stored["ts"], "text": text, "message": seen}
 
 
-def delete(desk: Desk, call: Call) -> Json:
+def delete(runtime: Runtime, call: ApiCall) -> Json:
     """chat.delete."""
-    channel, message = _own(desk, call, "cant_delete_message")
-    posting.delete(desk, channel, message["ts"])
+    channel, message = _own(runtime, call, "cant_delete_message")
+    posting.delete(runtime, channel, message["ts"])
     return {"channel": channel.id, "ts": message["ts"]}
 
 
-def permalink(desk: Desk, call: Call) -> Json:
+def permalink(runtime: Runtime, call: ApiCall) -> Json:
     """chat.getPermalink; the link opens this workspace's page."""
-    channel = access.visible_channel(desk, call.app, call.args.required("channel"))
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     message = posting.find(channel, call.args.required("message_ts"))
-    link = f"{desk.base_url}/archives/{channel.id}/p{message['ts'].replace('.', '')}"
+    link = f"{runtime.base_url}/archives/{channel.id}/p{message['ts'].replace('.', '')}"
     if is_reply(message):
         link += f"?thread_ts={message['thread_ts']}&cid={channel.id}"
     return {"channel": channel.id, "permalink": link}
 
 
-def draft(desk: Desk, call: Call) -> Json:
+def draft(runtime: Runtime, call: ApiCall) -> Json:
     """Return the content of a new message: text, blocks, attachments, metadata.
 
     Raises:
@@ -90,19 +93,19 @@ def draft(desk: Desk, call: Call) -> Json:
     if not (text.strip() or blocks or attachments):
         raise SlackRefusal("no_text")
     metadata = rules.check_metadata(args.structure("metadata")) if args.has("metadata") else None
-    named = with_ids(blocks, desk.world.new_id("b")) if blocks else None
+    named = with_ids(blocks, runtime.state.new_id("b")) if blocks else None
     return present(text=text, blocks=named, attachments=attachments or None, metadata=metadata)
 
 
-def author(desk: Desk, call: Call) -> Json:
+def author(runtime: Runtime, call: ApiCall) -> Json:
     """Return who a message of an app is by; a custom name or icon needs chat:write.customize."""
     app, args = call.app, call.args
-    base = {"bot_id": app.bot_id, "app_id": app.id, "team": desk.world.team_id}
+    base = {"bot_id": app.bot_id, "app_id": app.id, "team": runtime.state.team_id}
     if not any(args.text(name) for name in _CUSTOM):
-        return {**base, "user": app.bot_user, "bot_profile": profile(desk, app)}
+        return {**base, "user": app.bot_user, "bot_profile": profile(runtime, app)}
     access.need_scope(app, "chat:write.customize")
     icons = present(emoji=args.text("icon_emoji") or None, image_48=args.text("icon_url") or None)
-    name = args.text("username") or desk.world.users[app.bot_user].real_name
+    name = args.text("username") or runtime.state.users[app.bot_user].real_name
     return {
         **base,
         "subtype": "bot_message",
@@ -111,7 +114,7 @@ def author(desk: Desk, call: Call) -> Json:
     }
 
 
-def profile(desk: Desk, app: App) -> Json:
+def profile(runtime: Runtime, app: App) -> Json:
     """Return the `bot_profile` of an app's messages."""
     return {
         "id": app.bot_id,
@@ -119,7 +122,7 @@ def profile(desk: Desk, app: App) -> Json:
         "user_id": app.bot_user,
         "name": app.name,
         "deleted": app.revoked,
-        "team_id": desk.world.team_id,
+        "team_id": runtime.state.team_id,
     }
 
 
@@ -135,7 +138,7 @@ def apply_changes(stored: Json, changes: Json) -> None:
             stored.pop(key, None)
 
 
-def _changes(call: Call) -> Json:
+def _changes(call: ApiCall) -> Json:
     args = call.args
     if not any(args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
         raise SlackRefusal("no_text")
@@ -152,7 +155,7 @@ def _changes(call: Call) -> Json:
     return changes
 
 
-def _blocks(call: Call) -> list[Json]:
+def _blocks(call: ApiCall) -> list[Json]:
     if not call.args.has("blocks"):
         return []
     blocks = rules.check_message_blocks(call.args.structure("blocks"))
@@ -161,7 +164,7 @@ def _blocks(call: Call) -> list[Json]:
     return blocks
 
 
-def _attachments(call: Call) -> list[Json]:
+def _attachments(call: ApiCall) -> list[Json]:
     if not call.args.has("attachments"):
         return []
     items = as_list(call.args.structure("attachments"))
@@ -173,17 +176,17 @@ def _attachments(call: Call) -> list[Json]:
     return objects(items)
 
 
-def _target(desk: Desk, call: Call) -> Channel:
+def _target(runtime: Runtime, call: ApiCall) -> Channel:
     name = call.args.required("channel")
-    if name.startswith("U") and name in desk.world.users:
-        bot = desk.world.users[call.app.bot_user]
-        name = channels.direct(desk, bot, desk.world.users[name]).id
-    if name not in desk.world.channels:
-        name = desk.world.channel(name).id  # chat.postMessage alone takes names
-    return access.postable_channel(desk, call.app, name)
+    if name.startswith("U") and name in runtime.state.users:
+        bot = runtime.state.users[call.app.bot_user]
+        name = channels.direct(runtime, bot, runtime.state.users[name]).id
+    if name not in runtime.state.channels:
+        name = runtime.state.channel(name).id  # chat.postMessage alone takes names
+    return access.postable_channel(runtime, call.app, name)
 
 
-def _fit_thread(channel: Channel, call: Call, message: Json) -> None:
+def _fit_thread(channel: Channel, call: ApiCall, message: Json) -> None:
     if not call.args.has("thread_ts"):
         return
     message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
@@ -202,8 +205,8 @@ def _is_rich(blocks: list[Json]) -> bool:
     return any(block.get("type") == "rich_text" for block in blocks)
 
 
-def _own(desk: Desk, call: Call, refusal: str) -> tuple[Channel, Json]:
-    channel = access.visible_channel(desk, call.app, call.args.required("channel"))
+def _own(runtime: Runtime, call: ApiCall, refusal: str) -> tuple[Channel, Json]:
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     message = posting.find(channel, call.args.required("ts"))
     if message.get("app_id") != call.app.id or message.get("subtype") == "tombstone":
         raise SlackRefusal(refusal)

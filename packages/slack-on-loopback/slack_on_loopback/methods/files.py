@@ -6,64 +6,64 @@ Source: https://docs.slack.dev/messaging/working-with-files
 import mimetypes
 
 from slack_on_loopback import access, posting
-from slack_on_loopback.api_call import Call, Method, Methods
+from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, objects, text_at
 from slack_on_loopback.methods.chat import author
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import StoredFile
 
 _PREVIEW = 2000
 
 
-def begin_upload(desk: Desk, call: Call) -> Json:
+def begin_upload(runtime: Runtime, call: ApiCall) -> Json:
     """files.getUploadURLExternal."""
     name = call.args.required("filename")
     length = call.args.required("length")
     if not length.isdigit() or int(length) == 0:
         raise SlackRefusal("invalid_arguments", ["[ERROR] length must be a positive integer"])
-    stored = new_file(desk, name, call.app.bot_user, int(length))
-    return {"upload_url": f"{desk.base_url}/upload/{stored.id}", "file_id": stored.id}
+    stored = new_file(runtime, name, call.app.bot_user, int(length))
+    return {"upload_url": f"{runtime.base_url}/upload/{stored.id}", "file_id": stored.id}
 
 
-def complete_upload(desk: Desk, call: Call) -> Json:
+def complete_upload(runtime: Runtime, call: ApiCall) -> Json:
     """files.completeUploadExternal: shares the files in a channel when one is named."""
     wanted = objects(call.args.structure("files"))
     if not wanted:
         raise SlackRefusal("invalid_arguments", ["[ERROR] missing required field: files"])
-    found = [_uploaded(desk, call, item) for item in wanted]
+    found = [_uploaded(runtime, call, item) for item in wanted]
     channel_name = call.args.text("channel_id") or call.args.text("channels")
     if channel_name:
-        _share(desk, call, found, channel_name)
-    return {"files": [file_object(desk, stored) for stored in found]}
+        _share(runtime, call, found, channel_name)
+    return {"files": [file_object(runtime, stored) for stored in found]}
 
 
-def file_info(desk: Desk, call: Call) -> Json:
+def file_info(runtime: Runtime, call: ApiCall) -> Json:
     """files.info."""
-    stored = desk.world.files.get(call.args.required("file"))
-    if stored is None or not _may_see(desk, call, stored):
+    stored = runtime.state.files.get(call.args.required("file"))
+    if stored is None or not _may_see(runtime, call, stored):
         raise SlackRefusal("file_not_found")
-    return {"file": file_object(desk, stored)}
+    return {"file": file_object(runtime, stored)}
 
 
-def new_file(desk: Desk, name: str, user: str, length: int) -> StoredFile:
+def new_file(runtime: Runtime, name: str, user: str, length: int) -> StoredFile:
     """Return a new file that waits for its content."""
     stored = StoredFile(
-        id=desk.world.new_id("F"),
+        id=runtime.state.new_id("F"),
         name=name,
         title=name,
         mimetype=mimetypes.guess_type(name)[0] or _kind(name),
         user=user,
-        created=int(desk.now()),
+        created=int(runtime.now()),
         length=length,
     )
-    desk.world.files[stored.id] = stored
+    runtime.state.files[stored.id] = stored
     return stored
 
 
-def file_object(desk: Desk, stored: StoredFile) -> Json:
+def file_object(runtime: Runtime, stored: StoredFile) -> Json:
     """Return Slack's file object."""
-    link = f"{desk.base_url}/files/{stored.id}/{stored.name}"
+    link = f"{runtime.base_url}/files/{stored.id}/{stored.name}"
     shown: Json = {
         "id": stored.id,
         "created": stored.created,
@@ -91,30 +91,30 @@ def _kind(name: str) -> str:
     return "text/markdown" if name.endswith(".md") else "application/octet-stream"
 
 
-def _uploaded(desk: Desk, call: Call, item: Json) -> StoredFile:
-    stored = desk.world.files.get(text_at(item, "id"))
+def _uploaded(runtime: Runtime, call: ApiCall, item: Json) -> StoredFile:
+    stored = runtime.state.files.get(text_at(item, "id"))
     if stored is None or stored.user != call.app.bot_user or not stored.uploaded:
         raise SlackRefusal("file_not_found")
     stored.title = text_at(item, "title") or stored.name
     return stored
 
 
-def _share(desk: Desk, call: Call, found: list[StoredFile], channel_name: str) -> None:
-    channel = access.postable_channel(desk, call.app, channel_name)
+def _share(runtime: Runtime, call: ApiCall, found: list[StoredFile], channel_name: str) -> None:
+    channel = access.postable_channel(runtime, call.app, channel_name)
     access.require_member(call.app, channel)
-    message: Json = {**author(desk, call), "text": call.args.text("initial_comment")}
+    message: Json = {**author(runtime, call), "text": call.args.text("initial_comment")}
     message["subtype"] = "file_share"
     if call.args.has("thread_ts"):
         message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
     for stored in found:
         stored.channels.append(channel.id)
-    message["files"] = [file_object(desk, stored) for stored in found]
+    message["files"] = [file_object(runtime, stored) for stored in found]
     message["upload"] = True
-    posting.place(desk, channel, message)
+    posting.post(runtime, channel, message)
 
 
-def _may_see(desk: Desk, call: Call, stored: StoredFile) -> bool:
-    shared = (desk.world.channels[channel] for channel in stored.channels)
+def _may_see(runtime: Runtime, call: ApiCall, stored: StoredFile) -> bool:
+    shared = (runtime.state.channels[channel] for channel in stored.channels)
     return stored.user == call.app.bot_user or any(
         channel.sees(call.app.bot_user) for channel in shared
     )

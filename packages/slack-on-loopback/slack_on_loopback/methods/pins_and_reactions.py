@@ -1,30 +1,30 @@
 """pins.* and reactions.*: marks on messages."""
 
 from slack_on_loopback import access, posting
-from slack_on_loopback.api_call import Call, Method, Methods
+from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, copy
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel
 
 
-def add_pin(desk: Desk, call: Call) -> Json:
+def add_pin(runtime: Runtime, call: ApiCall) -> Json:
     """pins.add."""
-    channel, ts = _marked(desk, call, "timestamp")
-    posting.pin(desk, channel, ts, call.app.bot_user)
+    channel, ts = _marked(runtime, call, "timestamp")
+    posting.pin(runtime, channel, ts, call.app.bot_user)
     return {}
 
 
-def remove_pin(desk: Desk, call: Call) -> Json:
+def remove_pin(runtime: Runtime, call: ApiCall) -> Json:
     """pins.remove."""
-    channel, ts = _marked(desk, call, "timestamp")
-    posting.unpin(desk, channel, ts, call.app.bot_user)
+    channel, ts = _marked(runtime, call, "timestamp")
+    posting.unpin(runtime, channel, ts, call.app.bot_user)
     return {}
 
 
-def list_pins(desk: Desk, call: Call) -> Json:
+def list_pins(runtime: Runtime, call: ApiCall) -> Json:
     """pins.list."""
-    channel = access.visible_channel(desk, call.app, call.args.required("channel"))
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     access.require_member(call.app, channel)
     items = [
         {
@@ -40,36 +40,36 @@ def list_pins(desk: Desk, call: Call) -> Json:
     return {"items": items}
 
 
-def add_reaction(desk: Desk, call: Call) -> Json:
+def add_reaction(runtime: Runtime, call: ApiCall) -> Json:
     """reactions.add."""
-    channel, ts = _marked(desk, call, "timestamp")
-    posting.react(desk, channel, ts, user=call.app.bot_user, name=_emoji(call))
+    channel, ts = _marked(runtime, call, "timestamp")
+    posting.react(runtime, channel, ts, user=call.app.bot_user, name=_emoji(call))
     return {}
 
 
-def remove_reaction(desk: Desk, call: Call) -> Json:
+def remove_reaction(runtime: Runtime, call: ApiCall) -> Json:
     """reactions.remove."""
-    channel, ts = _marked(desk, call, "timestamp")
-    posting.unreact(desk, channel, ts, user=call.app.bot_user, name=_emoji(call))
+    channel, ts = _marked(runtime, call, "timestamp")
+    posting.unreact(runtime, channel, ts, user=call.app.bot_user, name=_emoji(call))
     return {}
 
 
-def get_reactions(desk: Desk, call: Call) -> Json:
+def get_reactions(runtime: Runtime, call: ApiCall) -> Json:
     """reactions.get."""
-    channel = access.visible_channel(desk, call.app, call.args.required("channel"))
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     message = posting.find(channel, call.args.required("timestamp"))
     return {"type": "message", "channel": channel.id, "message": copy(message)}
 
 
-def _emoji(call: Call) -> str:
+def _emoji(call: ApiCall) -> str:
     name = call.args.text("name").strip(":")
     if not name:
         raise SlackRefusal("invalid_name")
     return name
 
 
-def _marked(desk: Desk, call: Call, ts_name: str) -> tuple[Channel, str]:
-    channel = access.visible_channel(desk, call.app, call.args.required("channel"))
+def _marked(runtime: Runtime, call: ApiCall, ts_name: str) -> tuple[Channel, str]:
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     access.require_member(call.app, channel)
     access.require_open(channel)
     ts = call.args.text(ts_name)

@@ -4,69 +4,71 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from slack_on_loopback import access
-from slack_on_loopback.api_call import Call, Method, Methods
+from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.methods.paging import page
-from slack_on_loopback.runtime import Desk
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import User
 
 
-def auth_test(desk: Desk, call: Call) -> Json:
+def auth_test(runtime: Runtime, call: ApiCall) -> Json:
     """auth.test."""
-    bot = desk.world.users[call.app.bot_user]
+    bot = runtime.state.users[call.app.bot_user]
     return {
-        "url": f"{desk.base_url}/",
-        "team": desk.world.team_name,
+        "url": f"{runtime.base_url}/",
+        "team": runtime.state.team_name,
         "user": bot.name,
-        "team_id": desk.world.team_id,
+        "team_id": runtime.state.team_id,
         "user_id": bot.id,
         "bot_id": call.app.bot_id,
         "is_enterprise_install": False,
     }
 
 
-def open_connection(desk: Desk, call: Call) -> Json:
+def open_connection(runtime: Runtime, call: ApiCall) -> Json:
     """apps.connections.open: a ticket for one Socket Mode connection."""
-    ticket = desk.lines[call.app.id].sockets.issue_ticket()
-    return {"url": f"{desk.base_url.replace('http', 'ws', 1)}/socket/{ticket}?app_id={call.app.id}"}
+    ticket = runtime.connections[call.app.id].sockets.issue_ticket()
+    return {
+        "url": f"{runtime.base_url.replace('http', 'ws', 1)}/socket/{ticket}?app_id={call.app.id}"
+    }
 
 
-def user_info(desk: Desk, call: Call) -> Json:
+def user_info(runtime: Runtime, call: ApiCall) -> Json:
     """users.info."""
-    return {"user": user_object(desk, access.known_user(desk, call.args.required("user")))}
+    return {"user": user_object(runtime, access.known_user(runtime, call.args.required("user")))}
 
 
-def list_users(desk: Desk, call: Call) -> Json:
+def list_users(runtime: Runtime, call: ApiCall) -> Json:
     """users.list."""
-    found, cursor = page(list(desk.world.users.values()), call.args, 1000, 1000)
-    members = [user_object(desk, user) for user in found]
+    found, cursor = page(list(runtime.state.users.values()), call.args, 1000, 1000)
+    members = [user_object(runtime, user) for user in found]
     return {"members": members, "response_metadata": {"next_cursor": cursor}}
 
 
-def team_info(desk: Desk, call: Call) -> Json:
+def team_info(runtime: Runtime, call: ApiCall) -> Json:
     """team.info."""
     del call
-    world = desk.world
-    return {"team": {"id": world.team_id, "name": world.team_name, "domain": world.team_domain}}
+    state = runtime.state
+    return {"team": {"id": state.team_id, "name": state.team_name, "domain": state.team_domain}}
 
 
-def bot_info(desk: Desk, call: Call) -> Json:
+def bot_info(runtime: Runtime, call: ApiCall) -> Json:
     """bots.info."""
     wanted = call.args.text("bot") or call.app.bot_id
-    for app in desk.world.apps.values():
+    for app in runtime.state.apps.values():
         if app.bot_id == wanted:
             bot = {"id": app.bot_id, "app_id": app.id, "user_id": app.bot_user, "name": app.name}
             return {"bot": {**bot, "deleted": app.revoked}}
     raise SlackRefusal("bot_not_found")
 
 
-def user_object(desk: Desk, user: User) -> Json:
+def user_object(runtime: Runtime, user: User) -> Json:
     """Return Slack's user object."""
-    here = datetime.fromtimestamp(desk.now(), ZoneInfo(user.tz))
+    here = datetime.fromtimestamp(runtime.now(), ZoneInfo(user.tz))
     return {
         "id": user.id,
-        "team_id": desk.world.team_id,
+        "team_id": runtime.state.team_id,
         "name": user.name,
         "deleted": False,
         "color": user.color,
@@ -79,7 +81,7 @@ def user_object(desk: Desk, user: User) -> Json:
             "display_name": user.name,
             "real_name_normalized": user.real_name,
             "display_name_normalized": user.name,
-            "team": desk.world.team_id,
+            "team": runtime.state.team_id,
         },
         "is_bot": user.is_bot,
         "is_app_user": False,

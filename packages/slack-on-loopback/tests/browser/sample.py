@@ -1,4 +1,4 @@
-"""A workspace to look at: people, channels, a debate, and one message with every kind of block."""
+"""A workspace to look at: people, channels, a poll, and one message with every kind of block."""
 
 import time
 from typing import Any
@@ -9,7 +9,7 @@ USERS: list[Json] = [
     {"id": "U1", "name": "ann", "real_name": "Ann Lee", "is_bot": False, "color": "3d7a6a"},
     {"id": "U2", "name": "bo", "real_name": "Bo Winter", "is_bot": False, "color": "a05a2c"},
     {"id": "U3", "name": "chi", "real_name": "Chi Adeyemi", "is_bot": False, "color": "5a4fa0"},
-    {"id": "UB", "name": "moot", "real_name": "Moot", "is_bot": True, "icon_emoji": ":scales:"},
+    {"id": "UB", "name": "tally", "real_name": "Tally", "is_bot": True, "icon_emoji": ":scales:"},
 ]
 EMOJI: dict[str, str] = {
     "+1": "👍",
@@ -72,13 +72,13 @@ def apps() -> list[Json]:
     return [
         {
             "id": "A1",
-            "name": "Moot",
+            "name": "Tally",
             "bot_user": "UB",
             "connected": True,
             "has_home": True,
             "commands": [
                 {
-                    "command": "/debate",
+                    "command": "/poll",
                     "description": "Let agents argue a question",
                     "usage_hint": "<question> | help | list",
                 },
@@ -90,15 +90,15 @@ def apps() -> list[Json]:
             ],
             "shortcuts": [
                 {
-                    "name": "Debate this",
+                    "name": "Poll this",
                     "type": "message",
-                    "callback_id": "debate_this",
-                    "description": "Starts a debate",
+                    "callback_id": "poll_this",
+                    "description": "Starts a poll",
                 },
                 {
-                    "name": "New debate",
+                    "name": "New poll",
                     "type": "global",
-                    "callback_id": "new_debate",
+                    "callback_id": "new_poll",
                     "description": "Opens the form",
                 },
             ],
@@ -107,7 +107,7 @@ def apps() -> list[Json]:
 
 
 def pins() -> dict[str, list[str]]:
-    """Return the board of the debate as pinned."""
+    """Return the board of the poll as pinned."""
     return {"C1": [BOARD_TS]}
 
 
@@ -133,7 +133,7 @@ def option(text: str, hint: str = "") -> Json:
 
 
 CONFIRM: Json = {
-    "title": plain("Stop the debate?"),
+    "title": plain("Stop the poll?"),
     "text": mrkdwn("What is there is *kept*."),
     "confirm": plain("Stop it"),
     "deny": plain("Go on"),
@@ -206,7 +206,7 @@ See [the benchmark](https://example.com/bench) and https://example.com/notes."""
 
 def messages() -> dict[str, list[Json]]:
     """Return the messages of all channels, oldest first."""
-    return {"C1": _debate(), "C2": [_gallery()], "C3": [], "C4": [], "C5": []}
+    return {"C1": _poll(), "C2": [_gallery()], "C3": [], "C4": [], "C5": []}
 
 
 def _message(channel: str, minutes: float, text: str, **more: object) -> Json:
@@ -220,13 +220,13 @@ def _message(channel: str, minutes: float, text: str, **more: object) -> Json:
     }
 
 
-def _agent(minutes: float, name: str, icon: str, **more: object) -> Json:
+def _as_other(minutes: float, name: str, icon: str, **more: object) -> Json:
     bot = {"user": "UB", "bot_id": "B1", "app_id": "A1", "username": name, "icons": {"emoji": icon}}
     return {**_message("C1", minutes, ""), **bot, "thread_ts": BOARD_TS, **more}
 
 
-def _debate() -> list[Json]:
-    return [*_before(), *_turns(), *_outcome()]
+def _poll() -> list[Json]:
+    return [*_before(), *_replies(), *_result()]
 
 
 def _before() -> list[Json]:
@@ -251,7 +251,7 @@ def _before() -> list[Json]:
             **_message(
                 "C1",
                 42,
-                "Debate: Postgres or MongoDB for the order service?",
+                "Poll: Postgres or MongoDB for the order service?",
                 user="UB",
                 bot_id="B1",
                 app_id="A1",
@@ -265,19 +265,19 @@ def _before() -> list[Json]:
     ]
 
 
-def _turns() -> list[Json]:
+def _replies() -> list[Json]:
     return [
-        _agent(
+        _as_other(
             40,
             "Architect",
             ":building_construction:",
             blocks=[{"type": "markdown", "block_id": "m1", "text": PROPOSAL}],
         ),
-        _agent(
+        _as_other(
             36,
             "Security",
             ":lock:",
-            text="A critique of *Architect*: who may read `payload`? <@U1>, is it personal?",
+            text="A question to *Architect*: who may read `payload`? <@U1>, is it personal?",
         ),
         _message(
             "C1",
@@ -290,11 +290,11 @@ def _turns() -> list[Json]:
     ]
 
 
-def _outcome() -> list[Json]:
+def _result() -> list[Json]:
     return [
-        _agent(
+        _as_other(
             8,
-            "Moot",
+            "Tally",
             ":bar_chart:",
             text="The vote",
             blocks=[
@@ -302,9 +302,9 @@ def _outcome() -> list[Json]:
                 _table(),
             ],
         ),
-        _agent(
+        _as_other(
             3,
-            "Moot",
+            "Tally",
             ":scales:",
             text="*Decision:* PostgreSQL, with JSONB for partner payloads. Confidence *78*.",
             subtype="thread_broadcast",
@@ -322,7 +322,7 @@ def _outcome() -> list[Json]:
         _message(
             "C1",
             2,
-            "Nobody else sees this. Type `/debate help` for more.",
+            "Nobody else sees this. Type `/poll help` for more.",
             user="UB",
             bot_id="B1",
             app_id="A1",
@@ -536,7 +536,7 @@ MODAL: Json = {
     "id": "V1",
     "type": "modal",
     "callback_id": "all",
-    "title": plain("Start a debate"),
+    "title": plain("Start a poll"),
     "submit": plain("Start"),
     "close": plain("Cancel"),
     "blocks": [
@@ -611,7 +611,7 @@ HOME: Json = {
     "id": "VH",
     "type": "home",
     "blocks": [
-        {"type": "header", "block_id": "h1", "text": plain("Your debates")},
+        {"type": "header", "block_id": "h1", "text": plain("Your polls")},
         {
             "type": "section",
             "block_id": "h2",
@@ -622,7 +622,7 @@ HOME: Json = {
         {
             "type": "actions",
             "block_id": "h3",
-            "elements": [button("New debate", "new", style="primary")],
+            "elements": [button("New poll", "new", style="primary")],
         },
     ],
 }

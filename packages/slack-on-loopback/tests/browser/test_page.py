@@ -127,11 +127,11 @@ async def test_commands_complete_with_their_hints(open_page: Open, server: PageS
     await shoot(page, "completion")
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("Enter")
-    await expect(area).to_have_value("/debate ")
+    await expect(area).to_have_value("/poll ")
     await area.press_sequentially("A or B?")
     await page.keyboard.press("Enter")
     await expect(area).to_have_value("")
-    assert [body["text"] for body in server.bodies("say")] == ["/debate A or B?"]
+    assert [body["text"] for body in server.bodies("say")] == ["/poll A or B?"]
 
 
 async def test_mentions_are_sent_as_ids(open_page: Open, server: PageServer) -> None:
@@ -148,10 +148,10 @@ async def test_mentions_are_sent_as_ids(open_page: Open, server: PageServer) -> 
 async def test_a_refused_command_stays_in_the_composer(open_page: Open) -> None:
     page = await open_page(thread_address())
     area = page.get_by_label("Reply in thread")
-    await area.fill("/debate X or Y")
+    await area.fill("/poll X or Y")
     await area.press("Enter")
     await expect(page.locator("#thread .composer-error")).to_contain_text("do not work in threads")
-    await expect(area).to_have_value("/debate X or Y")
+    await expect(area).to_have_value("/poll X or Y")
 
 
 RICH: dict[str, Any] = {
@@ -328,7 +328,7 @@ async def test_a_button_with_a_confirmation_asks_first(open_page: Open, server: 
     page = await open_page()
     stop = page.locator("#main").get_by_role("button", name="Stop")
     await stop.click()
-    await expect(page.get_by_role("heading", name="Stop the debate?")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Stop the poll?")).to_be_visible()
     await page.get_by_role("button", name="Go on").click()
     assert server.bodies("click") == []
     await stop.click()
@@ -503,7 +503,7 @@ async def test_an_app_that_is_away_is_named(open_page: Open, server: PageServer)
     page = await open_page()
     await page.locator("#main .row").first.wait_for()
     await server.emit({"type": "apps", "apps": [{**server.apps[0], "connected": False}]})
-    await expect(page.locator("#apps-bar")).to_contain_text("Moot is not connected")
+    await expect(page.locator("#apps-bar")).to_contain_text("Tally is not connected")
     await server.emit({"type": "apps", "apps": server.apps})
     await expect(page.locator("#apps-bar")).to_be_hidden()
 
@@ -513,8 +513,8 @@ async def test_a_failed_command_and_a_private_note_are_shown(
 ) -> None:
     page = await open_page()
     await page.locator("#main .row").first.wait_for()
-    await server.emit({"type": "command_failed", "text": "/debate failed: no answer"}, user="U1")
-    await expect(page.get_by_role("alert").filter(has_text="/debate failed")).to_be_visible()
+    await server.emit({"type": "command_failed", "text": "/poll failed: no answer"}, user="U1")
+    await expect(page.get_by_role("alert").filter(has_text="/poll failed")).to_be_visible()
     note = {"type": "message", "ts": sample.ts(0), "channel": "C1", "user": "UB", "text": "psst"}
     await server.emit({"type": "ephemeral", "message": note}, user="U1")
     row = page.locator("#main .row").last
@@ -534,12 +534,12 @@ async def test_what_only_you_see_can_only_be_copied(open_page: Open) -> None:
 async def test_a_direct_message_bears_the_name_of_the_other(
     open_page: Open, server: PageServer
 ) -> None:
-    direct = {"id": "D1", "name": "ann-moot", "is_im": True, "members": ["U1", "UB"]}
+    direct = {"id": "D1", "name": "ann-tally", "is_im": True, "members": ["U1", "UB"]}
     server.channels.append({**server.channels[0], **direct, "is_private": True})
     server.messages["D1"] = []
     page = await open_page()
-    await page.get_by_role("listitem").get_by_role("link", name="Moot", exact=True).click()
-    await expect(page.get_by_label("Message Moot")).to_be_focused()
+    await page.get_by_role("listitem").get_by_role("link", name="Tally", exact=True).click()
+    await expect(page.get_by_label("Message Tally")).to_be_focused()
     await expect(page.get_by_label("Channel menu")).to_have_count(0)
 
 
@@ -578,11 +578,11 @@ async def test_a_message_shortcut_is_in_the_menu(open_page: Open, server: PageSe
     row = page.locator("#main .row").first
     await row.focus()
     await page.keyboard.press("m")
-    await expect(page.get_by_role("menuitem", name="Debate this")).to_be_focused()
+    await expect(page.get_by_role("menuitem", name="Poll this")).to_be_focused()
     await shoot(page, "message-menu")
     await page.keyboard.press("Enter")
     await expect(page.locator(".menu")).to_have_count(0)
-    assert [body["callback_id"] for body in server.bodies("shortcut")] == ["debate_this"]
+    assert [body["callback_id"] for body in server.bodies("shortcut")] == ["poll_this"]
     assert server.bodies("shortcut")[0]["message_ts"] == server.messages["C1"][0]["ts"]
 
 
@@ -606,9 +606,9 @@ async def test_a_broadcast_quotes_the_root_of_its_thread_as_it_is_now(
     ts = await broadcast.locator(".mark a").get_attribute("href")
     root = next(one for one in server.messages["C1"] if ts and ts.endswith(one["ts"]))
     await expect(page.locator("#thread .row").last).to_be_visible()
-    root["text"] = "Debate decided"
+    root["text"] = "Poll decided"
     await server.emit({"type": "message_changed", "message": root})
-    await expect(broadcast.locator(".mark a")).to_have_text("Debate decided")
+    await expect(broadcast.locator(".mark a")).to_have_text("Poll decided")
 
 
 async def test_a_markdown_file_can_be_read_in_place(open_page: Open) -> None:
@@ -626,8 +626,8 @@ async def test_the_home_of_an_app_is_shown_and_follows_it(
     open_page: Open, server: PageServer
 ) -> None:
     page = await open_page("#/home/A1")
-    await expect(page.get_by_role("heading", name="Your debates")).to_be_visible()
-    await page.get_by_role("button", name="New debate").click()
+    await expect(page.get_by_role("heading", name="Your polls")).to_be_visible()
+    await page.get_by_role("button", name="New poll").click()
     view = {**sample.HOME, "blocks": [{"type": "header", "text": sample.plain("None left")}]}
     await server.emit({"type": "home", "app": "A1", "view": view})
     await expect(page.get_by_role("heading", name="None left")).to_be_visible()
