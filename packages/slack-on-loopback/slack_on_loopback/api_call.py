@@ -7,11 +7,11 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from slack_on_loopback.checks import problem
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, as_object, parsed
 from slack_on_loopback.rates import Tier
 from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.schema import problem
 from slack_on_loopback.state import App
 
 _TRUE = {"true", "1", "yes", "on"}

@@ -6,11 +6,13 @@ Sources: https://docs.slack.dev/reference/methods, /surfaces/modals and /messagi
 import re
 from typing import Any
 
+from pydantic_core import SchemaValidator
+
+from slack_on_loopback.block_kit import plain
 from slack_on_loopback.blocks import SurfaceKind, block_problems, too_long
-from slack_on_loopback.checks import anything, choice, flag, many, problem, shape, string
-from slack_on_loopback.elements import plain_text
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, as_object, objects
+from slack_on_loopback.schema import ANYTHING, FLAG, kind, many, need, problem, problems, string
 
 POST_TEXT = 40_000
 UPDATE_TEXT = 4_000
@@ -18,23 +20,24 @@ MOST_PINS = 100
 MOST_VIEWS = 3
 MOST_REACTIONS = 23
 
-_VIEW_COMMON = {
+_VIEW = {
     "callback_id": string(255, 0),
     "private_metadata": string(3000, 0),
     "external_id": string(255, 0),
 }
-_MODAL = shape(
-    {"type": choice("modal"), "title": plain_text(24), "blocks": many(anything, 100)},
-    {
-        **_VIEW_COMMON,
-        "submit": plain_text(24),
-        "close": plain_text(24),
-        "clear_on_close": flag,
-        "notify_on_close": flag,
-        "submit_disabled": flag,
-    },
+_MODAL = kind(
+    "modal",
+    **_VIEW,
+    title=need(plain(24)),
+    blocks=need(many(ANYTHING, 100)),
+    submit=plain(24),
+    close=plain(24),
+    clear_on_close=FLAG,
+    notify_on_close=FLAG,
+    submit_disabled=FLAG,
 )
-_HOME = shape({"type": choice("home"), "blocks": many(anything, 100, 0)}, _VIEW_COMMON)
+_HOME = kind("home", **_VIEW, blocks=need(many(ANYTHING, 100, 0)))
+_VIEWS = {"modal": SchemaValidator(_MODAL), "home": SchemaValidator(_HOME)}
 
 
 def cut_text(text: str) -> tuple[str, bool]:
@@ -59,7 +62,7 @@ def check_message_blocks(blocks: Any) -> list[Json]:
     return objects(items)
 
 
-def check_view(value: Any, kind: SurfaceKind) -> Json:
+def check_view(value: Any, surface: SurfaceKind) -> Json:
     """Return a modal or home view that Slack would accept.
 
     Raises:
@@ -68,9 +71,9 @@ def check_view(value: Any, kind: SurfaceKind) -> Json:
     view = as_object(value)
     if view is None:
         raise SlackRefusal("invalid_arguments", [problem("/view", "must be an object")])
-    found = list((_MODAL if kind == "modal" else _HOME)(view, "/view"))
-    found += block_problems(view.get("blocks", []), kind, "/view/blocks")
-    if not found and kind == "modal" and _needs_submit(view):
+    found = list(problems(_VIEWS[surface], view, "/view"))
+    found += block_problems(view.get("blocks", []), surface, "/view/blocks")
+    if not found and surface == "modal" and _needs_submit(view):
         found = [problem("/view", "missing required field: submit (the view has input blocks)")]
     if found:
         raise SlackRefusal("invalid_arguments", found)

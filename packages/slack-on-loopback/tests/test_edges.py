@@ -6,7 +6,6 @@ from typing import Any
 import aiohttp
 import pytest
 
-from slack_on_loopback.checks import anything, flag, string, whole
 from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.errors import PersonRefusal
 from slack_on_loopback.json_values import Json
@@ -388,13 +387,3 @@ def test_form_values_have_a_short_way_to_write_them() -> None:
         "q": {"text": {"value": "why"}, "more": {"value": "x"}},
         "r": {"text": {"value": "y"}},
     }
-
-
-@pytest.mark.parametrize(
-    ("check", "good", "bad"),
-    [(string(3), "abc", 5), (flag, True, "yes"), (whole(1, 3), 2, True), (whole(1, 3), 3, 4)],
-)
-def test_a_check_names_what_is_wrong(check: Any, good: Any, bad: Any) -> None:
-    assert list(check(good, "/x")) == []
-    assert next(iter(check(bad, "/x"))).endswith("[json-pointer:/x]")
-    assert list(anything(bad, "/x")) == []
