@@ -79,11 +79,11 @@ def apps() -> list[Json]:
             "commands": [
                 {
                     "command": "/poll",
-                    "description": "Let agents argue a question",
+                    "description": "Ask everybody a question",
                     "usage_hint": "<question> | help | list",
                 },
                 {
-                    "command": "/decide",
+                    "command": "/pollster",
                     "description": "Look up a decision",
                     "usage_hint": "<words>",
                 },

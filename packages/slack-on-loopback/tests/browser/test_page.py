@@ -117,11 +117,11 @@ async def test_every_control_has_a_name(open_page: Open, server: PageServer) -> 
 async def test_commands_complete_with_their_hints(open_page: Open, server: PageServer) -> None:
     page = await open_page()
     area = page.get_by_label("Message #architecture")
-    await area.press_sequentially("/de")
+    await area.press_sequentially("/po")
     options = page.locator(".suggestion")
     await expect(options).to_have_count(2)
     await expect(options.first).to_contain_text("<question> | help | list")
-    await expect(options.first).to_contain_text("Let agents argue a question")
+    await expect(options.first).to_contain_text("Ask everybody a question")
     await page.keyboard.press("ArrowDown")
     await expect(options.nth(1)).to_have_attribute("aria-selected", "true")
     await shoot(page, "completion")
@@ -137,7 +137,7 @@ async def test_commands_complete_with_their_hints(open_page: Open, server: PageS
 async def test_mentions_are_sent_as_ids(open_page: Open, server: PageServer) -> None:
     page = await open_page()
     area = page.get_by_label("Message #architecture")
-    await area.press_sequentially("@moo")
+    await area.press_sequentially("@tal")
     await page.keyboard.press("Tab")
     await area.press_sequentially("A or B in #gallery? @Ann Lee")
     await page.keyboard.press("Enter")
