@@ -19,7 +19,7 @@ async def test_the_example_runs() -> None:
     exec(compile(EXAMPLE, "README.md", "exec"), found)  # noqa: S102 - our own example
     tests = [found[name] for name in found if name.startswith("test_")]
     assert len(tests) == 1
-    await tests[0]()  # pyright: ignore[reportCallIssue, reportGeneralTypeIssues]
+    await tests[0]()  # pyright: ignore[reportCallIssue]
 
 
 @pytest.mark.parametrize("name", slack_on_loopback.__all__)
