@@ -1,5 +1,6 @@
 # Moot in a container: docker build -t moot . ; docker run --env-file .env -v moot:/data -p 3000:3000 moot
 # Something in front must end TLS; say so with MOOT_BEHIND_TLS=true in .env, or Moot does not start.
+# It has no demonstration: the local Slack is a package of its own and is not copied.
 # Writes only to /data, so `docker run --read-only --tmpfs /tmp` works.
 ARG PYTHON=3.11.14-slim-bookworm
 
@@ -10,7 +11,7 @@ WORKDIR /src
 COPY requirements-extras.lock requirements-build.lock ./
 RUN /build-venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements-build.lock \
  && /venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r requirements-extras.lock
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE manifest.yaml ./
 COPY core core
 COPY bot bot
 RUN /build-venv/bin/python -m hatchling build -t wheel -d /wheel \

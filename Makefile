@@ -15,6 +15,7 @@ COMPILE  = PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL= PIP_EXTRA_INDEX_URL= PIP_FIN
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
 	--no-emit-options --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--annotation-style=line $(ARGS)
+SLACK    = packages/slack-on-loopback
 GROUP    = $(BIN)/python tools/group.py
 # Two calls of make at once take turns at .venv; the lock ends with the recipe's shell.
 ALONE    = exec 9>.venv.lock && $(PYTHON) -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
@@ -25,7 +26,7 @@ SAY      = @printf '== %s\n'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate test check docs pictures format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate test test-package check docs pictures format-check lint types imports docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,7 +43,10 @@ debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
 test: $(DEV) ## Run the tests: make test ARGS='tests/core -k vote'
 	@$(BIN)/pytest -q -n $(WORKERS) $(ARGS)
 
-check: format-check lint types imports docker-lint test ## Everything that must pass before a commit lands
+test-package: $(DEV) ## Run the local Slack's own tests
+	@cd $(SLACK) && ../../$(BIN)/pytest -q -n $(WORKERS) $(ARGS)
+
+check: format-check lint types imports docker-lint test test-package ## Everything that must pass before a commit lands
 	$(SAY) "All checks passed."
 
 format-check: $(DEV)
@@ -100,8 +104,8 @@ $(BIN)/.runtime: requirements.lock requirements-build.lock | $(BIN)/.python
 	$(SAY) "Installing what Moot needs (once, about half a minute)"
 	@$(ALONE) && $(LOCKED) --no-compile -r requirements.lock -r requirements-build.lock && touch $@
 
-$(BIN)/.project: pyproject.toml | $(BIN)/.runtime
-	@$(ALONE) && $(PIP) --no-deps --no-build-isolation --editable . && touch $@
+$(BIN)/.project: pyproject.toml $(SLACK)/pyproject.toml | $(BIN)/.runtime
+	@$(ALONE) && $(PIP) --no-deps --no-build-isolation --editable . --editable $(SLACK) && touch $@
 
 $(BIN)/.dev: requirements-dev.lock | $(BIN)/.runtime
 	$(SAY) "Installing the tools for development (once, about a minute)"

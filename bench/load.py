@@ -25,11 +25,16 @@ from pathlib import Path
 from typing import Any
 
 from bot.slack.ids import ActionId
+from bot.slack.manifest import manifest
 from bot.testing import key_of, socket_access
-from bot.workspace.config import ChannelSpec, WorkspaceConfig
-from bot.workspace.errors import PersonRefusal
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback import (
+    QUICK,
+    ChannelSpec,
+    PersonRefusal,
+    Workspace,
+    WorkspaceConfig,
+    run_workspace,
+)
 from tests.postgres import running_postgres
 
 ROOT = Path(__file__).parents[1]
@@ -189,7 +194,9 @@ async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Sequence[Bot
     """A workspace, the bots in it, and where debates can be held."""
     names = [f"team-{number}" for number in range(CHANNELS)]
     config = WorkspaceConfig(
-        channels=tuple(ChannelSpec(name, with_bot=True) for name in names), pace=QUICK
+        channels=tuple(ChannelSpec(name, with_bot=True) for name in names),
+        manifest=manifest(),
+        pace=QUICK,
     )
     async with AsyncExitStack() as stack:
         database = stack.enter_context(_a_database(shared=bool(wish.replicas)))
@@ -200,7 +207,7 @@ async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Sequence[Bot
         ]
         await stack.enter_async_context(asyncio.timeout(PATIENCE))
         ids = [workspace.channel(name).id for name in names]
-        yield workspace, bots, {"channels": ids, "team": workspace.world.team_id}
+        yield workspace, bots, {"channels": ids, "team": workspace.state.team_id}
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import aiohttp
 
+from bot.slack.manifest import manifest
 from bot.testing import socket_access
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback import Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds after which something is broken, not slow.
 PATIENCE = 60
@@ -44,7 +44,7 @@ class Startup:
 async def measure(runs: int) -> Startup:
     """Start Moot so many times."""
     helps = [await _help() for _ in range(runs)]
-    async with run_workspace(WorkspaceConfig()) as workspace:
+    async with run_workspace(WorkspaceConfig(manifest=manifest())) as workspace:
         readies = [await _ready(workspace) for _ in range(runs)]
     return Startup(
         help_seconds=min(taken for taken, _ in helps),

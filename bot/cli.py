@@ -7,6 +7,7 @@ needs is imported when it runs, so that help is there at once.
 import asyncio
 import sys
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -113,6 +114,11 @@ def demo(  # noqa: PLR0913 - one per option
     data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None,
 ) -> None:
     """Show a debate in a local Slack: no account, no key, no network needed."""
+    if find_spec("slack_on_loopback") is None:
+        raise ConfigurationBroken(
+            "`moot demo` needs the local Slack, which is not installed here: in a checkout type "
+            "`make demo`, or `pip install ./packages/slack-on-loopback`."
+        )
     from bot.demo import Wanted, show  # noqa: PLC0415 - help must not wait for it
 
     wanted = Wanted(

@@ -27,11 +27,6 @@ from bot.slack.manifest import manifest
 from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import plain
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.emoji import EMOJI
-from bot.workspace.rates import QUICK
-from bot.workspace.rates import Pace as WorkspacePace
-from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
@@ -39,6 +34,8 @@ from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
+from slack_on_loopback.emoji import EMOJI
 
 QUESTION = (
     "React Native, two native apps or a web app for our couriers? It must work offline, customers' "
@@ -134,7 +131,7 @@ async def _workspace(demo: Demo, folder: Path) -> AsyncGenerator[Workspace]:
     config = WorkspaceConfig(
         port=demo.port,
         manifest=manifest(),
-        pace=QUICK if demo.fast else WorkspacePace(),
+        pace=QUICK if demo.fast else SlackPace(),
         state_file=folder / "workspace.json",
     )
     try:
@@ -211,7 +208,7 @@ class Stage:
     def as_text(self, message: dict[str, Any]) -> str:
         """Return a message as lines for a terminal: who, then what, wrapped and indented."""
         name = message.get("username") or _OWN_NAME
-        people = {user.id: user.name for user in self.workspace.world.users.values()}
+        people = {user.id: user.name for user in self.workspace.state.users.values()}
         shown = message_text(
             message,
             _WIDTH,

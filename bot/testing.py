@@ -1,6 +1,6 @@
 """PUBLIC test kit: the real bot against a local Slack, over real HTTP and WebSocket.
 
-async with run_workspace(WorkspaceConfig(pace=QUICK)) as workspace:
+async with run_workspace(quick_workspace()) as workspace:
     async with running_bot(workspace, provider=ScriptedProvider(), database=path) as team:
         board = await team.debate("Kafka or PostgreSQL?")
         await team.wait_for_end(board)
@@ -21,9 +21,6 @@ from bot.slack.ids import ActionId, board_key
 from bot.slack.manifest import manifest
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.events import fold
 from core.llm.call import ModelCalls, RetryPolicy
@@ -31,6 +28,7 @@ from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
+from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
 PATIENCE = 20.0

@@ -1,12 +1,10 @@
-"""A browser, the page's stand-in server, and a way to open the page."""
+"""The browser in which the local Slack's page is opened."""
 
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
-
-from tests.browser.page_server import PageServer
+from playwright.async_api import Browser, async_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -17,8 +15,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-DESKTOP: ViewportSize = {"width": 1360, "height": 860}
-Open = Callable[..., Awaitable[Page]]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -28,43 +24,3 @@ async def browser() -> AsyncIterator[Browser]:
         running = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield running
         await running.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def server() -> AsyncIterator[PageServer]:
-    running = PageServer()
-    await running.start()
-    yield running
-    await running.stop()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def open_page(browser: Browser, server: PageServer) -> AsyncIterator[Open]:
-    """Opens the page at an address; the test fails on any error the page throws."""
-    contexts: list[BrowserContext] = []
-    broken: list[str] = []
-
-    async def start(
-        address: str = "#/C1",
-        size: ViewportSize = DESKTOP,
-        *,
-        phone: bool = False,
-        dark: bool = False,
-    ) -> Page:
-        context = await browser.new_context(
-            viewport={"width": 360, "height": 740} if phone else size,
-            has_touch=phone,
-            is_mobile=phone,
-            color_scheme="dark" if dark else "light",
-        )
-        contexts.append(context)
-        page = await context.new_page()
-        page.on("pageerror", lambda error: broken.append(str(error)))
-        await page.goto(f"{server.url}/{address}")
-        await page.locator(".sidebar-top").wait_for(state="attached")
-        return page
-
-    yield start
-    for context in contexts:
-        await context.close()
-    assert broken == []

@@ -8,11 +8,11 @@ from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import Reading, step
 from bot.testing import key_of
 from bot.views.board import BoardAction
-from bot.workspace.workspace import Workspace
 from core.events import Recorded, apply, event_to_json
 from core.models import Debate, Status
 from core.ports import DebateFilter
 from core.store.debates import SqlDebateStore
+from slack_on_loopback import Workspace
 
 _MARK = re.compile(r"mark-[0-9a-f]{16}")
 

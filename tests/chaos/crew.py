@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot.running.heartbeat import Heartbeat
 from bot.testing import socket_access
-from bot.workspace.workspace import Workspace
+from slack_on_loopback import Workspace
 
 ROOT = Path(__file__).parents[2]
 #: The dead are noticed soon.

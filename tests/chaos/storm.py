@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from bot.slack.manifest import manifest
 from bot.testing import key_of
-from bot.workspace.config import ChannelSpec, UserSpec, WorkspaceConfig
-from bot.workspace.errors import PersonRefusal
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import Workspace, run_workspace
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from slack_on_loopback import (
+    QUICK,
+    ChannelSpec,
+    PersonRefusal,
+    UserSpec,
+    Workspace,
+    WorkspaceConfig,
+    run_workspace,
+)
 from tests.chaos.audit import Audit, audit, marks_of
 from tests.chaos.crew import Crew, a_crew
 from tests.chaos.models import counting_models
@@ -90,6 +96,7 @@ async def blow(storm: Storm, location: str, folder: Path) -> Outcome:
     config = WorkspaceConfig(
         channels=tuple(ChannelSpec(name, with_bot=True) for name in names),
         users=tuple(UserSpec(_asker(number), "Somebody") for number in range(storm.debates)),
+        manifest=manifest(),
         pace=QUICK,
         seed=storm.seed,
     )

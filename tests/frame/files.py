@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+#: The package in `packages/`: a product of its own, which keeps the same house rules.
+LOCAL_SLACK = "packages/slack-on-loopback/slack_on_loopback"
+LOCAL_SLACK_TESTS = "packages/slack-on-loopback/tests"
 
 
 def read(path: str) -> str:

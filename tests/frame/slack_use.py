@@ -116,9 +116,9 @@ class SlackUse:
 
 
 def bot_files() -> Iterator[Path]:
-    """Yield the files that talk to Slack: not the local workspace, the terminal, the doubles."""
+    """Yield the files that talk to Slack: not the terminal, the doubles."""
     bot = ROOT / "bot"
-    apart = (bot / "workspace", bot / "terminal", bot / "cli.py", bot / "testing.py")
+    apart = (bot / "terminal", bot / "cli.py", bot / "testing.py")
     for path in modules("bot"):
         if not any(path == other or other in path.parents for other in apart):
             yield path

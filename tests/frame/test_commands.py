@@ -52,6 +52,20 @@ def test_check_runs(step: str) -> None:
     assert step in make("-n", "check")
 
 
+def test_the_local_slack_is_tested_apart_and_by_check() -> None:
+    assert "packages" not in make("-n", "test")
+    assert "cd packages/slack-on-loopback && ../../.venv/bin/pytest" in make("-n", "test-package")
+    assert make("-n", "check").count("bin/pytest") == 2
+
+
+def test_the_local_slack_is_installed_from_its_folder_alone() -> None:
+    printed = make("-n", "-W", "packages/slack-on-loopback/pyproject.toml", "demo")
+    install = next(line for line in printed.splitlines() if "--editable" in line)
+    assert "--no-deps --no-build-isolation --editable . --editable packages/slack-on-loopback" in (
+        install
+    )
+
+
 def test_the_demo_needs_no_development_tools() -> None:
     everything_is_old = make("-n", "-W", "requirements.lock", "-W", "requirements-dev.lock", "demo")
     assert "requirements-dev.lock" not in everything_is_old

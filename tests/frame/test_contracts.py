@@ -16,7 +16,7 @@ LINTER: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["tool"]["importli
 CONTRACTS: dict[str, dict[str, Any]] = {found["id"]: found for found in LINTER["contracts"]}
 PACKAGES = {
     *("rules", "turns", "llm", "store", "transcript", "config"),
-    *("slack", "listeners", "presenter", "views", "running", "operations", "terminal", "workspace"),
+    *("slack", "listeners", "presenter", "views", "running", "operations", "terminal"),
 }
 
 BREACHES = [
@@ -35,15 +35,15 @@ BREACHES = [
     ("who-picks-providers", "bot/listeners/forms.py", "import core.llm.providers.registry"),
     ("who-picks-the-store", "bot/slack/access.py", "import core.store.database"),
     ("who-picks-the-store", "bot/store/posts.py", "import core.store.debates"),
-    ("workspace-is-apart", "bot/workspace/rules.py", "import core.models"),
-    ("workspace-is-apart", "bot/workspace/events.py", "import slack_sdk"),
-    ("who-starts-the-workspace", "bot/app.py", "import bot.workspace"),
+    ("the-local-slack-is-apart", "slack_on_loopback/rules.py", "import core.models"),
+    ("the-local-slack-is-apart", "slack_on_loopback/events.py", "import slack_sdk"),
+    ("who-starts-the-local-slack", "bot/app.py", "import slack_on_loopback"),
     ("no-cycles", "core/rules/formats/panel.py", "import core.rules.formats.critique"),
 ]
 ALLOWED = [
     ("bot/app.py", "import core.llm.providers.registry\nimport core.store.debates\nimport aiohttp"),
     ("bot/store/posts.py", "import core.store.database"),
-    ("bot/demo.py", "import bot.workspace"),
+    ("bot/demo.py", "import slack_on_loopback"),
     ("core/llm/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
 ]
 
@@ -66,6 +66,7 @@ def build_tree(tmp_path: Path) -> Path:
     for module in named:
         if module.count(".") > 1:
             write(tmp_path, module.replace(".", "/") + ".py")
+    write(tmp_path, "slack_on_loopback/__init__.py")
     write(tmp_path, "core/llm/providers/registry.py")
     write(tmp_path, "core/store/database.py")
     write(tmp_path, "core/store/debates.py")

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from bot.workspace.emoji import EMOJI
 from core.settings import ROLES
+from slack_on_loopback.emoji import EMOJI
 from tests.frame.files import modules
 
 #: In a sentence or alone in a string, never a part of a time or an address.

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.frame.files import ROOT, modules, project_files, read, tree
+from tests.frame.files import (
+    LOCAL_SLACK,
+    LOCAL_SLACK_TESTS,
+    ROOT,
+    modules,
+    project_files,
+    read,
+    tree,
+)
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
@@ -19,6 +27,9 @@ TRACES = {
 }
 #: The files that say what a trace looks like.
 ABOUT_TRACES = {"tests/frame/test_house_rules.py", "tests/frame/test_locks.py"}
+#: Everything that is installed, and all Python there is.
+PRODUCTS = ("core", "bot", LOCAL_SLACK)
+EVERYTHING = (*PRODUCTS, "tests", "bench", LOCAL_SLACK_TESTS)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -44,19 +55,19 @@ def banned(class_name: str) -> bool:
 
 
 def test_every_module_says_what_it_is() -> None:
-    silent = [name(path) for path in modules("core", "bot") if not ast.get_docstring(tree(path))]
+    silent = [name(path) for path in modules(*PRODUCTS) if not ast.get_docstring(tree(path))]
     assert silent == []
 
 
 def test_there_is_no_dumping_ground() -> None:
     dumps = {"utils", "util", "helpers", "helper", "misc", "common"}
-    assert [name(path) for path in modules("core", "bot", "tests") if path.stem in dumps] == []
+    assert [name(path) for path in modules(*EVERYTHING) if path.stem in dumps] == []
 
 
 def test_a_long_file_has_a_reason() -> None:
     long = [
         f"{name(path)}: {lines(path)} lines"
-        for path in modules("core", "bot")
+        for path in modules(*PRODUCTS)
         if lines(path) > LONGEST_FILE and "Reason:" not in (ast.get_docstring(tree(path)) or "")
     ]
     assert long == []
@@ -65,7 +76,7 @@ def test_a_long_file_has_a_reason() -> None:
 def test_functions_are_short() -> None:
     long = [
         f"{name(path)}:{function.lineno} {function.name}: {length} lines"
-        for path in modules("core", "bot", "tests", "bench")
+        for path in modules(*EVERYTHING)
         for function in functions(path)
         if (length := (function.end_lineno or 0) - function.lineno + 1) > LONGEST_FUNCTION
     ]
@@ -75,7 +86,7 @@ def test_functions_are_short() -> None:
 def test_class_names_have_no_empty_words() -> None:
     empty = [
         f"{name(path)}:{node.lineno} {node.name}"
-        for path in modules("core", "bot", "tests", "bench")
+        for path in modules(*EVERYTHING)
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ClassDef) and banned(node.name)
     ]

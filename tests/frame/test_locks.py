@@ -14,6 +14,8 @@ RUNTIME, BUILD, DEV = "requirements.lock", "requirements-build.lock", "requireme
 EXTRAS = "requirements-extras.lock"
 LOCKS = [RUNTIME, EXTRAS, BUILD, DEV]
 PYPROJECT = tomllib.loads(read("pyproject.toml"))
+#: Installed from its folder, so no lock names it; what it needs is in the lock all the same.
+LOCAL_SLACK = tomllib.loads(read("packages/slack-on-loopback/pyproject.toml"))["project"]
 PIN = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)", re.MULTILINE)
 
 
@@ -25,9 +27,10 @@ def wanted(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
     extras = PYPROJECT["project"]["optional-dependencies"]
+    optional = chain.from_iterable(extras.values())
     lines = {
-        RUNTIME: runtime,
-        EXTRAS: [*runtime, *chain.from_iterable(extras.values())],
+        RUNTIME: [*runtime, *LOCAL_SLACK["dependencies"]],
+        EXTRAS: [*runtime, *(line for line in optional if line != LOCAL_SLACK["name"])],
         BUILD: groups["build"],
         DEV: [line for line in groups["dev"] if isinstance(line, str)] + groups["build"],
     }[lock]

@@ -14,6 +14,30 @@ EVENTS = set(MANIFEST["settings"]["event_subscriptions"]["bot_events"])
 COMMANDS = {command["command"] for command in MANIFEST["features"]["slash_commands"]}
 SHORTCUTS = {shortcut["callback_id"] for shortcut in MANIFEST["features"]["shortcuts"]}
 
+#: What each scope was needed for when its reason in manifest.yaml was written.
+REASONS: dict[str, set[str]] = {
+    "app_mentions:read": {"app_mention"},
+    "channels:history": {"message.channels", "conversations_history", "conversations_replies"},
+    "channels:read": {
+        "channel_archive",
+        "conversations_info",
+        "conversations_members",
+        "users_conversations",
+    },
+    "chat:write": {"chat_postEphemeral", "chat_postMessage", "chat_update"},
+    "files:write": {"files_upload_v2"},
+    "groups:history": {"message.groups", "conversations_history", "conversations_replies"},
+    "groups:read": {
+        "group_archive",
+        "conversations_info",
+        "conversations_members",
+        "users_conversations",
+    },
+    "pins:read": {"pins_list"},
+    "pins:write": {"pins_add", "pins_remove"},
+    "reactions:write": {"reactions_add"},
+    "users:read": {"users_info"},
+}
 #: Scopes kept although no call or event of the code needs them, each with its reason.
 KEPT: dict[str, str] = {}
 
@@ -53,6 +77,22 @@ def test_the_manifest_has_the_commands_the_bot_answers() -> None:
 
 def test_the_manifest_has_the_shortcuts_the_bot_answers() -> None:
     assert slack_use().shortcuts == SHORTCUTS
+
+
+@pytest.mark.parametrize("scope", REASONS)
+def test_the_reason_for_a_scope_is_read_again_when_its_use_changes(scope: str) -> None:
+    needed = [method for method in slack_use().methods if scope in METHOD_SCOPES[method]]
+    needed += [
+        name
+        for event in slack_use().events
+        for name, scopes in EVENT_SCOPES[event].items()
+        if scope in scopes
+    ]
+    assert set(needed) == REASONS[scope], f"say in manifest.yaml what {scope} is for now"
+
+
+def test_every_scope_of_a_method_or_event_has_its_reason_checked() -> None:
+    assert REASONS.keys() == SCOPES - {"chat:write.customize", "commands"}
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from bot.testing import BotSpec, Team, key_of, team_at_work
-from bot.workspace.errors import PersonRefusal, SlackRefusal
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
+from slack_on_loopback import PersonRefusal, SlackRefusal
 
 NASTY = "<!channel> @channel <!here> <@U0AXB9RZQF> <script>alert(1)</script> ```"
 

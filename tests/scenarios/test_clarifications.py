@@ -9,11 +9,11 @@ import pytest
 
 from bot.slack.ids import ActionId, FieldId, question_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
-from bot.workspace.workspace import run_workspace
 from core.events import fold
 from core.models import Act, Clarifying, Debate, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
+from slack_on_loopback import run_workspace
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ASKED = {

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from bot.testing import Message, key_of, quick_workspace, socket_access
-from bot.workspace.workspace import Workspace, run_workspace
 from core.events import event_from_json, fold
 from core.models import Debate, Status
 from core.testing import recorded
+from slack_on_loopback import Workspace, run_workspace
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"

@@ -23,12 +23,12 @@ from bot.testing import (
     running_bot,
     team_at_work,
 )
-from bot.workspace.workspace import run_workspace
 from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast, ReminderDue
 from core.models import Act, Debate, Decision, DecisionKind, Person
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
 from core.transcript.report import report
+from slack_on_loopback import run_workspace
 from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_starting import form_of
 

@@ -12,7 +12,7 @@ from bot.listeners.doctoring import LOOKING, NOBODY
 from bot.operations.doctor.findings import Finding, bad, good
 from bot.operations.doctor.slack import check_access
 from bot.testing import PATIENCE, BotSpec, quick_workspace, running_bot, socket_access, team_at_work
-from bot.workspace.workspace import run_workspace
+from slack_on_loopback import run_workspace
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,12 +9,12 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from bot.workspace import posting
-from bot.workspace.courier import Parcel, Receipt
 from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
 from core.models import Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from slack_on_loopback import posting
+from slack_on_loopback.delivery import Acknowledgement, Envelope
 from tests.scenarios.test_board import buttons, debate_at
 from tests.scenarios.test_deciding import chosen_why
 from tests.scenarios.test_starting import chosen, form_of
@@ -29,17 +29,19 @@ async def team() -> AsyncGenerator[Team]:
         yield found
 
 
-async def submit_again(team: Team, view: Mapping[str, Any], values: Mapping[str, Any]) -> Receipt:
+async def submit_again(
+    team: Team, view: Mapping[str, Any], values: Mapping[str, Any]
+) -> Acknowledgement:
     """Send a form that was sent before, as a client does that had no answer."""
     payload = {
         "type": "view_submission",
         "trigger_id": "1.2.again",
-        "team": {"id": team.workspace.world.team_id},
+        "team": {"id": team.workspace.state.team_id},
         "user": {"id": team.workspace.user("dana").id, "name": "dana"},
         "view": {**view, "state": {"values": dict(values)}},
     }
-    courier = team.workspace.desk.lines[team.workspace.app.id].courier
-    return await courier.ask(Parcel("interactive", payload))
+    dispatcher = team.workspace.runtime.connections[team.workspace.app.id].dispatcher
+    return await dispatcher.ask(Envelope("interactive", payload))
 
 
 async def stale_click(team: Team, board: str, action: ActionId) -> str:
@@ -47,16 +49,16 @@ async def stale_click(team: Team, board: str, action: ActionId) -> str:
     payload = {
         "type": "block_actions",
         "trigger_id": "1.2.stale",
-        "team": {"id": team.workspace.world.team_id},
+        "team": {"id": team.workspace.state.team_id},
         "user": {"id": team.workspace.user("dana").id, "name": "dana"},
         "container": {"type": "message", "message_ts": board},
         "actions": [
             {"action_id": action.value, "value": key_of(team.thread(board)[0]).partition("/")[0]}
         ],
     }
-    courier = team.workspace.desk.lines[team.workspace.app.id].courier
-    receipt = await courier.ask(Parcel("interactive", payload))
-    assert receipt.acked
+    dispatcher = team.workspace.runtime.connections[team.workspace.app.id].dispatcher
+    acknowledgement = await dispatcher.ask(Envelope("interactive", payload))
+    assert acknowledgement.acked
     await team.wait_until_sent()
     return json.dumps(team.workspace.views("dana"))
 
@@ -87,8 +89,8 @@ async def test_a_form_to_start_sent_twice_starts_one_debate(team: Team):
     view = await form_of(team)
     values = chosen(question=QUESTION, rounds="1")
     await team.workspace.submit("dana", view["id"], values)
-    receipt = await submit_again(team, view, values)
-    assert receipt.acked
+    acknowledgement = await submit_again(team, view, values)
+    assert acknowledgement.acked
     assert len(await team.moot.store.find(DebateFilter())) == 1
 
 
@@ -181,7 +183,7 @@ async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop
     board = await team.debate(QUESTION)
     await team.wait_for_posts(1, board)
     debate = await debate_at(team, board)
-    posting.delete(team.workspace.desk, team.workspace.channel(team.channel), board)
+    posting.delete(team.workspace.runtime, team.workspace.channel(team.channel), board)
 
     def said() -> Sequence[Message]:
         return [one for one in team.replies(board) if "The board" in one["text"]]

@@ -110,7 +110,7 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
         direct = await team.workspace.wait_for(
             lambda: [
                 one
-                for channel in team.workspace.world.channels.values()
+                for channel in team.workspace.state.channels.values()
                 if channel.is_im
                 for one in team.workspace.messages(channel.id)
             ],
@@ -127,7 +127,7 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
         debate_id = key_of(root).partition("/")[0]
         odd = NewPost(
             key=f"{debate_id}/odd",
-            workspace=team.workspace.world.team_id,
+            workspace=team.workspace.state.team_id,
             channel=root["channel"],
             debate_id=debate_id,
             thread_key=f"{debate_id}/board",

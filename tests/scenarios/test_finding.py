@@ -10,12 +10,12 @@ import pytest
 
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from bot.workspace.courier import Parcel, Receipt
-from bot.workspace.wire import child
-from bot.workspace.workspace import run_workspace
 from core.events import fold
 from core.models import Debate
 from core.ports import DebateFilter
+from slack_on_loopback import run_workspace
+from slack_on_loopback.delivery import Acknowledgement, Envelope
+from slack_on_loopback.json_values import child
 from tests.scenarios.test_board import board_saying
 from tests.scenarios.test_deciding import chosen_why, damage, decide, ended
 
@@ -141,7 +141,7 @@ async def test_a_debate_can_be_started_from_home_in_a_chosen_channel(team: Team)
 
 def drawn_homes(team: Team, user: str) -> int:
     wanted, person = "views.publish", team.workspace.user(user).id
-    calls = team.workspace.desk.calls.entries
+    calls = team.workspace.runtime.calls.entries
     return sum(one.method == wanted and one.args["user_id"] == person for one in calls)
 
 
@@ -200,12 +200,12 @@ async def test_a_guessed_id_is_told_from_no_id_by_nobody_who_may_not_see_it(team
 def base(team: Team, user: str) -> dict[str, Any]:
     return {
         "trigger_id": "1.2.forged",
-        "team": {"id": team.workspace.world.team_id},
+        "team": {"id": team.workspace.state.team_id},
         "user": {"id": team.workspace.user(user).id, "name": user},
     }
 
 
-async def forged_click(team: Team, action: ActionId, value: str) -> Receipt:
+async def forged_click(team: Team, action: ActionId, value: str) -> Acknowledgement:
     """A click of alex on a button whose value was made up."""
     url = f"{team.workspace.url}nowhere"
     payload = base(team, "alex") | {
@@ -218,7 +218,7 @@ async def forged_click(team: Team, action: ActionId, value: str) -> Receipt:
     return await sent(team, payload)
 
 
-async def forged_form(team: Team, callback: CallbackId, kept: Mapping[str, str]) -> Receipt:
+async def forged_form(team: Team, callback: CallbackId, kept: Mapping[str, str]) -> Acknowledgement:
     """A form of alex whose hidden part was made up."""
     view: dict[str, Any] = {
         "id": "V0FORGED",
@@ -230,9 +230,9 @@ async def forged_form(team: Team, callback: CallbackId, kept: Mapping[str, str])
     return await sent(team, base(team, "alex") | {"type": "view_submission", "view": view})
 
 
-async def sent(team: Team, payload: Mapping[str, Any]) -> Receipt:
-    courier = team.workspace.desk.lines[team.workspace.app.id].courier
-    return await courier.ask(Parcel("interactive", dict(payload)))
+async def sent(team: Team, payload: Mapping[str, Any]) -> Acknowledgement:
+    dispatcher = team.workspace.runtime.connections[team.workspace.app.id].dispatcher
+    return await dispatcher.ask(Envelope("interactive", dict(payload)))
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ async def sent(team: Team, payload: Mapping[str, Any]) -> Receipt:
 )
 async def test_a_made_up_button_opens_and_changes_nothing(team: Team, action: ActionId):
     _, _, debate = await with_secret(team)
-    receipt = await forged_click(team, action, debate.id)
-    assert receipt.acked
+    acknowledgement = await forged_click(team, action, debate.id)
+    assert acknowledgement.acked
     assert team.workspace.views("alex") == []
     assert fold(await team.moot.store.events(debate.id)).seq == debate.seq
 
@@ -269,8 +269,8 @@ async def test_a_made_up_form_changes_nothing_and_says_no_more_than_an_unknown_i
     team: Team, callback: CallbackId, more: Mapping[str, str]
 ):
     _, _, debate = await with_secret(team)
-    receipt = await forged_form(team, callback, {"debate": debate.id, **more})
-    shown = json.dumps(child(receipt.body, "view"))
+    acknowledgement = await forged_form(team, callback, {"debate": debate.id, **more})
+    shown = json.dumps(child(acknowledgement.body, "view"))
     assert f"There is no debate `{debate.id}`" in shown
     assert "Globex" not in shown
     assert fold(await team.moot.store.events(debate.id)).seq == debate.seq

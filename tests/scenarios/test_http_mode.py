@@ -12,22 +12,22 @@ import pytest
 
 from bot.app import running
 from bot.settings import SlackAccess
+from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from bot.workspace.config import DEFAULT_MANIFEST, WorkspaceConfig
-from bot.workspace.http_mode import signed_headers
-from bot.workspace.rates import QUICK
-from bot.workspace.workspace import run_workspace
 from core.errors import ConfigurationBroken
 from core.models import Status
 from core.ports import DebateFilter
+from slack_on_loopback import QUICK, WorkspaceConfig, run_workspace
+from slack_on_loopback.http_mode import signed_headers
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 FORM = "application/x-www-form-urlencoded"
 
 
 def without_socket_mode() -> WorkspaceConfig:
-    settings = {**DEFAULT_MANIFEST["settings"], "socket_mode_enabled": False}
-    return WorkspaceConfig(pace=QUICK, manifest={**DEFAULT_MANIFEST, "settings": settings})
+    described = manifest()
+    settings = {**described["settings"], "socket_mode_enabled": False}
+    return WorkspaceConfig(pace=QUICK, manifest={**described, "settings": settings})
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def a_command(team: Team, trigger_id: str) -> str:
         "user_id": team.workspace.user("dana").id,
         "user_name": "dana",
         "channel_id": team.workspace.channel(team.channel).id,
-        "team_id": team.workspace.world.team_id,
+        "team_id": team.workspace.state.team_id,
         "trigger_id": trigger_id,
         "response_url": team.workspace.url,
         "api_app_id": team.workspace.app.id,

@@ -18,11 +18,10 @@ from bot.app import Moot, running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.town import OAuthApp, Town, run_town
 from core.errors import ConfigurationBroken
 from core.models import Status
 from core.ports import DebateFilter
+from slack_on_loopback import OAuthApp, OAuthServer, WorkspaceConfig, run_oauth_server
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -46,11 +45,11 @@ def a_workspace(name: str, **changes: str | bool) -> WorkspaceConfig:
 class Hall:
     """Workspaces, and one bot for all of them."""
 
-    town: Town
+    oauth_server: OAuthServer
     moot: Moot
 
     def team(self, number: int = 0) -> Team:
-        return Team(workspace=self.town.workspaces[number], moot=self.moot)
+        return Team(workspace=self.oauth_server.workspaces[number], moot=self.moot)
 
     async def install(self, number: int = 0) -> tuple[int, str]:
         """Go through the pages as a browser does; return the last one."""
@@ -65,7 +64,7 @@ class Hall:
                 to_slack = link_in(await page.text(), 0)
             async with browser.get(to_slack) as page:
                 chosen = link_in(await page.text(), number)
-            url = f"{self.town.url}{chosen}"
+            url = f"{self.oauth_server.url}{chosen}"
             async with browser.get(url, allow_redirects=False) as answer:
                 return answer.headers["Location"], cookie
 
@@ -103,37 +102,37 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def access(town: Town, port: int, keys: tuple[str, ...] = (KEY,)) -> SlackAccess:
+def access(oauth_server: OAuthServer, port: int, keys: tuple[str, ...] = (KEY,)) -> SlackAccess:
     oauth = OAuthAccess(
-        client_id=town.app.client_id,
-        client_secret=town.app.client_secret,
+        client_id=oauth_server.app.client_id,
+        client_secret=oauth_server.app.client_secret,
         token_keys=keys,
         public_url=f"http://127.0.0.1:{port}",
     )
-    return SlackAccess(signing_secret=SECRET, api_url=town.api_url, oauth=oauth)
+    return SlackAccess(signing_secret=SECRET, api_url=oauth_server.api_url, oauth=oauth)
 
 
 @asynccontextmanager
 async def bot_of(
-    town: Town, database: Path | str, keys: tuple[str, ...] = (KEY,)
+    oauth_server: OAuthServer, database: Path | str, keys: tuple[str, ...] = (KEY,)
 ) -> AsyncGenerator[Hall]:
     port = free_port()
-    parts = BotSpec().parts(town.workspaces[0], database)
-    async with running(replace(parts, slack=access(town, port, keys), port=port)) as moot:
-        for workspace in town.workspaces:
+    parts = BotSpec().parts(oauth_server.workspaces[0], database)
+    async with running(replace(parts, slack=access(oauth_server, port, keys), port=port)) as moot:
+        for workspace in oauth_server.workspaces:
             await workspace.use_http(f"{moot.http.address}/slack/events")
-        yield Hall(town, moot)
+        yield Hall(oauth_server, moot)
 
 
 @pytest.fixture
-async def town() -> AsyncGenerator[Town]:
-    async with run_town(a_workspace("Riverside"), a_workspace("Lakeside")) as found:
+async def oauth_server() -> AsyncGenerator[OAuthServer]:
+    async with run_oauth_server(a_workspace("Riverside"), a_workspace("Lakeside")) as found:
         yield found
 
 
 @pytest.fixture
-async def hall(town: Town, tmp_path: Path) -> AsyncGenerator[Hall]:
-    async with bot_of(town, tmp_path / "moot.db") as found:
+async def hall(oauth_server: OAuthServer, tmp_path: Path) -> AsyncGenerator[Hall]:
+    async with bot_of(oauth_server, tmp_path / "moot.db") as found:
         yield found
 
 
@@ -198,32 +197,32 @@ async def test_tokens_are_not_readable_in_the_database(hall: Hall, tmp_path: Pat
     kept = stored(tmp_path / "moot.db")
 
     assert team.workspace.bot_token.encode() not in kept
-    assert hall.town.app.client_secret.encode() not in kept
+    assert hall.oauth_server.app.client_secret.encode() not in kept
 
 
 async def test_debates_of_every_workspace_go_on_after_a_restart_with_a_new_key_in_front(
-    town: Town, tmp_path: Path
+    oauth_server: OAuthServer, tmp_path: Path
 ):
     database = tmp_path / "moot.db"
-    async with bot_of(town, database) as hall:
+    async with bot_of(oauth_server, database) as hall:
         one, two = await hall.connect(0), await hall.connect(1)
         boards = [await one.debate(QUESTION), await two.debate("Tabs or spaces?")]
-    async with bot_of(town, database, (NEWER_KEY, KEY)) as hall:
+    async with bot_of(oauth_server, database, (NEWER_KEY, KEY)) as hall:
         ended = [await hall.team(n).wait_for_end(board) for n, board in enumerate(boards)]
 
     assert [debate.status for debate in ended] == [Status.CONCLUDED] * 2
-    async with bot_of(town, database, (NEWER_KEY,)) as hall:  # the old key is retired
+    async with bot_of(oauth_server, database, (NEWER_KEY,)) as hall:  # the old key is retired
         team = hall.team()
         debate = await team.wait_for_end(await team.debate("Go or Rust?"))
     assert debate.status is Status.CONCLUDED
 
 
-async def test_a_database_without_its_key_is_of_no_use(town: Town, tmp_path: Path):
+async def test_a_database_without_its_key_is_of_no_use(oauth_server: OAuthServer, tmp_path: Path):
     database = tmp_path / "moot.db"
-    async with bot_of(town, database) as hall:
+    async with bot_of(oauth_server, database) as hall:
         await hall.connect()
-    async with bot_of(town, database, (NEWER_KEY,)) as hall:
-        await town.workspaces[0].command("dana", "architecture", "/debate", "help")
+    async with bot_of(oauth_server, database, (NEWER_KEY,)) as hall:
+        await oauth_server.workspaces[0].command("dana", "architecture", "/debate", "help")
         assert not await hall.moot.store.find(_all())
 
 
@@ -257,26 +256,28 @@ async def test_a_workspace_that_never_installed_is_told_so(hall: Hall):
 async def test_a_token_about_to_expire_is_rotated_in_the_middle_of_a_debate(tmp_path: Path):
     rotating = OAuthApp(token_seconds=3600)  # less than the two hours that are left to be safe
     async with (
-        run_town(a_workspace("Riverside"), app=rotating) as town,
-        bot_of(town, tmp_path / "moot.db") as hall,
+        run_oauth_server(a_workspace("Riverside"), app=rotating) as oauth_server,
+        bot_of(oauth_server, tmp_path / "moot.db") as hall,
     ):
         team = await hall.connect()
         debate = await team.wait_for_end(await team.debate(QUESTION))
 
         assert debate.status is Status.CONCLUDED
-        assert town.rotations > 0
+        assert oauth_server.rotations > 0
         assert team.workspace.bot_token.encode() not in stored(tmp_path / "moot.db")
 
 
 async def test_long_tokens_are_kept_on_postgresql_too(on_postgres: str):
-    async with run_town(a_workspace("Riverside"), app=OAuthApp(token_seconds=43_200)) as town:
-        async with bot_of(town, on_postgres) as hall:
+    async with run_oauth_server(
+        a_workspace("Riverside"), app=OAuthApp(token_seconds=43_200)
+    ) as oauth_server:
+        async with bot_of(oauth_server, on_postgres) as hall:
             await hall.connect()
-        async with bot_of(town, on_postgres, (NEWER_KEY, KEY)) as hall:
+        async with bot_of(oauth_server, on_postgres, (NEWER_KEY, KEY)) as hall:
             team = hall.team()
             debate = await team.wait_for_end(await team.debate(QUESTION))
 
-    assert len(town.workspaces[0].bot_token) > 120
+    assert len(oauth_server.workspaces[0].bot_token) > 120
     assert debate.status is Status.CONCLUDED
 
 
@@ -286,11 +287,11 @@ async def test_an_organisation_installs_once_for_all_its_workspaces(
 ):
     grid = a_workspace("Riverside", enterprise_id="E0GRID", is_org_wide=is_org_wide)
     database = tmp_path / "moot.db"
-    async with run_town(grid) as town:
-        async with bot_of(town, database) as hall:
+    async with run_oauth_server(grid) as oauth_server:
+        async with bot_of(oauth_server, database) as hall:
             team = await hall.connect()
             board = await team.debate(QUESTION)
-        async with bot_of(town, database) as hall:
+        async with bot_of(oauth_server, database) as hall:
             debate = await hall.team().wait_for_end(board)
 
     assert debate.status is Status.CONCLUDED
@@ -298,10 +299,10 @@ async def test_an_organisation_installs_once_for_all_its_workspaces(
 
 @pytest.mark.parametrize("keys", [(), ("",), ("secret",), ("A" * 43 + "=",)])
 async def test_without_a_good_key_it_does_not_start(
-    town: Town, tmp_path: Path, keys: tuple[str, ...]
+    oauth_server: OAuthServer, tmp_path: Path, keys: tuple[str, ...]
 ):
     with pytest.raises(ConfigurationBroken, match="MOOT_TOKEN_KEYS"):
-        async with bot_of(town, tmp_path / "moot.db", keys):
+        async with bot_of(oauth_server, tmp_path / "moot.db", keys):
             pass
 
 

@@ -9,9 +9,9 @@ import pytest
 from bot.slack.access import SlackSilent
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace, team_at_work
-from bot.workspace.config import ChannelSpec, UserSpec, WorkspaceConfig
 from core.models import Status
 from core.testing import ScriptedProvider
+from slack_on_loopback import ChannelSpec, UserSpec, WorkspaceConfig
 from tests.scenarios.test_starting import boards, chosen, estimated
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
@@ -46,7 +46,7 @@ async def team() -> AsyncGenerator[Team]:
 
 def asked(team: Team) -> list[str]:
     """The methods by which Slack was asked who is where."""
-    calls = team.workspace.desk.calls.entries
+    calls = team.workspace.runtime.calls.entries
     return [one.method for one in calls if one.method in ASKING]
 
 

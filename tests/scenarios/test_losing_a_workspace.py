@@ -10,10 +10,10 @@ import pytest
 
 from bot.app import running
 from bot.testing import PATIENCE, BotSpec, Team
-from bot.workspace.town import run_town
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from slack_on_loopback import run_oauth_server
 from tests.scenarios.test_installing import (
     QUESTION,
     Hall,
@@ -31,11 +31,11 @@ async def a_slow_hall(
 ) -> AsyncGenerator[Hall]:
     """Run one installed workspace whose debates take a while."""
     config = a_workspace("Riverside", enterprise_id=enterprise_id, is_org_wide=is_org_wide)
-    async with run_town(config) as town:
+    async with run_oauth_server(config) as oauth_server:
         port = free_port()
-        parts = BotSpec(provider=provider, rounds=3).parts(town.workspaces[0], database)
-        async with running(replace(parts, slack=access(town, port), port=port)) as moot:
-            hall = Hall(town, moot)
+        parts = BotSpec(provider=provider, rounds=3).parts(oauth_server.workspaces[0], database)
+        async with running(replace(parts, slack=access(oauth_server, port), port=port)) as moot:
+            hall = Hall(oauth_server, moot)
             await hall.connect()
             yield hall
 
@@ -65,7 +65,7 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         await provider.until_asked(Act.PROPOSAL)
         provider.latency = 10  # the news comes with the first proposal, long before the next act
         # As when another workspace of the organisation was told, or another replica.
-        where = None if is_org_wide else team.workspace.world.team_id
+        where = None if is_org_wide else team.workspace.state.team_id
         await hall.moot.seats.leave(enterprise_id or None, where)
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED
@@ -76,10 +76,10 @@ async def test_after_a_restart_removal_is_heard_though_the_token_is_worthless_by
     tmp_path: Path,
 ) -> None:
     database = tmp_path / "moot.db"
-    async with run_town(a_workspace("Riverside")) as town:
-        async with bot_of(town, database) as hall:
+    async with run_oauth_server(a_workspace("Riverside")) as oauth_server:
+        async with bot_of(oauth_server, database) as hall:
             await hall.connect()
-        async with bot_of(town, database) as hall:
+        async with bot_of(oauth_server, database) as hall:
             assert tokens_in(database)
             hall.team().workspace.uninstall()
             await hall.team().workspace.wait_for(lambda: not tokens_in(database))

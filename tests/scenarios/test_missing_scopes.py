@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bot.testing import Team, quick_workspace, team_at_work
-from bot.workspace.config import WorkspaceConfig
 from core.models import Status
+from slack_on_loopback import WorkspaceConfig
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 

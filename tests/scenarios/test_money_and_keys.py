@@ -22,7 +22,6 @@ from bot.testing import (
     quick_workspace,
     running_bot,
 )
-from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
@@ -31,6 +30,7 @@ from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, Say
 from core.llm.providers.testing.server import Script, Vendor
 from core.models import Status
 from core.settings import AllLimits, ModelChoice, Settings
+from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
 
 CLAUDE_KEY, GPT_KEY = "sk-ant-api03-REFUSED0000", "sk-proj-ACCEPTED1111"

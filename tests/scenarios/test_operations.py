@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from bot.testing import quick_workspace, running_bot, team_at_work
-from bot.workspace.workspace import run_workspace
 from core.errors import StoreError
 from core.models import Status
+from slack_on_loopback import run_workspace
 
 
 async def fetch(address: str) -> httpx2.Response:

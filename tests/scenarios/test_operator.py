@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.testing import key_of, quick_workspace, socket_access
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 
 CHANNEL = "architecture"
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"

@@ -12,12 +12,12 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import key_of, quick_workspace
-from bot.workspace.workspace import Workspace, run_workspace
 from core.events import fold
 from core.models import Status
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from slack_on_loopback import Workspace, run_workspace
 from tests.chaos.audit import Audit, audit
 from tests.chaos.crew import Crew, a_crew
 from tests.chaos.models import CountingModels, counting_models

@@ -20,9 +20,8 @@ from bot.log import OWN, set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, team_at_work
-from bot.workspace.config import WorkspaceConfig
-from bot.workspace.http_mode import signed_headers
-from bot.workspace.rates import QUICK
+from slack_on_loopback import QUICK, WorkspaceConfig
+from slack_on_loopback.http_mode import signed_headers
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
@@ -144,7 +143,7 @@ def a_command(team: Team, words: str, **changes: str) -> dict[str, str]:
         "user_id": team.workspace.user("dana").id,
         "user_name": "dana",
         "channel_id": team.workspace.channel(team.channel).id,
-        "team_id": team.workspace.world.team_id,
+        "team_id": team.workspace.state.team_id,
         "trigger_id": f"1.2.{time.monotonic_ns()}",
         "response_url": team.workspace.url,
         "api_app_id": team.workspace.app.id,

@@ -92,7 +92,7 @@ async def outsider(team: Team) -> Intruder:
         debate.id,
         team.workspace.channel("board-room").id,
         team.workspace.user("alex").id,
-        team.workspace.world.team_id,
+        team.workspace.state.team_id,
     )
 
 

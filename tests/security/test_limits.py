@@ -129,7 +129,7 @@ async def test_somebody_else_may_still_start_one_until_the_channel_is_full(team:
 async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team: Team) -> None:
     place = Place(
         surface="slack",
-        workspace=team.workspace.world.team_id,
+        workspace=team.workspace.state.team_id,
         channel=team.workspace.channel(team.channel).id,
     )
     asked = replace(wish(), place=place)
@@ -163,7 +163,7 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
     await team.workspace.wait_for(lambda: team.told("alex"))
     [found] = await team.moot.store.find(DebateFilter())
     debate = await team.moot.commands.debate(
-        found.debate_id, workspace=team.workspace.world.team_id
+        found.debate_id, workspace=team.workspace.state.team_id
     )
 
     assert "as many as one can take" in team.told("alex")[-1]

@@ -121,7 +121,7 @@ async def _events_after(team: Team, debate_id: str, text: str, headers: dict[str
 def a_click(team: Team, action: str, value: str) -> dict[str, Any]:
     body = example("block_actions")
     return body | {
-        "team": {"id": team.workspace.world.team_id},
+        "team": {"id": team.workspace.state.team_id},
         "user": {"id": team.workspace.user("dana").id, "name": "dana"},
         "channel": {"id": team.workspace.channel(team.channel).id},
         "actions": [{"action_id": action, "block_id": "b", "type": "button", "value": value}],

@@ -12,12 +12,12 @@ from bot.listeners.reception import place
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel, read_settings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot
-from bot.workspace.workspace import Workspace, run_workspace
 from core.errors import ConfigurationBroken
 from core.models import Clarifying, Person, Place, Status
 from core.opening import Wish
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from slack_on_loopback import Workspace, run_workspace
 from tests.security.sending import Log, logged
 
 #: One for every way in, so that a leak tells where it is.
@@ -68,7 +68,7 @@ async def a_whole_debate(team: Team) -> None:
 
 
 def here(team: Team) -> Place:
-    return place(team.workspace.world.team_id, team.workspace.channel(team.channel).id)
+    return place(team.workspace.state.team_id, team.workspace.channel(team.channel).id)
 
 
 async def test_secrets_people_paste_are_in_no_prompt_no_database_and_no_log(
@@ -156,7 +156,7 @@ async def test_a_form_answers_secrets_are_taken_out_too(
         await team.moot.commands.add_note(
             entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
         )
-        debate = await team.moot.commands.debate(entry.debate_id, workspace=workspace.world.team_id)
+        debate = await team.moot.commands.debate(entry.debate_id, workspace=workspace.state.team_id)
         assert [one.text for one in debate.notes] == ["See [redacted]."]
 
 

@@ -11,8 +11,8 @@ from bot.slack.connection.greeting import identify, open_socket
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.outbox.methods import slack_client
 from bot.testing import quick_workspace
-from bot.workspace.workspace import Workspace, run_workspace
 from core.errors import ConfigurationBroken, MootError
+from slack_on_loopback import Workspace, run_workspace
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def test_a_refused_app_token_is_told_at_once(workspace: Workspace):
 async def test_who_we_are_is_asked_once_the_token_is_good(workspace: Workspace):
     client = slack_client(workspace.bot_token, workspace.api_url)
     identity = await identify(client)
-    assert identity.team_id == workspace.world.team_id
+    assert identity.team_id == workspace.state.team_id
     assert identity.user_id == workspace.app.bot_user
 
 

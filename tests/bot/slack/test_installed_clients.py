@@ -15,8 +15,8 @@ from bot.slack.outbox.methods import slack_client
 from bot.store.organisations import Organisations
 from bot.store.tables import prepare
 from bot.testing import quick_workspace
-from bot.workspace.workspace import run_workspace
 from core.store.database import Database
+from slack_on_loopback import run_workspace
 from tests.bot.slack.test_token_tables import HURRIED, KEY, a_bot, open_tables, tokens_of
 
 

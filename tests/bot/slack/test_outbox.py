@@ -20,9 +20,9 @@ from bot.slack.payloads import Identity
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.tables import prepare
 from bot.testing import key_of, quick_workspace
-from bot.workspace.workspace import Workspace, run_workspace
 from core.clock import SystemClock
 from core.store.database import Database
+from slack_on_loopback import Workspace, run_workspace
 
 
 class Office:

@@ -18,7 +18,6 @@ from bot.views.message import Message
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
-from bot.workspace.rules import check_message_blocks
 from core.events import ContributionMade, TurnFailed, VoteTallied, fold
 from core.models import (
     Act,
@@ -37,6 +36,7 @@ from core.models import (
 )
 from core.rules.voting import count
 from core.testing import a_setup
+from slack_on_loopback.rules import check_message_blocks
 from tests.bot.plays import CALL, a_debate, a_verdict, play
 
 #: What chat.update takes; the board is edited with it.

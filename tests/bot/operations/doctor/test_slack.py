@@ -10,7 +10,7 @@ from bot.operations.doctor.findings import Finding, Mark, as_text, exit_code
 from bot.operations.doctor.slack import check_access, check_slack
 from bot.settings import BotSettings, read_settings
 from bot.testing import CHANNEL, http_access, quick_workspace, socket_access
-from bot.workspace.workspace import Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def marks(findings: Sequence[Finding]) -> dict[str, Mark]:
 
 
 def channel_id(workspace: Workspace, name: str = CHANNEL) -> str:
-    return next(c.id for c in workspace.world.channels.values() if c.name == name)
+    return next(c.id for c in workspace.state.channels.values() if c.name == name)
 
 
 async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -> None:

@@ -1,0 +1,137 @@
+"""One Web API call: its arguments, however they were encoded, and who makes it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json, as_list, as_object, parsed
+from slack_on_loopback.rates import Tier
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.schema import problem
+from slack_on_loopback.state import App
+
+_TRUE = {"true", "1", "yes", "on"}
+TokenKind = Literal["bot", "app", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The merged arguments of a call."""
+
+    values: Json
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return an argument as text."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        return value if isinstance(value, str) else str(value)
+
+    def required(self, name: str) -> str:
+        """Return an argument that must be there.
+
+        Raises:
+            SlackRefusal: invalid_arguments.
+        """
+        value = self.text(name)
+        if not value:
+            raise SlackRefusal(
+                "invalid_arguments", [problem(f"/{name}", f"missing required field: {name}")]
+            )
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return an argument as true or false; absent is false."""
+        return self.text(name).lower() in _TRUE
+
+    def has(self, name: str) -> bool:
+        """Whether an argument was given (null counts as not given)."""
+        return self.values.get(name) is not None
+
+    def structure(self, name: str) -> Any:
+        """Return an argument that is JSON, whether sent as such or as a string of it."""
+        value = self.values.get(name)
+        return parsed(value) if isinstance(value, str) else value
+
+    def count(self, name: str, default: int, most: int) -> int:
+        """Return a whole number between 1 and `most`.
+
+        Raises:
+            SlackRefusal: invalid_limit.
+        """
+        value = self.text(name)
+        if not value:
+            return default
+        if not value.isdigit() or not 1 <= int(value) <= most:
+            raise SlackRefusal("invalid_limit")
+        return int(value)
+
+    def names(self, name: str) -> list[str]:
+        """Return a comma-separated argument, or a JSON list, as a list."""
+        value = self.values.get(name)
+        found = as_list(value) or self.text(name).split(",")
+        return [str(item).strip() for item in found if str(item).strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """A call that was let in."""
+
+    method: str
+    args: Arguments
+    app: App
+    warnings: list[str] = field(default_factory=list[str])
+
+
+Handler = Callable[[Runtime, ApiCall], Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A Web API method.
+
+    Attributes:
+        handler: does it; raises SlackRefusal.
+        scopes: any one of these is enough; none when empty.
+        tier: its rate limit; None for what has a rule of its own.
+        token: which kind of token it wants.
+    """
+
+    handler: Handler
+    scopes: tuple[str, ...] = ()
+    tier: Tier | None = 3
+    token: TokenKind = "bot"  # noqa: S105 a kind, not a secret
+
+
+Methods = Mapping[str, Method]
+
+
+async def read_arguments(request: web.Request) -> Json:
+    """Return query, form and JSON arguments merged; later encodings win.
+
+    Raises:
+        SlackRefusal: invalid_json, json_not_object.
+    """
+    merged: Json = dict(request.query)
+    if request.content_type == "application/json":
+        return {**merged, **_json_body(await request.text())}
+    if request.content_type == "multipart/form-data":
+        form = await request.post()
+        return {**merged, **{key: item for key, item in form.items() if isinstance(item, str)}}
+    return {**merged, **dict(parse_qsl(await request.text(), keep_blank_values=True))}
+
+
+def _json_body(text: str) -> Json:
+    if not text:
+        return {}
+    value = parsed(text)
+    if value is None:
+        raise SlackRefusal("invalid_json")
+    found = as_object(value)
+    if found is None:
+        raise SlackRefusal("json_not_object")
+    return found

@@ -1,0 +1,101 @@
+"""What a whole message or view may hold, and the blocks in it that people can use (pure).
+
+The total size of a message's blocks is not documented; it was reported at about 13,200 characters
+(bolt-js#2509) and counts the containers too, so it is measured on the compact JSON.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from slack_on_loopback.block_kit import MOST_MARKDOWN_CHARACTERS, block_list
+from slack_on_loopback.json_values import Json, as_list, compact, objects, text_at
+from slack_on_loopback.schema import problem, problems
+
+SurfaceKind = Literal["message", "modal", "home"]
+MOST_BLOCK_CHARACTERS = 13_200
+_MESSAGE_ONLY = {"file", "table", "task_card", "plan", "context_actions", "markdown", "call"}
+#: How many blocks fit, and which may not be there. An alert outside a modal is refused
+#: (node-slack-sdk#2567).
+_SURFACES = {
+    "message": (block_list(50), {"alert", "auth_provider"}),
+    "modal": (block_list(100), _MESSAGE_ONLY),
+    "home": (block_list(100), {*_MESSAGE_ONLY, "alert"}),
+}
+
+
+def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> list[str]:
+    """Return what Slack would refuse about a list of blocks; empty when all is well."""
+    schema, forbidden = _SURFACES[surface]
+    found, blocks = list(problems(schema, value, path)), objects(value)
+    for index, block in enumerate(blocks):
+        type_of = text_at(block, "type")
+        if type_of in forbidden:
+            words = f"block type not allowed in a {surface}: {type_of}"
+            found.append(problem(f"{path}/{index}", words))
+        found += _repeated(objects(block.get("elements")), "action_id", f"{path}/{index}/elements")
+    found += _repeated(blocks, "block_id", path)
+    markdown = sum(len(text_at(one, "text")) for one in blocks if one.get("type") == "markdown")
+    if markdown > MOST_MARKDOWN_CHARACTERS:
+        words = f"all markdown blocks together must be less than {MOST_MARKDOWN_CHARACTERS + 1}"
+        found.append(problem(path, f"{words} characters"))
+    if sum(one.get("type") == "table" for one in blocks) > 1:
+        found.append(problem(path, "only_one_table_allowed"))
+    return found
+
+
+def _repeated(items: list[Json], key: str, path: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        name = text_at(item, key)
+        if name and name in seen:
+            yield problem(f"{path}/{index}/{key}", f"`{key}` {name} already exists")
+        seen.add(name)
+
+
+def too_long(blocks: list[Json]) -> bool:
+    """Whether a message's blocks are too long together (`msg_blocks_too_long`)."""
+    return len(compact(blocks)) > MOST_BLOCK_CHARACTERS
+
+
+def with_ids(blocks: list[Json], prefix: str) -> list[Json]:
+    """Return the blocks with the ids that Slack fills in where the app gave none."""
+    return [_with_id(block, f"{prefix}{index}") for index, block in enumerate(blocks)]
+
+
+def _with_id(block: Json, name: str) -> Json:
+    filled = {**block, "block_id": block.get("block_id") or name}
+    elements = as_list(block.get("elements"))
+    if elements is not None and block.get("type") in {"actions", "context_actions"}:
+        filled["elements"] = [
+            _with_action(e, f"{name}a{i}") for i, e in enumerate(objects(elements))
+        ]
+    for key in ("accessory", "element"):
+        element = block.get(key)
+        if isinstance(element, dict):
+            filled[key] = _with_action(objects([element])[0], f"{name}{key[0]}")
+    return filled
+
+
+def _with_action(element: Json, name: str) -> Json:
+    if element.get("type") == "image":
+        return element
+    return {**element, "action_id": element.get("action_id") or name}
+
+
+def interactive_elements(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
+    """Yield (block_id, element) for everything in the blocks that people can use."""
+    for block in blocks:
+        block_id = text_at(block, "block_id")
+        found = [*objects(block.get("elements")), *objects([block.get("accessory")])]
+        found += objects([block.get("element")])
+        yield from ((block_id, element) for element in found if element.get("action_id"))
+        nested = [*objects(block.get("child_blocks")), *_cards(block)]
+        yield from interactive_elements(nested)
+
+
+def _cards(block: Json) -> list[Json]:
+    cards = objects(block.get("elements")) if block.get("type") == "carousel" else []
+    cards += [block] if block.get("type") == "card" else []
+    return [
+        {"block_id": card.get("block_id"), "elements": card.get("actions") or []} for card in cards
+    ]

@@ -1,0 +1,61 @@
+"""The log of every Web API call: what was asked and what came of it."""
+
+from dataclasses import dataclass, field
+
+from slack_on_loopback.json_values import Json
+
+MOST_ENTRIES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """One call.
+
+    Attributes:
+        method: the Web API method.
+        args: its arguments without the token.
+        outcome: `ok`, Slack's error code, or the fault that hit it.
+        at: seconds since the epoch.
+        app_id: whose token it was; empty when unknown.
+    """
+
+    method: str
+    args: Json
+    outcome: str
+    at: float
+    app_id: str = ""
+
+    def as_json(self) -> Json:
+        """Return the entry as JSON."""
+        return {
+            "method": self.method,
+            "args": self.args,
+            "outcome": self.outcome,
+            "time": self.at,
+            "app_id": self.app_id,
+        }
+
+
+@dataclass(slots=True)
+class CallLog:
+    """The calls since the start or the last clear, oldest first; the newest 20,000 at most."""
+
+    entries: list[LoggedCall] = field(default_factory=list[LoggedCall])
+
+    def add(self, entry: LoggedCall) -> None:
+        """Write one down."""
+        self.entries.append(entry)
+        if len(self.entries) > MOST_ENTRIES:
+            del self.entries[: MOST_ENTRIES // 10]
+
+    def of(self, method: str, outcome: str | None = None) -> list[LoggedCall]:
+        """Return the calls of a method, optionally only those with an outcome."""
+        return [
+            entry
+            for entry in self.entries
+            if entry.method == method and outcome in {None, entry.outcome}
+        ]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.entries.clear()

@@ -1,0 +1,139 @@
+"""Delivery to one app: acknowledgement within 3 s, redelivery of events, one try for the rest.
+
+Source: https://docs.slack.dev/apis/events-api (retries) and /apis/events-api/using-socket-mode.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+from slack_on_loopback.json_values import Json, child, text_at
+from slack_on_loopback.rates import SlackPace
+
+EnvelopeKind = Literal["events_api", "interactive", "slash_commands"]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Something for the app.
+
+    Attributes:
+        kind: Socket Mode's name for it.
+        payload: the body.
+        attempt: 0 for the first delivery.
+        reason: why the delivery before this one failed.
+    """
+
+    kind: EnvelopeKind
+    payload: Json
+    attempt: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """What became of a delivery.
+
+    Attributes:
+        acked: whether the app said it has it, in time.
+        reason: why not: timeout, http_error, connection_failed.
+        body: what the app answered with, for commands and interactions.
+        no_retry: the app asked not to be tried again.
+    """
+
+    acked: bool
+    reason: str = ""
+    body: Json = field(default_factory=dict[str, Any])
+    no_retry: bool = False
+
+
+class Transport(Protocol):
+    """A way to an app: Socket Mode or HTTP."""
+
+    def ready(self) -> bool:
+        """Whether the app can be reached this way now."""
+        ...
+
+    async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
+        """Deliver once and wait so long for the acknowledgement."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryAttempt:
+    """One try, for the record."""
+
+    kind: EnvelopeKind
+    name: str
+    event_id: str
+    attempt: int
+    acked: bool
+    reason: str
+
+
+@dataclass(slots=True)
+class Dispatcher:
+    """Delivers to one app and records every attempt."""
+
+    transports: list[Transport]
+    pace: SlackPace
+    changed: Callable[[], None]
+    attempts: list[DeliveryAttempt] = field(default_factory=list[DeliveryAttempt])
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    def deliver_event(self, payload: Json) -> None:
+        """Deliver an event in the background, again and again until it is acknowledged."""
+        self.spawn(self._with_retries(Envelope("events_api", payload)))
+
+    async def ask(self, envelope: Envelope) -> Acknowledgement:
+        """Deliver a command or interaction once and return the app's answer."""
+        return await self._try(envelope)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something in the background until the workspace closes."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Stop all deliveries."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _with_retries(self, envelope: Envelope) -> None:
+        acknowledgement = await self._try(envelope)
+        for attempt, delay in enumerate(self.pace.redelivery_delays, start=1):
+            if acknowledgement.acked or acknowledgement.no_retry:
+                return
+            await asyncio.sleep(delay)
+            acknowledgement = await self._try(
+                replace(envelope, attempt=attempt, reason=acknowledgement.reason)
+            )
+
+    async def _try(self, envelope: Envelope) -> Acknowledgement:
+        transport = next((one for one in self.transports if one.ready()), None)
+        if transport is None:
+            acknowledgement = Acknowledgement(acked=False, reason="connection_failed")
+        else:
+            acknowledgement = await transport.send(envelope, self.pace.ack_seconds)
+        self._record(envelope, acknowledgement)
+        return acknowledgement
+
+    def _record(self, envelope: Envelope, acknowledgement: Acknowledgement) -> None:
+        event = child(envelope.payload, "event")
+        name = text_at(event, "type") or text_at(envelope.payload, "type")
+        name = name or text_at(envelope.payload, "command")
+        self.attempts.append(
+            DeliveryAttempt(
+                kind=envelope.kind,
+                name=name,
+                event_id=text_at(envelope.payload, "event_id"),
+                attempt=envelope.attempt,
+                acked=acknowledgement.acked,
+                reason=acknowledgement.reason,
+            )
+        )
+        self.changed()

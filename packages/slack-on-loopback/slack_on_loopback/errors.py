@@ -1,0 +1,50 @@
+"""What the workspace refuses, as values that travel to the caller."""
+
+from typing import Any
+
+from slack_on_loopback.json_values import Json
+
+
+class SlackRefusal(Exception):
+    """A call that Slack answers with `ok: false`.
+
+    Attributes:
+        code: Slack's error code, for example `not_in_channel`.
+        messages: what `response_metadata.messages` explains.
+        extra: further fields of the answer, for example `needed` and `provided`.
+    """
+
+    def __init__(self, code: str, messages: list[str] | None = None, **extra: Any):
+        super().__init__(code)
+        self.code = code
+        self.messages = messages or []
+        self.extra: Json = extra
+
+    def body(self) -> Json:
+        """Return the answer's JSON body."""
+        body: Json = {"ok": False, "error": self.code, **self.extra}
+        if self.messages:
+            body["response_metadata"] = {"messages": self.messages}
+        return body
+
+
+class RateLimited(SlackRefusal):
+    """Too many calls: HTTP 429 with Retry-After in whole seconds."""
+
+    def __init__(self, retry_after: int):
+        super().__init__("ratelimited")
+        self.retry_after = retry_after
+
+
+class PersonRefusal(Exception):
+    """What a person cannot do on the page, with words for people.
+
+    Attributes:
+        code: a stable code, for example `command_in_thread`.
+        words: a sentence to show.
+    """
+
+    def __init__(self, code: str, words: str):
+        super().__init__(code)
+        self.code = code
+        self.words = words

@@ -1,0 +1,110 @@
+"""Fault switches: what goes wrong next, on purpose."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Literal
+
+FaultKind = Literal["drop_before", "drop_after", "delay", "server_error", "rate_limit"]
+ANY_METHOD = "*"
+
+
+@dataclass(slots=True)
+class CallFault:
+    """One switch that is on.
+
+    Attributes:
+        kind: drop_before (nothing happens, no answer), drop_after (it happens, no answer), delay
+            (the answer comes late), server_error (an HTML page instead of JSON), rate_limit (429).
+        method: a Web API method, or `*` for all.
+        times: how many calls are hit; None for all.
+        probability: how likely a call is hit.
+        seconds: the delay, or Retry-After.
+        status: the HTTP status of a server_error.
+    """
+
+    kind: FaultKind
+    method: str = ANY_METHOD
+    times: int | None = 1
+    probability: float = 1.0
+    seconds: float = 1.0
+    status: int = 503
+
+    def spent(self) -> bool:
+        """Whether the switch has gone off by itself."""
+        return self.times is not None and self.times <= 0
+
+
+@dataclass(slots=True)
+class Faults:
+    """All switches of a workspace. The random source is seeded, so a run can be repeated."""
+
+    seed: int = 0
+    active: list[CallFault] = field(default_factory=list[CallFault])
+    double_events: int = 0
+    _random: random.Random = field(init=False)
+
+    def __post_init__(self):
+        self._random = random.Random(self.seed)  # noqa: S311 chance, not a secret
+
+    def add(self, fault: CallFault) -> CallFault:
+        """Turn a switch on."""
+        self.active.append(fault)
+        return fault
+
+    def drop_after(
+        self, method: str, *, times: int | None = 1, probability: float = 1.0
+    ) -> CallFault:
+        """Do what the call asks, then close the connection without an answer."""
+        return self.add(CallFault("drop_after", method, times, probability))
+
+    def drop_before(
+        self, method: str, *, times: int | None = 1, probability: float = 1.0
+    ) -> CallFault:
+        """Close the connection without doing anything."""
+        return self.add(CallFault("drop_before", method, times, probability))
+
+    def delay(
+        self, method: str, seconds: float, *, times: int | None = 1, probability: float = 1.0
+    ) -> CallFault:
+        """Answer so many seconds late."""
+        return self.add(CallFault("delay", method, times, probability, seconds))
+
+    def server_error(
+        self, method: str, *, status: int = 503, times: int | None = 1, probability: float = 1.0
+    ) -> CallFault:
+        """Answer with an HTML error page."""
+        return self.add(CallFault("server_error", method, times, probability, status=status))
+
+    def rate_limit(self, method: str, *, seconds: float = 1.0, times: int | None = 1) -> CallFault:
+        """Answer 429 with Retry-After."""
+        return self.add(CallFault("rate_limit", method, times, seconds=seconds))
+
+    def double_next_events(self, times: int = 1) -> None:
+        """Deliver the next events twice, with the same event_id."""
+        self.double_events += times
+
+    def clear(self) -> None:
+        """Turn everything off."""
+        self.active.clear()
+        self.double_events = 0
+
+    def take(self, kind: FaultKind, method: str) -> CallFault | None:
+        """Return the switch that hits this call, counting it down."""
+        for fault in self.active:
+            if fault.kind == kind and fault.method in {method, ANY_METHOD} and self._hits(fault):
+                return fault
+        return None
+
+    def take_double(self) -> bool:
+        """Whether this event is to be delivered twice."""
+        if self.double_events <= 0:
+            return False
+        self.double_events -= 1
+        return True
+
+    def _hits(self, fault: CallFault) -> bool:
+        if fault.spent() or self._random.random() >= fault.probability:
+            return False
+        if fault.times is not None:
+            fault.times -= 1
+        return True

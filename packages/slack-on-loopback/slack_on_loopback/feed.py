@@ -1,0 +1,83 @@
+"""Live events for the pages that are open, and a change_signal for whoever waits for a change."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from slack_on_loopback.json_values import Json
+
+_GLANCE_SECONDS = 0.05
+
+
+@dataclass(eq=False, slots=True)
+class Viewer:
+    """One open page."""
+
+    user: str
+    queue: asyncio.Queue[Json] = field(default_factory=asyncio.Queue[Json])
+
+
+@dataclass(slots=True)
+class PageFeed:
+    """Hands each event to the viewers who may see it."""
+
+    viewers: list[Viewer] = field(default_factory=list[Viewer])
+
+    def join(self, user: str) -> Viewer:
+        """Add a viewer."""
+        viewer = Viewer(user)
+        self.viewers.append(viewer)
+        return viewer
+
+    def leave(self, viewer: Viewer) -> None:
+        """Remove a viewer."""
+        self.viewers.remove(viewer)
+
+    def tell(self, event: Json, may_see: Callable[[str], bool]) -> None:
+        """Queue an event for every viewer who may see it."""
+        for viewer in self.viewers:
+            if may_see(viewer.user):
+                viewer.queue.put_nowait(event)
+
+    def tell_each(self, event_for: Callable[[str], Json]) -> None:
+        """Queue an event that looks different for each viewer."""
+        for viewer in self.viewers:
+            viewer.queue.put_nowait(event_for(viewer.user))
+
+    def tell_user(self, user: str, event: Json) -> None:
+        """Queue an event for one user's pages."""
+        self.tell(event, lambda viewer: viewer == user)
+
+
+@dataclass(slots=True)
+class ChangeSignal:
+    """Wakes everybody who waits whenever something has changed."""
+
+    waiting: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
+
+    def notify(self) -> None:
+        """Say that something has changed."""
+        waiting, self.waiting = self.waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def until(self, predicate: Callable[[], object], seconds: float) -> None:
+        """Wait until the predicate holds, looking again after every change.
+
+        What changes outside the workspace makes no change_signal, so it also looks now and then.
+
+        Raises:
+            TimeoutError: it did not hold in time.
+        """
+        async with asyncio.timeout(seconds):
+            while not predicate():
+                future = asyncio.get_running_loop().create_future()
+                self.waiting.append(future)
+                await asyncio.wait([future], timeout=_GLANCE_SECONDS)
+
+
+def in_any(users: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test for being one of the users."""
+    chosen = frozenset(users)
+    return lambda user: user in chosen

@@ -1,0 +1,109 @@
+"""The state at the start, from the configuration or a file."""
+
+import secrets
+from pathlib import Path
+
+from slack_on_loopback.config import ChannelSpec, WorkspaceConfig
+from slack_on_loopback.json_values import Json, as_list, child, objects, text_at
+from slack_on_loopback.state import App, Channel, User, WorkspaceState
+
+
+def load_state(config: WorkspaceConfig) -> WorkspaceState:
+    """Return the saved state, or a new one; the app follows the configuration in both."""
+    path = config.state_file
+    if path is not None and path.exists():
+        state = WorkspaceState.model_validate_json(path.read_text("utf-8"))
+    else:
+        state = _new_state(config)
+    _apply_manifest(next(iter(state.apps.values())), config)
+    return state
+
+
+def save_state(state: WorkspaceState, path: Path) -> None:
+    """Write the state to a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(path.suffix + ".part")
+    draft.write_text(state.model_dump_json(), "utf-8")
+    draft.replace(path)
+
+
+def _new_state(config: WorkspaceConfig) -> WorkspaceState:
+    state = WorkspaceState(
+        team_id=config.team_id,
+        enterprise_id=config.enterprise_id,
+        is_org_wide=config.is_org_wide,
+        team_name=config.team_name,
+        team_domain=config.team_name.lower(),
+    )
+    for spec in config.users:
+        user_id = state.new_id("U")
+        state.users[user_id] = User(
+            id=user_id, name=spec.name, real_name=spec.real_name, color=spec.color
+        )
+    app = _new_app(state, config)
+    for spec in config.channels:
+        channel = _new_channel(state, spec, app, int(config.clock()))
+        state.channels[channel.id] = channel
+    return state
+
+
+def _new_channel(state: WorkspaceState, spec: ChannelSpec, app: App, now: int) -> Channel:
+    people = [user for user in state.users.values() if not user.is_bot]
+    members = [u.id for u in people if spec.members is None or u.name in spec.members]
+    return Channel(
+        id=state.new_id("C"),
+        name=spec.name,
+        is_private=spec.private,
+        topic=spec.topic,
+        creator=members[0] if members else "",
+        created=now,
+        members=[*members, app.bot_user] if spec.with_bot else members,
+    )
+
+
+def _new_app(state: WorkspaceState, config: WorkspaceConfig) -> App:
+    name = text_at(child(dict(config.manifest), "display_information"), "name") or "App"
+    bot_name = text_at(child(dict(config.manifest), "features", "bot_user"), "display_name")
+    user = User(
+        id=state.new_id("U"),
+        name=(bot_name or name).lower().replace(" ", "-"),
+        real_name=bot_name or name,
+        color="5b3f8c",
+        is_bot=True,
+    )
+    state.users[user.id] = user
+    app = App(
+        id=state.new_id("A"),
+        name=name,
+        bot_id=state.new_id("B"),
+        bot_user=user.id,
+        bot_token="xoxb-" + secrets.token_hex(20),
+        app_token="xapp-1-" + secrets.token_hex(20),
+        signing_secret=secrets.token_hex(16),
+    )
+    state.apps[app.id] = app
+    return app
+
+
+def _apply_manifest(app: App, config: WorkspaceConfig) -> None:
+    manifest: Json = dict(config.manifest)
+    features, settings = child(manifest, "features"), child(manifest, "settings")
+    app.bot_token = config.bot_token or app.bot_token
+    app.app_token = config.app_token or app.app_token
+    app.signing_secret = config.signing_secret or app.signing_secret
+    app.scopes = _strings(child(manifest, "oauth_config", "scopes").get("bot"))
+    app.events = _strings(child(settings, "event_subscriptions").get("bot_events"))
+    app.commands = objects(features.get("slash_commands"))
+    app.shortcuts = objects(features.get("shortcuts"))
+    app.has_home = bool(child(features, "app_home").get("home_tab_enabled"))
+    app.messages_tab = child(features, "app_home").get("messages_tab_enabled") is not False
+    app.messages_read_only = bool(child(features, "app_home").get("messages_tab_read_only_enabled"))
+    app.interactive = child(settings, "interactivity").get("is_enabled") is not False
+    if not settings.get("socket_mode_enabled"):
+        app.request_url = text_at(child(settings, "event_subscriptions"), "request_url")
+        app.interactivity_url = text_at(child(settings, "interactivity"), "request_url")
+        app.options_url = text_at(child(settings, "interactivity"), "message_menu_options_url")
+
+
+def _strings(value: object) -> list[str]:
+    return [str(item) for item in as_list(value) or []]

@@ -1,0 +1,66 @@
+"""JSON as it travels: typed views of untyped values, copies and sizes (pure)."""
+
+import json
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any, cast
+
+Json = dict[str, Any]
+
+
+def as_object(value: Any) -> Json | None:
+    """Return the value as a JSON object, or None when it is not one."""
+    return cast("Json", value) if isinstance(value, dict) else None
+
+
+def as_list(value: Any) -> list[Any] | None:
+    """Return the value as a JSON array, or None when it is not one."""
+    return cast("list[Any]", value) if isinstance(value, list) else None
+
+
+def objects(value: Any) -> list[Json]:
+    """Return the JSON objects of an array; nothing for anything else."""
+    return [item for item in map(as_object, as_list(value) or []) if item is not None]
+
+
+def child(value: Json | None, *keys: str) -> Json:
+    """Follow keys down nested objects; an empty object where the way ends."""
+    here: Json | None = value
+    for key in keys:
+        here = as_object((here or {}).get(key))
+    return here or {}
+
+
+def text_at(value: Json, key: str) -> str:
+    """Return the string under a key, or an empty one."""
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def compact(value: Any) -> str:
+    """Return the shortest JSON text of a value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def copy(value: Json) -> Json:
+    """Return a deep copy, so that nobody edits the state by accident."""
+    return deepcopy(value)
+
+
+def without(value: Json, keys: Iterable[str]) -> Json:
+    """Return a deep copy that lacks the named keys."""
+    dropped = set(keys)
+    return deepcopy({key: item for key, item in value.items() if key not in dropped})
+
+
+def present(**fields: Any) -> Json:
+    """Return an object of the fields that are not None."""
+    return {key: item for key, item in fields.items() if item is not None}
+
+
+def parsed(text: str) -> Any:
+    """Parse JSON text; None when it is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,260 @@
+"""conversations.*: reading channels and belonging to them."""
+
+from decimal import Decimal, InvalidOperation
+
+from slack_on_loopback import access, channels
+from slack_on_loopback.api_call import ApiCall, Arguments, Method, Methods
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json, without
+from slack_on_loopback.methods.paging import page
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.state import Channel, User
+
+_READ = ("channels:read", "groups:read", "im:read", "mpim:read")
+_MANAGE = ("channels:manage", "groups:write")
+_INVITE = (*_MANAGE, "channels:write.invites", "groups:write.invites")
+_TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im"}
+
+
+def info(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.info."""
+    channel = _seen(runtime, call)
+    seen = channels.channel_object(channel, call.app.bot_user)
+    if not call.args.flag("include_num_members"):
+        seen.pop("num_members", None)
+    return {"channel": seen}
+
+
+def list_all(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.list."""
+    wanted = _kinds(call.args)
+    found = [
+        channel
+        for channel in runtime.state.channels.values()
+        if channel.kind() in wanted
+        and channel.sees(call.app.bot_user)
+        and not (channel.is_archived and call.args.flag("exclude_archived"))
+    ]
+    return _channel_page(found, call)
+
+
+def of_user(runtime: Runtime, call: ApiCall) -> Json:
+    """users.conversations: those the app is in; with `user`, those it shares with them."""
+    user = access.known_user(runtime, call.args.text("user") or call.app.bot_user)
+    wanted = _kinds(call.args)
+    found = [
+        channel
+        for channel in runtime.state.channels.values()
+        if channel.kind() in wanted
+        and {user.id, call.app.bot_user} <= set(channel.members)
+        and not (channel.is_archived and call.args.flag("exclude_archived"))
+    ]
+    return _channel_page(found, call, most=999)
+
+
+def members(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.members."""
+    channel = _seen(runtime, call)
+    found, cursor = page(channel.members, call.args, 100, 999)
+    return {"members": found, "response_metadata": {"next_cursor": cursor}}
+
+
+def history(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.history: newest first, without the replies of threads."""
+    channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
+    found = [one for one in channel.roots() if _within(one["ts"], call.args)]
+    return {
+        **_messages(list(reversed(found)), call, 100, 999),
+        "pin_count": len(channel.pins),
+    }
+
+
+def replies(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.replies: the root, then its replies, oldest first."""
+    channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
+    ts = call.args.required("ts")
+    if ts not in channel.messages:
+        raise SlackRefusal("thread_not_found")
+    root = channel.messages[ts].get("thread_ts") or ts
+    first, *rest = channel.thread(root)
+    found = [first, *(one for one in rest if _within(one["ts"], call.args))]
+    return _messages(found, call, 1000, 1000)
+
+
+def join(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.join: public channels only."""
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
+    if channel.is_private:
+        raise SlackRefusal("method_not_supported_for_channel_type")
+    access.require_open(channel)
+    if not channels.join(runtime, channel, _bot(runtime, call)):
+        call.warnings.append("already_in_channel")
+    return {"channel": channels.channel_object(channel, call.app.bot_user)}
+
+
+def leave(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.leave."""
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
+    access.require_open(channel)
+    if channel.name == "general":
+        raise SlackRefusal("cant_leave_general")
+    return {} if channels.leave(runtime, channel, _bot(runtime, call)) else {"not_in_channel": True}
+
+
+def open_direct(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.open with one user."""
+    users = call.args.names("users")
+    if call.args.text("channel"):
+        channel = access.visible_channel(runtime, call.app, call.args.text("channel"))
+    elif len(users) == 1:
+        channel = channels.direct(
+            runtime, _bot(runtime, call), access.known_user(runtime, users[0])
+        )
+    else:
+        raise SlackRefusal("users_list_not_supplied" if not users else "not_enough_users")
+    if not channel.is_im:
+        raise SlackRefusal("method_not_supported_for_channel_type")
+    full = channels.channel_object(channel, call.app.bot_user)
+    return {"channel": full if call.args.flag("return_im") else {"id": channel.id}}
+
+
+def create(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.create."""
+    private = call.args.flag("is_private")
+    access.need_scope(call.app, "groups:write" if private else "channels:manage")
+    name = call.args.required("name")
+    channel = channels.create(runtime, name, _bot(runtime, call), private=private)
+    return {"channel": channels.channel_object(channel, call.app.bot_user)}
+
+
+def rename(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.rename."""
+    channel = _managed(runtime, call)
+    channels.rename(runtime, channel, call.args.required("name"))
+    return {"channel": channels.channel_object(channel, call.app.bot_user)}
+
+
+def archive(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.archive."""
+    channels.archive(runtime, _managed(runtime, call), call.app.bot_user)
+    return {}
+
+
+def unarchive(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.unarchive."""
+    channels.unarchive(runtime, _managed(runtime, call), call.app.bot_user)
+    return {}
+
+
+def invite(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.invite."""
+    channel = _managed(runtime, call)
+    access.require_open(channel)
+    for name in call.args.names("users"):
+        _invite_one(runtime, call, channel, access.known_user(runtime, name))
+    return {"channel": channels.channel_object(channel, call.app.bot_user)}
+
+
+def kick(runtime: Runtime, call: ApiCall) -> Json:
+    """conversations.kick."""
+    channel = _managed(runtime, call)
+    user = access.known_user(runtime, call.args.required("user"))
+    if user.id == call.app.bot_user:
+        raise SlackRefusal("cant_kick_self")
+    if channel.name == "general":
+        raise SlackRefusal("cant_kick_from_general")
+    if not channels.leave(runtime, channel, user):
+        raise SlackRefusal("not_in_channel")
+    return {}
+
+
+def _invite_one(runtime: Runtime, call: ApiCall, channel: Channel, user: User) -> None:
+    if user.id == call.app.bot_user:
+        raise SlackRefusal("cant_invite_self")
+    if not channels.join(runtime, channel, user, inviter=call.app.bot_user):
+        raise SlackRefusal("already_in_channel")
+
+
+def _bot(runtime: Runtime, call: ApiCall) -> User:
+    return runtime.state.users[call.app.bot_user]
+
+
+def _seen(runtime: Runtime, call: ApiCall) -> Channel:
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
+    access.need_scope(call.app, f"{channel.family()}:read")
+    return channel
+
+
+def _managed(runtime: Runtime, call: ApiCall) -> Channel:
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
+    if channel.is_im:
+        raise SlackRefusal("method_not_supported_for_channel_type")
+    access.require_member(call.app, channel)
+    return channel
+
+
+def _kinds(args: Arguments) -> set[str]:
+    names = args.names("types") or ["public_channel"]
+    unknown = [name for name in names if name not in {*_TYPES, "mpim"}]
+    if unknown:
+        raise SlackRefusal("invalid_types")
+    return {_TYPES[name] for name in names if name in _TYPES}
+
+
+def _channel_page(found: list[Channel], call: ApiCall, *, most: int = 1000) -> Json:
+    shown, cursor = page(found, call.args, 100, most)
+    seen = [channels.channel_object(channel, call.app.bot_user) for channel in shown]
+    return {"channels": seen, "response_metadata": {"next_cursor": cursor}}
+
+
+def _messages(found: list[Json], call: ApiCall, default: int, most: int) -> Json:
+    shown, cursor = page(found, call.args, default, most)
+    hidden = ("channel",) if call.args.flag("include_all_metadata") else ("channel", "metadata")
+    body: Json = {
+        "messages": [without(one, hidden) for one in shown],
+        "has_more": bool(cursor),
+    }
+    return {**body, **({"response_metadata": {"next_cursor": cursor}} if cursor else {})}
+
+
+def _within(ts: str, args: Arguments) -> bool:
+    oldest, latest = (
+        _moment(args, "oldest", "invalid_ts_oldest"),
+        _moment(args, "latest", "invalid_ts_latest"),
+    )
+    at = Decimal(ts)
+    if args.flag("inclusive"):
+        return (oldest is None or at >= oldest) and (latest is None or at <= latest)
+    return (oldest is None or at > oldest) and (latest is None or at < latest)
+
+
+def _moment(args: Arguments, name: str, refusal: str) -> Decimal | None:
+    if not args.text(name):
+        return None
+    try:
+        return Decimal(args.text(name))
+    except InvalidOperation:
+        raise SlackRefusal(refusal) from None
+
+
+METHODS: Methods = {
+    "conversations.info": Method(info, _READ, tier=3),
+    "conversations.list": Method(list_all, _READ, tier=2),
+    "conversations.members": Method(members, _READ, tier=4),
+    "conversations.history": Method(
+        history, ("channels:history", "groups:history", "im:history"), tier=3
+    ),
+    "conversations.replies": Method(
+        replies, ("channels:history", "groups:history", "im:history"), tier=3
+    ),
+    "conversations.join": Method(join, ("channels:join",), tier=3),
+    "conversations.leave": Method(leave, _MANAGE, tier=3),
+    "conversations.open": Method(open_direct, ("im:write", "mpim:write"), tier=3),
+    "conversations.create": Method(create, _MANAGE, tier=2),
+    "conversations.rename": Method(rename, _MANAGE, tier=2),
+    "conversations.archive": Method(archive, _MANAGE, tier=2),
+    "conversations.unarchive": Method(unarchive, _MANAGE, tier=2),
+    "conversations.invite": Method(invite, _INVITE, tier=3),
+    "conversations.kick": Method(kick, _MANAGE, tier=3),
+    "users.conversations": Method(of_user, _READ, tier=3),
+}

@@ -1,0 +1,38 @@
+"""Cursors: one page of a list and where the next begins (pure)."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import TypeVar
+
+from slack_on_loopback.api_call import Arguments
+from slack_on_loopback.errors import SlackRefusal
+
+Item = TypeVar("Item")
+
+
+def page(items: Sequence[Item], args: Arguments, default: int, most: int) -> tuple[list[Item], str]:
+    """Return one page and the cursor of the next, empty at the end.
+
+    Raises:
+        SlackRefusal: invalid_cursor, invalid_limit.
+    """
+    start = _start(args.text("cursor"))
+    end = start + args.count("limit", default, most)
+    return list(items[start:end]), _cursor(end) if end < len(items) else ""
+
+
+def _cursor(start: int) -> str:
+    return base64.b64encode(f"next:{start}".encode()).decode()
+
+
+def _start(cursor: str) -> int:
+    if not cursor:
+        return 0
+    try:
+        word, _, number = base64.b64decode(cursor, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise SlackRefusal("invalid_cursor") from None
+    if word != "next" or not number.isdigit():
+        raise SlackRefusal("invalid_cursor")
+    return int(number)

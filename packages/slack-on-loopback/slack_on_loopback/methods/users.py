@@ -1,0 +1,108 @@
+"""auth.test, users.*, team.info, bots.info and apps.connections.open: who is who."""
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from slack_on_loopback import access
+from slack_on_loopback.api_call import ApiCall, Method, Methods
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.methods.paging import page
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.state import User
+
+
+def auth_test(runtime: Runtime, call: ApiCall) -> Json:
+    """auth.test."""
+    bot = runtime.state.users[call.app.bot_user]
+    return {
+        "url": f"{runtime.base_url}/",
+        "team": runtime.state.team_name,
+        "user": bot.name,
+        "team_id": runtime.state.team_id,
+        "user_id": bot.id,
+        "bot_id": call.app.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+def open_connection(runtime: Runtime, call: ApiCall) -> Json:
+    """apps.connections.open: a ticket for one Socket Mode connection."""
+    ticket = runtime.connections[call.app.id].sockets.issue_ticket()
+    return {
+        "url": f"{runtime.base_url.replace('http', 'ws', 1)}/socket/{ticket}?app_id={call.app.id}"
+    }
+
+
+def user_info(runtime: Runtime, call: ApiCall) -> Json:
+    """users.info."""
+    return {"user": user_object(runtime, access.known_user(runtime, call.args.required("user")))}
+
+
+def list_users(runtime: Runtime, call: ApiCall) -> Json:
+    """users.list."""
+    found, cursor = page(list(runtime.state.users.values()), call.args, 1000, 1000)
+    members = [user_object(runtime, user) for user in found]
+    return {"members": members, "response_metadata": {"next_cursor": cursor}}
+
+
+def team_info(runtime: Runtime, call: ApiCall) -> Json:
+    """team.info."""
+    del call
+    state = runtime.state
+    return {"team": {"id": state.team_id, "name": state.team_name, "domain": state.team_domain}}
+
+
+def bot_info(runtime: Runtime, call: ApiCall) -> Json:
+    """bots.info."""
+    wanted = call.args.text("bot") or call.app.bot_id
+    for app in runtime.state.apps.values():
+        if app.bot_id == wanted:
+            bot = {"id": app.bot_id, "app_id": app.id, "user_id": app.bot_user, "name": app.name}
+            return {"bot": {**bot, "deleted": app.revoked}}
+    raise SlackRefusal("bot_not_found")
+
+
+def user_object(runtime: Runtime, user: User) -> Json:
+    """Return Slack's user object."""
+    here = datetime.fromtimestamp(runtime.now(), ZoneInfo(user.tz))
+    return {
+        "id": user.id,
+        "team_id": runtime.state.team_id,
+        "name": user.name,
+        "deleted": False,
+        "color": user.color,
+        "real_name": user.real_name,
+        "tz": user.tz,
+        "tz_label": here.tzname(),
+        "tz_offset": int((here.utcoffset() or timedelta()).total_seconds()),
+        "profile": {
+            "real_name": user.real_name,
+            "display_name": user.name,
+            "real_name_normalized": user.real_name,
+            "display_name_normalized": user.name,
+            "team": runtime.state.team_id,
+        },
+        "is_bot": user.is_bot,
+        "is_app_user": False,
+        "is_admin": False,
+        "is_owner": False,
+        "is_restricted": False,
+        "is_ultra_restricted": False,
+        "updated": 0,
+    }
+
+
+METHODS: Methods = {
+    "auth.test": Method(auth_test, tier=None),
+    "apps.connections.open": Method(
+        open_connection,
+        ("connections:write",),
+        tier=3,
+        token="app",  # noqa: S106 a kind
+    ),
+    "users.info": Method(user_info, ("users:read",), tier=4),
+    "users.list": Method(list_users, ("users:read",), tier=2),
+    "team.info": Method(team_info, ("team:read",), tier=3),
+    "bots.info": Method(bot_info, ("users:read",), tier=3),
+}

@@ -1,0 +1,264 @@
+"""What the page in the browser asks for: `/page/api/*`, and its live events on `/page/ws`."""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from aiohttp import WSMsgType, web
+
+from slack_on_loopback import channels, interactions, people, posting
+from slack_on_loopback.emoji import EMOJI
+from slack_on_loopback.errors import PersonRefusal, SlackRefusal
+from slack_on_loopback.feed import Viewer
+from slack_on_loopback.json_values import Json, as_object, child, copy, parsed, text_at
+from slack_on_loopback.methods.files import file_object
+from slack_on_loopback.page_apps import page_apps
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.state import Channel, User
+from slack_on_loopback.surfaces import SurfaceRef
+
+Work = Callable[[User, Json], Awaitable[Json]]
+
+
+@dataclass(slots=True)
+class PageApi:
+    """Answers the page; every request acts as one user."""
+
+    runtime: Runtime
+    _open: list[web.WebSocketResponse] = field(default_factory=list[web.WebSocketResponse])
+
+    async def hang_up(self) -> None:
+        """Close the live events of every open page."""
+        for ws in list(self._open):
+            await ws.close()
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes of the page's API."""
+        posts: dict[str, Work] = {
+            "say": self.say,
+            "click": self.click,
+            "view/submit": self.submit,
+            "view/close": self.close,
+            "options": self.options,
+            "shortcut": self.shortcut,
+            "react": self.react,
+            "pin": self.pin,
+            "delete": self.delete,
+            "edit": self.edit,
+            "home": self.home,
+            "channels": self.channels,
+            "files": self.files,
+        }
+        reads: dict[str, Work] = {
+            "state": self.state,
+            "channels/{channel}": self.channel,
+            "channels/{channel}/threads/{ts}": self.thread,
+        }
+        return [
+            *(web.post(f"/page/api/{path}", self._answering(work)) for path, work in posts.items()),
+            *(web.get(f"/page/api/{path}", self._answering(work)) for path, work in reads.items()),
+            web.get("/page/ws", self.live),
+        ]
+
+    async def state(self, user: User, body: Json) -> Json:
+        """Everything the page needs to draw itself."""
+        del body
+        state = self.runtime.state
+        return {
+            "team": {"id": state.team_id, "name": state.team_name},
+            "me": user.id,
+            "users": [one.model_dump(exclude_none=True) for one in state.users.values()],
+            "channels": channels.page_channels(self.runtime, user.id),
+            "apps": page_apps(self.runtime),
+            "emoji": EMOJI,
+            "views": copy({"stack": self.runtime.modals.get(user.id, [])})["stack"],
+        }
+
+    async def channel(self, user: User, body: Json) -> Json:
+        """The messages of a channel, with those only this user sees."""
+        channel = self._visible(user, body)
+        seen = [posting.shown(channel, one) for one in channel.roots()]
+        seen += [copy(one) for one in self._ephemeral(user, channel) if "thread_ts" not in one]
+        return {
+            "messages": sorted(seen, key=lambda one: one["ts"]),
+            "pins": posting.pinned(channel),
+        }
+
+    async def thread(self, user: User, body: Json) -> Json:
+        """A thread, root first."""
+        channel, ts = self._visible(user, body), text_at(body, "ts")
+        root = posting.thread_root(channel, ts)
+        seen = [posting.shown(channel, one) for one in channel.thread(root["ts"])]
+        seen += [copy(one) for one in self._ephemeral(user, channel) if one.get("thread_ts") == ts]
+        return {"messages": sorted(seen, key=lambda one: one["ts"])}
+
+    async def say(self, user: User, body: Json) -> Json:
+        """A message, or a slash command."""
+        text, thread_ts = text_at(body, "text").strip(), text_at(body, "thread_ts")
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        if not text:
+            raise PersonRefusal("no_text", "There is nothing to send.")
+        if not text.startswith("/"):
+            message = people.say(self.runtime, user, channel, text, thread_ts=thread_ts)
+            return {"message": posting.shown(channel, message)}
+        if thread_ts:
+            words = "Slack runs commands in channels only, not in threads."
+            raise PersonRefusal("command_in_thread", words)
+        await interactions.command(self.runtime, user, channel, text)
+        return {}
+
+    async def click(self, user: User, body: Json) -> Json:
+        """A button, menu or picker."""
+        await interactions.click(self.runtime, user, _surface_ref(body), body)
+        return {}
+
+    async def submit(self, user: User, body: Json) -> Json:
+        """A form is sent."""
+        view_id, values = text_at(body, "view_id"), child(body, "values")
+        return {"response": await interactions.submit(self.runtime, user, view_id, values)}
+
+    async def close(self, user: User, body: Json) -> Json:
+        """A form is closed."""
+        await interactions.close(self.runtime, user, text_at(body, "view_id"))
+        return {}
+
+    async def options(self, user: User, body: Json) -> Json:
+        """What an external select offers."""
+        return {
+            "options": [],
+            **await interactions.options(self.runtime, user, _surface_ref(body), body),
+        }
+
+    async def shortcut(self, user: User, body: Json) -> Json:
+        """A shortcut, on a message or anywhere."""
+        source = None
+        if text_at(body, "message_ts"):
+            channel = self._visible(user, body)
+            source = posting.find(channel, text_at(body, "message_ts"))
+        await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), source)
+        return {}
+
+    async def react(self, user: User, body: Json) -> Json:
+        """Add or take back a reaction."""
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        work = posting.unreact if body.get("remove") else posting.react
+        work(self.runtime, channel, text_at(body, "ts"), user=user.id, name=text_at(body, "name"))
+        return {}
+
+    async def pin(self, user: User, body: Json) -> Json:
+        """Pin or unpin."""
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        work = posting.unpin if body.get("remove") else posting.pin
+        work(self.runtime, channel, text_at(body, "ts"), user.id)
+        return {}
+
+    async def delete(self, user: User, body: Json) -> Json:
+        """Delete one's own message."""
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        people.delete(self.runtime, user, channel, text_at(body, "ts"))
+        return {}
+
+    async def edit(self, user: User, body: Json) -> Json:
+        """Edit one's own message."""
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        people.edit(self.runtime, user, channel, text_at(body, "ts"), text=text_at(body, "text"))
+        return {}
+
+    async def home(self, user: User, body: Json) -> Json:
+        """Open an app's Home."""
+        app = self.runtime.state.apps.get(text_at(body, "app"))
+        if app is None:
+            raise PersonRefusal("no_app", "There is no such app.")
+        return {"view": interactions.open_home(self.runtime, user, app)}
+
+    async def channels(self, user: User, body: Json) -> Json:
+        """Create or change a channel."""
+        channel = people.change_channel(self.runtime, user, body)
+        return {"channel": channels.page_channel(channel, user.id)}
+
+    async def files(self, user: User, body: Json) -> Json:
+        """Store a file that a person chose in a form."""
+        try:
+            content = base64.b64decode(text_at(body, "content"), validate=True)
+        except binascii.Error as wrong:
+            raise PersonRefusal("invalid_file", "The file did not arrive whole.") from wrong
+        name = text_at(body, "name") or "file"
+        stored = people.upload(self.runtime, user, name, content)
+        stored.mimetype = text_at(body, "mimetype") or stored.mimetype
+        return {"file": file_object(self.runtime, stored)}
+
+    async def live(self, request: web.Request) -> web.WebSocketResponse:
+        """Send one viewer everything that happens, until the page goes."""
+        user = self._user(dict(request.query))
+        ws = web.WebSocketResponse(heartbeat=30)
+        viewer = self.runtime.feed.join(user.id)
+        await ws.prepare(request)
+        self._open.append(ws)
+        sender = asyncio.create_task(_pump(ws, viewer))
+        try:
+            async for message in ws:
+                if message.type is WSMsgType.ERROR:
+                    break
+        finally:
+            self._open.remove(ws)
+            self.runtime.feed.leave(viewer)
+            sender.cancel()
+        return ws
+
+    def _answering(self, work: Work) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def answer(request: web.Request) -> web.Response:
+            try:
+                body = {**request.query, **request.match_info, **await _body(request)}
+                return web.json_response({"ok": True, **await work(self._user(body), body)})
+            except SlackRefusal as refused:
+                return _refused(people.for_people(refused))
+            except PersonRefusal as refused:
+                return _refused(refused)
+
+        return answer
+
+    def _user(self, body: Json) -> User:
+        wanted = text_at(body, "user")
+        if wanted:
+            return self.runtime.state.user(wanted)
+        return next(one for one in self.runtime.state.users.values() if not one.is_bot)
+
+    def _visible(self, user: User, body: Json) -> Channel:
+        return people.visible(self.runtime, user, text_at(body, "channel"))
+
+    def _ephemeral(self, user: User, channel: Channel) -> list[Json]:
+        return [
+            one
+            for one in self.runtime.ephemeral
+            if one["viewer"] == user.id and one["channel"] == channel.id
+        ]
+
+
+def _surface_ref(body: Json) -> SurfaceRef:
+    return SurfaceRef(
+        text_at(body, "channel"), text_at(body, "message_ts"), text_at(body, "view_id")
+    )
+
+
+def _refused(refused: PersonRefusal) -> web.Response:
+    return web.json_response({"ok": False, "error": refused.code, "message": refused.words})
+
+
+async def _body(request: web.Request) -> Json:
+    if request.method != "POST":
+        return {}
+    body = as_object(parsed(await request.text()))
+    if body is None:
+        raise PersonRefusal("invalid_json", "The request was not understood.")
+    return body
+
+
+async def _pump(ws: web.WebSocketResponse, viewer: Viewer) -> None:
+    while not ws.closed:
+        event = await viewer.queue.get()
+        try:
+            await ws.send_json(event)
+        except ConnectionError:
+            return

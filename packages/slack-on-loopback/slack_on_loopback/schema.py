@@ -1,0 +1,162 @@
+"""Schemas of JSON objects: checked by pydantic, problems told in Slack's words (pure)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError, core_schema
+from pydantic_core.core_schema import CoreSchema, TypedDictField
+
+from slack_on_loopback.json_values import Json, as_object
+
+#: Concerns several fields of an object; applied once each of them is right by itself.
+Rule = Callable[[Json], Json]
+Field = CoreSchema | TypedDictField
+_IN_SLACKS_WORDS = "in_slacks_words"
+_WRONG_TYPE = "wrong_type"
+_TAG = "type="
+#: pydantic's error type → Slack's words, filled with the error's context.
+_WORDS = {
+    "bool_type": "must be a boolean",
+    "dict_type": "must be an object",
+    "extra_forbidden": "invalid additional property: {field}",
+    "int_type": "must be an integer",
+    "list_type": "must be an array",
+    "missing": "missing required field: {field}",
+    "string_too_long": "must be less than {over} characters",
+    "string_too_short": "must be more than {under} characters",
+    "string_type": "must be a string",
+    "too_long": "no more than {max_length} items allowed",
+    "too_short": "no fewer than {min_length} items allowed",
+    "unknown_type": "unsupported type for {noun}: {type}",
+    _WRONG_TYPE: "missing required field: type",
+}
+ANYTHING = core_schema.any_schema()
+FLAG = core_schema.bool_schema(strict=True)
+
+
+def problem(path: str, words: str) -> str:
+    """Word a problem as Slack does in `response_metadata.messages`."""
+    return f"[ERROR] {words} [json-pointer:{path}]"
+
+
+def string(most: int, least: int = 1) -> CoreSchema:
+    """A string of `least` to `most` characters."""
+    return core_schema.str_schema(min_length=least, max_length=most, strict=True)
+
+
+def whole(low: int, high: int) -> CoreSchema:
+    """A whole number within bounds."""
+    within = _worded(core_schema.int_schema(ge=low, le=high), f"must be between {low} and {high}")
+    return core_schema.chain_schema([core_schema.int_schema(strict=True), within])
+
+
+def choice(*values: str) -> CoreSchema:
+    """One of a few words."""
+    return _worded(core_schema.literal_schema(list(values)), f"must be one of: {', '.join(values)}")
+
+
+def matching(pattern: str, words: str) -> CoreSchema:
+    """A string that a pattern matches as a whole."""
+    return _worded(core_schema.str_schema(pattern=f"^(?:{pattern})$", strict=True), words)
+
+
+def many(item: CoreSchema, most: int, least: int = 1) -> CoreSchema:
+    """A list of `least` to `most` items."""
+    return core_schema.list_schema(item, min_length=least, max_length=most, strict=True)
+
+
+def need(value: CoreSchema) -> TypedDictField:
+    """A field that must be there; all others may be missing or null."""
+    return core_schema.typed_dict_field(value, required=True)
+
+
+def shape(*rules: Rule, **fields: Field) -> CoreSchema:
+    """An object with these fields and no others."""
+    schema: CoreSchema = core_schema.typed_dict_schema(
+        {
+            name: field
+            if field["type"] == "typed-dict-field"
+            else core_schema.typed_dict_field(core_schema.nullable_schema(field), required=False)
+            for name, field in fields.items()
+        },
+        extra_behavior="forbid",
+        strict=True,
+    )
+    for rule in rules:
+        schema = core_schema.no_info_after_validator_function(rule, schema)
+    return schema
+
+
+def kind(name: str, /, *rules: Rule, **fields: Field) -> CoreSchema:
+    """An object of this `type`."""
+    schema = shape(*rules, type=need(choice(name)), **fields)
+    schema["metadata"] = {"kind": name}
+    return schema
+
+
+def kind_of(schema: CoreSchema) -> str:
+    """Return the `type` of an object of which `kind` made the schema."""
+    return schema.get("metadata", {})["kind"]
+
+
+def one_of(noun: str, *kinds: CoreSchema, ref: str | None = None) -> CoreSchema:
+    """An object whose `type` picks the schema; the noun says what it is when it picks none."""
+    return core_schema.tagged_union_schema(
+        {f"{_TAG}{kind_of(one)}": one for one in kinds},
+        discriminator=_tag,
+        custom_error_type=_WRONG_TYPE,
+        custom_error_message=noun,
+        ref=ref,
+    )
+
+
+def _tag(found: Any) -> str | None:
+    given = (as_object(found) or {}).get("type")
+    return f"{_TAG}{given}" if isinstance(given, str) else None
+
+
+def rule(holds: Callable[[Json], bool], words: str) -> Rule:
+    """A rule, and the words for an object that breaks it."""
+
+    def check(found: Json) -> Json:
+        if not holds(found):
+            raise PydanticCustomError(_IN_SLACKS_WORDS, "{words}", {"words": words})
+        return found
+
+    return check
+
+
+def exactly_one(*keys: str) -> Rule:
+    """A rule: exactly one of the fields must be there."""
+    words = f"must define exactly one of: {', '.join(keys)}"
+    return rule(lambda found: sum(found.get(key) is not None for key in keys) == 1, words)
+
+
+def at_least_one(*keys: str) -> Rule:
+    """A rule: one or more of the fields must be there."""
+    words = f"must define at least one of: {', '.join(keys)}"
+    return rule(lambda found: any(found.get(key) for key in keys), words)
+
+
+def problems(schema: SchemaValidator, value: Any, path: str) -> Iterator[str]:
+    """Yield what is wrong with a value, each problem with its JSON pointer below `path`."""
+    try:
+        schema.validate_python(value)
+    except ValidationError as wrong:
+        for error in wrong.errors(include_url=False):
+            # pydantic puts the tag of each union into the location.
+            where = [str(step) for step in error["loc"] if not str(step).startswith(_TAG)]
+            found: Json = {**error.get("ctx", {})}
+            what, given = error["type"], (as_object(error["input"]) or {}).get("type")
+            if what in {"missing", "extra_forbidden"}:
+                found["field"] = where.pop()
+            elif what == _WRONG_TYPE and isinstance(given, str):
+                what, found = "unknown_type", {"noun": error["msg"], "type": given}
+            found["over"] = found.get("max_length", 0) + 1
+            found["under"] = found.get("min_length", 0) - 1
+            words = _WORDS[what].format(**found) if what in _WORDS else error["msg"]
+            yield problem("/".join([path, *where]), words)
+
+
+def _worded(schema: CoreSchema, words: str) -> CoreSchema:
+    return core_schema.custom_error_schema(schema, _IN_SLACKS_WORDS, custom_error_message=words)

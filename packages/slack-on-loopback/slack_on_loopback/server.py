@@ -1,0 +1,184 @@
+"""The HTTP server: all parts of the workspace on one loopback port."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from slack_on_loopback import posting, responses
+from slack_on_loopback.control_api import ControlApi
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.initial_state import save_state
+from slack_on_loopback.json_values import Json, as_object, parsed
+from slack_on_loopback.page_api import PageApi
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.web_api import WebApi, hang_up
+
+PAGE = Path(__file__).parent / "page"
+_SAVE_EVERY_SECONDS = 0.5
+_MOST_UPLOAD_BYTES = 20 * 1024 * 1024
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass(slots=True)
+class Server:
+    """One workspace, listening."""
+
+    runtime: Runtime
+    _page: PageApi = field(init=False)
+    _runner: web.AppRunner | None = None
+    _site: web.TCPSite | None = None
+    _saver: asyncio.Task[None] | None = None
+
+    def __post_init__(self):
+        self._page = PageApi(self.runtime)
+
+    async def start(self) -> None:
+        """Listen, and keep the saved state up to date."""
+        app = web.Application(middlewares=[same_origin], client_max_size=_MOST_UPLOAD_BYTES)
+        app.router.add_routes(self._routes())
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        config = self.runtime.config
+        self._site = web.TCPSite(self._runner, config.host, config.port)
+        await self._site.start()
+        port = self._runner.addresses[0][1]
+        self.runtime.base_url = f"http://{config.host}:{port}"
+        self._saver = asyncio.create_task(self._save_often())
+
+    async def stop(self) -> None:
+        """Close every connection and save the state once more."""
+        if self._site is not None and self.runtime.base_url:
+            await self._site.stop()
+        await self._page.hang_up()
+        for connections in self.runtime.connections.values():
+            await connections.dispatcher.close()
+            await connections.sockets.close()
+            await connections.http.close()
+        if self._saver is not None:
+            self._saver.cancel()
+            await asyncio.gather(self._saver, return_exceptions=True)
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self._save()
+
+    def _routes(self) -> list[web.AbstractRouteDef]:
+        api = WebApi(self.runtime)
+        return [
+            web.get("/api/{method}", api.handle),
+            web.post("/api/{method}", api.handle),
+            web.get("/socket/{ticket}", self._socket),
+            web.post("/response/{name}", self._response),
+            web.post("/upload/{file}", self._upload),
+            web.get("/files/{file}/{name}", self._file),
+            web.get("/archives/{channel}/{ts}", self._permalink),
+            *self._page.routes(),
+            *ControlApi(self.runtime).routes(),
+            web.get("/", self._index),
+            web.get("/page/{path:.+}", self._static),
+        ]
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        for connections in self.runtime.connections.values():
+            if connections.sockets.redeem(request.match_info["ticket"]):
+                return await connections.sockets.serve(request)
+        return web.Response(status=403, text="invalid_ticket")
+
+    async def _response(self, request: web.Request) -> web.StreamResponse:
+        runtime = self.runtime
+        if runtime.faults.take("drop_before", "response_url"):
+            return hang_up(request)
+        try:
+            url = runtime.response_urls.use(request.match_info["name"], runtime.now())
+            responses.respond(runtime, url, _payload(await request.text()))
+        except SlackRefusal as refused:
+            gone = refused.code in {"invalid_url", "used_url", "expired_url"}
+            return web.json_response(refused.body(), status=404 if gone else 400)
+        if runtime.faults.take("drop_after", "response_url"):
+            return hang_up(request)
+        return web.json_response({"ok": True})
+
+    async def _upload(self, request: web.Request) -> web.StreamResponse:
+        stored = self.runtime.state.files.get(request.match_info["file"])
+        if stored is None or stored.uploaded:
+            return web.Response(status=404, text="file_not_found")
+        stored.content = await _content(request)
+        stored.length, stored.uploaded = len(stored.content), True
+        self.runtime.changed()
+        return web.Response(text=f"OK - {stored.length}")
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        stored = self.runtime.state.files.get(request.match_info["file"])
+        if stored is None or not stored.uploaded:
+            return web.Response(status=404, text="file_not_found")
+        return web.Response(
+            body=stored.content,
+            content_type=stored.mimetype,
+            headers={"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"},
+        )
+
+    async def _permalink(self, request: web.Request) -> web.StreamResponse:
+        digits = request.match_info["ts"].removeprefix("p")
+        ts = f"{digits[:-6]}.{digits[-6:]}"
+        channel = self.runtime.state.channels.get(request.match_info["channel"])
+        if channel is None or ts not in channel.messages:
+            return web.Response(status=404, text="message_not_found")
+        root = posting.find(channel, ts).get("thread_ts", "")
+        raise web.HTTPFound(f"/?channel={channel.id}&ts={ts}&thread_ts={root}")
+
+    async def _index(self, request: web.Request) -> web.StreamResponse:
+        del request
+        return _page_file("index.html")
+
+    async def _static(self, request: web.Request) -> web.StreamResponse:
+        return _page_file(request.match_info["path"])
+
+    async def _save_often(self) -> None:
+        while True:
+            await asyncio.sleep(_SAVE_EVERY_SECONDS)
+            self._save()
+
+    def _save(self) -> None:
+        path = self.runtime.config.state_file
+        if path is not None and self.runtime.dirty:
+            save_state(self.runtime.state, path)
+        self.runtime.dirty = False
+
+
+@web.middleware
+async def same_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse what another web page in the same browser sends, and foreign host names."""
+    host = urlsplit(f"//{request.host}").hostname
+    origin = request.headers.get("Origin")
+    if host not in _LOOPBACK or (origin is not None and urlsplit(origin).netloc != request.host):
+        return web.Response(status=403, text="wrong_origin")
+    return await handler(request)
+
+
+def _page_file(name: str) -> web.StreamResponse:
+    path = (PAGE / name).resolve()
+    if not path.is_file() or PAGE.resolve() not in path.parents:
+        return web.Response(status=404, text="not_found")
+    return web.FileResponse(path, headers={"Cache-Control": "no-store"})
+
+
+def _payload(text: str) -> Json:
+    body = as_object(parsed(text))
+    if body is None:
+        raise SlackRefusal("invalid_payload")
+    return body
+
+
+async def _content(request: web.Request) -> bytes:
+    if request.content_type != "multipart/form-data":
+        return await request.read()
+    form = await request.post()
+    for item in form.values():
+        if isinstance(item, web.FileField):
+            return item.file.read()
+    return b""

@@ -1,0 +1,179 @@
+"""Socket Mode: tickets, hello, envelopes and acknowledgements over WebSockets.
+
+Source: https://docs.slack.dev/apis/events-api/using-socket-mode
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from aiohttp import WSMsgType, web
+
+from slack_on_loopback.delivery import Acknowledgement, Envelope
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json, as_object, parsed, text_at
+
+MOST_SOCKETS = 10
+_HEARTBEAT_SECONDS = 30.0
+DisconnectReason = Literal["warning", "refresh_requested", "link_disabled"]
+
+
+@dataclass(eq=False, slots=True)
+class Socket:
+    """One open connection; a draining one gets nothing new."""
+
+    ws: web.WebSocketResponse
+    transport: asyncio.Transport | None = None
+    draining: bool = False
+
+
+@dataclass(slots=True)
+class SocketTransport:
+    """All of an app's sockets; each envelope goes to one of them, in turn."""
+
+    app_id: str
+    changed: Callable[[], None]
+    sockets: list[Socket] = field(default_factory=list[Socket])
+    _tickets: set[str] = field(default_factory=set[str])
+    _waiting: dict[str, asyncio.Future[Json]] = field(
+        default_factory=dict[str, "asyncio.Future[Json]"]
+    )
+    _turn: int = 0
+
+    def ready(self) -> bool:
+        """Whether a socket is open."""
+        return bool(self._open())
+
+    def issue_ticket(self) -> str:
+        """Return a ticket that opens one socket.
+
+        Raises:
+            SlackRefusal: too_many_websockets.
+        """
+        if len(self.sockets) >= MOST_SOCKETS:
+            raise SlackRefusal("too_many_websockets")
+        ticket = secrets.token_urlsafe(16)
+        self._tickets.add(ticket)
+        return ticket
+
+    def redeem(self, ticket: str) -> bool:
+        """Use a ticket up; False when it is not one."""
+        known = ticket in self._tickets
+        self._tickets.discard(ticket)
+        return known
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Hold one connection from hello to its end."""
+        ws = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS)
+        await ws.prepare(request)
+        socket = Socket(ws, request.transport)
+        self.sockets.append(socket)
+        try:
+            await ws.send_json(self._hello())
+            self.changed()
+            async for message in ws:
+                if message.type is WSMsgType.TEXT:
+                    self._acknowledge(message.data)
+        finally:
+            self.sockets.remove(socket)
+            self.changed()
+        return ws
+
+    async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
+        """Send one envelope over one socket and wait for its acknowledgement."""
+        envelope_id = secrets.token_hex(16)
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[envelope_id] = answer
+        try:
+            await self._next_socket().ws.send_json(_envelope(envelope_id, envelope))
+            body = await asyncio.wait_for(answer, seconds)
+        except TimeoutError:
+            return Acknowledgement(acked=False, reason="timeout")
+        except (ConnectionError, RuntimeError):
+            return Acknowledgement(acked=False, reason="connection_failed")
+        finally:
+            self._waiting.pop(envelope_id, None)
+        return Acknowledgement(acked=True, body=body)
+
+    async def dismiss(self, reason: DisconnectReason) -> list[Socket]:
+        """Tell every open socket to go; it gets nothing new from now on."""
+        leaving = self._open()
+        for socket in leaving:
+            socket.draining = True
+            await socket.ws.send_json(_disconnect(reason))
+        self.changed()
+        return leaving
+
+    async def close_after(self, leaving: list[Socket], seconds: float) -> None:
+        """Close sockets after a while; they usually have gone by themselves."""
+        await asyncio.sleep(seconds)
+        await self._close(leaving)
+
+    async def close(self) -> None:
+        """Close everything."""
+        await self._close(list(self.sockets))
+
+    async def abort(self) -> None:
+        """Cut every connection without a word, as a broken network does."""
+        for socket in list(self.sockets):
+            socket.draining = True
+            if socket.transport is not None:
+                socket.transport.abort()
+
+    async def _close(self, sockets: list[Socket]) -> None:
+        for socket in sockets:
+            socket.draining = True
+            await socket.ws.close()
+
+    def _open(self) -> list[Socket]:
+        return [one for one in self.sockets if not (one.draining or one.ws.closed)]
+
+    def _next_socket(self) -> Socket:
+        sockets = self._open()
+        if not sockets:
+            raise ConnectionError
+        self._turn += 1
+        return sockets[self._turn % len(sockets)]
+
+    def _hello(self) -> Json:
+        return {
+            "type": "hello",
+            "num_connections": len(self.sockets),
+            "debug_info": {
+                "host": "local-workspace",
+                "build_number": 1,
+                "approximate_connection_time": 18_060,
+            },
+            "connection_info": {"app_id": self.app_id},
+        }
+
+    def _acknowledge(self, text: str) -> None:
+        message = as_object(parsed(text)) or {}
+        waiting = self._waiting.get(text_at(message, "envelope_id"))
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer_body(message.get("payload")))
+
+
+def answer_body(payload: object) -> Json:
+    """Return an acknowledgement's payload; a bare text means a message."""
+    if isinstance(payload, str):
+        return {"text": payload} if payload else {}
+    return as_object(payload) or {}
+
+
+def _envelope(envelope_id: str, envelope: Envelope) -> Json:
+    is_event = envelope.kind == "events_api"
+    retries = {"retry_attempt": envelope.attempt, "retry_reason": envelope.reason}
+    return {
+        "envelope_id": envelope_id,
+        "type": envelope.kind,
+        "payload": envelope.payload,
+        "accepts_response_payload": not is_event,
+        **(retries if is_event else {}),
+    }
+
+
+def _disconnect(reason: DisconnectReason) -> Json:
+    return {"type": "disconnect", "reason": reason, "debug_info": {"host": "local-workspace"}}

@@ -1,0 +1,106 @@
+"""What an app may use only briefly: trigger ids (once, 3 s) and response URLs (5 posts, 30 min).
+
+Source: https://docs.slack.dev/interactivity/handling-user-interaction
+"""
+
+import secrets
+from dataclasses import dataclass, field, replace
+
+from slack_on_loopback.errors import SlackRefusal
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A moment in which a person did something that may open a view.
+
+    Attributes:
+        user: who.
+        app_id: for which app.
+        expires: seconds since the epoch.
+        view_id: the modal it came from; empty when from elsewhere.
+        used: whether a view was already opened with it.
+    """
+
+    user: str
+    app_id: str
+    expires: float
+    view_id: str = ""
+    used: bool = False
+
+
+@dataclass(slots=True)
+class Triggers:
+    """All trigger ids ever given out."""
+
+    issued: dict[str, Trigger] = field(default_factory=dict[str, Trigger])
+
+    def issue(self, trigger: Trigger) -> str:
+        """Return a new trigger_id."""
+        trigger_id = f"{len(self.issued) + 1}.{int(trigger.expires)}.{secrets.token_hex(16)}"
+        self.issued[trigger_id] = trigger
+        return trigger_id
+
+    def exchange(self, trigger_id: str, app_id: str, now: float) -> Trigger:
+        """Use a trigger up.
+
+        Raises:
+            SlackRefusal: invalid_trigger_id, exchanged_trigger_id, expired_trigger_id.
+        """
+        trigger = self.issued.get(trigger_id)
+        if trigger is None or trigger.app_id != app_id:
+            raise SlackRefusal("invalid_trigger_id")
+        if trigger.used:
+            raise SlackRefusal("exchanged_trigger_id")
+        if now > trigger.expires:
+            raise SlackRefusal("expired_trigger_id")
+        self.issued[trigger_id] = replace(trigger, used=True)
+        return trigger
+
+
+@dataclass(slots=True)
+class ResponseUrl:
+    """A URL to answer one person's command or click.
+
+    Attributes:
+        source_ts: the message clicked; empty for a command.
+        source_ephemeral: whether only the person saw it.
+        left: how many posts remain.
+    """
+
+    app_id: str
+    channel: str
+    user: str
+    expires: float
+    left: int
+    source_ts: str = ""
+    source_ephemeral: bool = False
+    thread_ts: str = ""
+
+
+@dataclass(slots=True)
+class ResponseUrls:
+    """All response URLs ever given out."""
+
+    issued: dict[str, ResponseUrl] = field(default_factory=dict[str, ResponseUrl])
+
+    def issue(self, url: ResponseUrl) -> str:
+        """Return the id of a new one."""
+        name = secrets.token_urlsafe(18)
+        self.issued[name] = url
+        return name
+
+    def use(self, name: str, now: float) -> ResponseUrl:
+        """Spend one post.
+
+        Raises:
+            SlackRefusal: invalid_url, expired_url, used_url.
+        """
+        url = self.issued.get(name)
+        if url is None:
+            raise SlackRefusal("invalid_url")
+        if now > url.expires:
+            raise SlackRefusal("expired_url")
+        if url.left <= 0:
+            raise SlackRefusal("used_url")
+        url.left -= 1
+        return url

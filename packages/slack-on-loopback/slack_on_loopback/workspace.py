@@ -1,0 +1,323 @@
+"""The public API: start a workspace, act as its people, look at what came of it."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from slack_on_loopback import app_faults, interactions, modals, people, posting
+from slack_on_loopback.call_log import CallLog
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.delivery import DeliveryAttempt
+from slack_on_loopback.faults import Faults
+from slack_on_loopback.initial_state import load_state
+from slack_on_loopback.json_values import Json, child, copy
+from slack_on_loopback.page_apps import tell_apps, watch_connections
+from slack_on_loopback.runtime import AppConnections, Runtime, connect_apps
+from slack_on_loopback.server import Server
+from slack_on_loopback.socket_mode import DisconnectReason
+from slack_on_loopback.state import App, Channel, User, WorkspaceState
+from slack_on_loopback.surfaces import SurfaceRef
+
+_PATIENCE_SECONDS = 10.0
+
+
+class Workspace:
+    """A small Slack on loopback.
+
+    People, channels and views may be named by id or by name (`dana`, `general`, `#general`).
+    What a person cannot do raises `PersonRefusal`; what Slack refuses raises `SlackRefusal`.
+
+    Attributes:
+        runtime: everything inside, for tests that need to look there.
+        state: team, users, channels, messages.
+        faults: the switches for calls that go wrong.
+        calls: every Web API call made.
+    """
+
+    def __init__(self, config: WorkspaceConfig | None = None):
+        chosen = config or WorkspaceConfig()
+        self.runtime = Runtime(chosen, load_state(chosen), Faults(chosen.seed))
+        connect_apps(self.runtime)
+        watch_connections(self.runtime)
+        self._server = Server(self.runtime)
+        self.state: WorkspaceState = self.runtime.state
+        self.faults: Faults = self.runtime.faults
+        self.calls: CallLog = self.runtime.calls
+
+    async def start(self) -> None:
+        """Listen on the configured host and port."""
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """Close everything and save."""
+        await self._server.stop()
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"{self.runtime.base_url}/"
+
+    @property
+    def api_url(self) -> str:
+        """What SLACK_API_URL must be; ends with a slash."""
+        return f"{self.runtime.base_url}/api/"
+
+    @property
+    def app(self) -> App:
+        """The installed app."""
+        return next(iter(self.state.apps.values()))
+
+    @property
+    def bot_token(self) -> str:
+        """The xoxb token."""
+        return self.app.bot_token
+
+    @property
+    def app_token(self) -> str:
+        """The xapp token."""
+        return self.app.app_token
+
+    @property
+    def signing_secret(self) -> str:
+        """The secret that HTTP requests are signed with."""
+        return self.app.signing_secret
+
+    @property
+    def deliveries(self) -> list[DeliveryAttempt]:
+        """Every try to deliver something to the app."""
+        return self._connections.dispatcher.attempts
+
+    @property
+    def connected(self) -> bool:
+        """Whether the app can be reached."""
+        return self._connections.sockets.ready() or self._connections.http.ready()
+
+    @property
+    def sockets(self) -> int:
+        """How many Socket Mode connections are open."""
+        return len(self._connections.sockets.sockets)
+
+    # What people do
+
+    async def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Json:
+        """Write a message or reply and return it; `@echo` becomes a mention."""
+        person = self.user(user)
+        where = people.joined(self.runtime, person, channel)
+        return copy(people.say(self.runtime, person, where, text, thread_ts=thread_ts or ""))
+
+    async def command(self, user: str, channel: str, command: str, text: str = "") -> None:
+        """Run a slash command and wait for its acknowledgement."""
+        person = self.user(user)
+        where = people.visible(self.runtime, person, channel)
+        await interactions.command(self.runtime, person, where, f"{command} {text}".strip())
+
+    async def click(self, user: str, channel: str, ts: str, action_id: str, **chosen: Any) -> None:
+        """Use a button or menu in a message.
+
+        Args:
+            user: who.
+            channel: where.
+            ts: the message, or an ephemeral one of this user.
+            action_id: the element.
+            chosen: for menus, for example `selected_option={…}`; `block_id` where needed.
+        """
+        message = SurfaceRef(self.channel(channel).id, ts)
+        given = {"action_id": action_id, **chosen}
+        await interactions.click(self.runtime, self.user(user), message, given)
+
+    async def click_view(self, user: str, view_id: str, action_id: str, **chosen: Any) -> None:
+        """Use a button or menu in a form or Home."""
+        given = {"action_id": action_id, **chosen}
+        await interactions.click(self.runtime, self.user(user), SurfaceRef(view_id=view_id), given)
+
+    async def options(self, user: str, view_id: str, action_id: str, value: str = "") -> Json:
+        """Type into an external select of a form and return what is offered."""
+        given = {"action_id": action_id, "value": value}
+        return await interactions.options(
+            self.runtime, self.user(user), SurfaceRef(view_id=view_id), given
+        )
+
+    async def submit(self, user: str, view_id: str, values: Json | None = None) -> Json:
+        """Submit a form: `{block_id: {action_id: {"value": …}}}`; return the response_action."""
+        return await interactions.submit(self.runtime, self.user(user), view_id, values or {})
+
+    async def close_view(self, user: str, view_id: str) -> None:
+        """Close a form."""
+        await interactions.close(self.runtime, self.user(user), view_id)
+
+    async def shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> None:
+        """Use a global shortcut, or a message shortcut on a message."""
+        source = posting.find(self.channel(channel), ts) if ts else None
+        await interactions.shortcut(self.runtime, self.user(user), callback_id, source)
+
+    async def open_home(self, user: str) -> Json | None:
+        """Open the app's Home; return what is there already."""
+        return interactions.open_home(self.runtime, self.user(user), self.app)
+
+    async def react(self, user: str, channel: str, ts: str, name: str) -> None:
+        """Add a reaction."""
+        person = self.user(user)
+        where = people.joined(self.runtime, person, channel)
+        posting.react(self.runtime, where, ts, user=person.id, name=name)
+
+    async def edit(self, user: str, channel: str, ts: str, text: str) -> Json:
+        """Edit one's own message."""
+        person = self.user(user)
+        where = people.joined(self.runtime, person, channel)
+        return copy(people.edit(self.runtime, person, where, ts, text=text))
+
+    async def delete(self, user: str, channel: str, ts: str) -> None:
+        """Delete one's own message."""
+        person = self.user(user)
+        people.delete(self.runtime, person, people.joined(self.runtime, person, channel), ts)
+
+    async def share_file(
+        self, user: str, channel: str, name: str, content: bytes, *, text: str = ""
+    ) -> Json:
+        """Upload a file into a channel and return the message."""
+        person = self.user(user)
+        where = people.joined(self.runtime, person, channel)
+        stored = people.upload(self.runtime, person, name, content)
+        return copy(people.attach(self.runtime, person, where, [stored], text=text))
+
+    async def channel_action(self, user: str, action: str, **fields: Any) -> Channel:
+        """Create, rename, archive, unarchive, invite, kick, join, leave; as the page does."""
+        return people.change_channel(self.runtime, self.user(user), {"action": action, **fields})
+
+    # What can be seen
+
+    def user(self, name: str) -> User:
+        """Return a user by id or name."""
+        return self.state.user(name)
+
+    def channel(self, name: str) -> Channel:
+        """Return a channel by id or name."""
+        return self.state.channel(name)
+
+    def messages(self, channel: str, *, notices: bool = False) -> list[Json]:
+        """Return what a channel shows, oldest first.
+
+        Args:
+            channel: id or name.
+            notices: with the "has joined" lines.
+        """
+        hidden = set[str]() if notices else {"channel_join", "channel_leave"}
+        found = self.channel(channel).roots()
+        return [copy(one) for one in found if one.get("subtype") not in hidden]
+
+    def thread(self, channel: str, ts: str) -> list[Json]:
+        """Return a root message and its replies."""
+        return [copy(one) for one in self.channel(channel).thread(ts)]
+
+    def ephemeral(self, user: str, channel: str | None = None) -> list[Json]:
+        """Return the messages only this user sees."""
+        viewer = self.user(user).id
+        where = self.channel(channel).id if channel else None
+        return [
+            copy(one)
+            for one in self.runtime.ephemeral
+            if one["viewer"] == viewer and where in {None, one["channel"]}
+        ]
+
+    def pins(self, channel: str) -> list[str]:
+        """Return the ts of the pinned messages, newest pin first."""
+        return posting.pinned(self.channel(channel))
+
+    def views(self, user: str) -> list[Json]:
+        """Return the forms a user has open, the top one last."""
+        return [copy(one) for one in self.runtime.modals.get(self.user(user).id, [])]
+
+    def home(self, user: str) -> Json | None:
+        """Return the Home the app published for a user."""
+        found = self.state.homes.get(modals.home_key(self.app, self.user(user).id))
+        return copy(found) if found is not None else None
+
+    def file(self, file_id: str) -> bytes:
+        """Return a file's content."""
+        return self.state.files[file_id].content
+
+    async def wait_for(
+        self,
+        predicate: Callable[[], Any],
+        timeout: float = _PATIENCE_SECONDS,  # noqa: ASYNC109 the condition's own limit
+    ) -> Any:
+        """Wait until a predicate holds, looking again after every change; return its value.
+
+        Raises:
+            TimeoutError: it did not hold in time.
+        """
+        found: list[Any] = [None]
+
+        def look() -> object:
+            found[0] = predicate()
+            return found[0]
+
+        await self.runtime.change_signal.until(look, timeout)
+        return found[0]
+
+    # HTTP mode
+
+    async def use_http(self, url: str) -> bool:
+        """Send everything to a request URL from now on; return whether it took the challenge."""
+        self.app.request_url = self.app.interactivity_url = url
+        taken = await self._connections.http.verify(self.runtime.config.pace.ack_seconds)
+        tell_apps(self.runtime)
+        return taken
+
+    # Faults that happen at once
+
+    async def disconnect(self, reason: DisconnectReason = "refresh_requested") -> None:
+        """Send the app's sockets away."""
+        await app_faults.disconnect(self.runtime, self.app, reason)
+
+    async def cut_sockets(self) -> None:
+        """Cut the app's sockets without a word."""
+        await app_faults.cut_sockets(self.runtime, self.app)
+
+    def revoke_token(self) -> None:
+        """Make the app's tokens worthless."""
+        app_faults.revoke_token(self.runtime, self.app)
+
+    def restore_token(self) -> None:
+        """Make them good again."""
+        app_faults.restore_token(self.runtime, self.app)
+
+    def uninstall(self) -> None:
+        """Remove the app, with the events it gets for that."""
+        app_faults.uninstall(self.runtime, self.app)
+
+    def remove_bot(self, channel: str) -> None:
+        """Take the app out of a channel."""
+        app_faults.remove_bot(self.runtime, self.app, self.channel(channel))
+
+    def archive(self, channel: str) -> None:
+        """Archive a channel."""
+        app_faults.archive(self.runtime, self.channel(channel))
+
+    def fill_pins(self, channel: str) -> None:
+        """Pin messages until there are 100."""
+        app_faults.fill_pins(self.runtime, self.channel(channel))
+
+    @property
+    def _connections(self) -> AppConnections:
+        return self.runtime.connections[self.app.id]
+
+
+def typed(**values: str) -> Json:
+    """Return form values for `submit`: `typed(block__action="text")` → plain text inputs."""
+    found: Json = {}
+    for name, value in values.items():
+        block_id, _, action_id = name.partition("__")
+        found[block_id] = {**child(found, block_id), action_id: {"value": value}}
+    return found
+
+
+@asynccontextmanager
+async def run_workspace(config: WorkspaceConfig | None = None) -> AsyncGenerator[Workspace]:
+    """Run a workspace for as long as the block lasts."""
+    workspace = Workspace(config)
+    try:
+        await workspace.start()
+        yield workspace
+    finally:
+        await workspace.stop()

@@ -1,0 +1,133 @@
+"""Real Bolt apps, connected to a workspace over Socket Mode or HTTP."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.workspace import Workspace
+
+# The SDK leaves its answers untyped; so do the tests.
+Client = Any
+
+
+def slack_client(token: str | None = None, **options: Any) -> Client:
+    """Return Slack's own AsyncWebClient."""
+    return AsyncWebClient(token, **options)
+
+
+def bolt_app(ws: Workspace, client: Client) -> AsyncApp:
+    """An app that has heard nothing yet."""
+    return AsyncApp(client=client, signing_secret=ws.signing_secret)
+
+
+@asynccontextmanager
+async def on_socket(ws: Workspace, app: AsyncApp) -> AsyncGenerator[AsyncSocketModeHandler]:
+    """Connect an app over Socket Mode."""
+    handler = AsyncSocketModeHandler(app, ws.app_token, ping_interval=1)
+    before = ws.sockets
+    await handler.connect_async()
+    await ws.wait_for(lambda: ws.sockets > before)
+    try:
+        yield handler
+    finally:
+        await handler.close_async()
+
+
+@asynccontextmanager
+async def on_http(ws: Workspace, app: AsyncApp) -> AsyncGenerator[str]:
+    """Serve an app over HTTP and make it the workspace's request URL."""
+    runner = web.AppRunner(app.web_app("/slack/events"), access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
+    try:
+        yield url
+    finally:
+        await runner.cleanup()
+
+
+async def refused(call: Awaitable[Any]) -> Any:
+    """Return the answer of a call that Slack refuses."""
+    with pytest.raises(SlackApiError) as caught:
+        await call
+    error: Any = caught.value
+    return error.response
+
+
+async def error_of(call: Awaitable[Any]) -> str:
+    """Return the error code of a call that Slack refuses."""
+    return (await refused(call))["error"]
+
+
+class Page:
+    """The page's requests, as one user."""
+
+    def __init__(self, ws: Workspace, http: aiohttp.ClientSession, user: str):
+        self._ws, self._http, self.user = ws, http, ws.user(user).id
+
+    async def get(self, path: str) -> Json:
+        """Read something."""
+        url = f"{self._ws.url}page/api/{path}"
+        async with self._http.get(url, params={"user": self.user}) as answer:
+            return await answer.json()
+
+    async def post(self, path: str, **body: Any) -> Json:
+        """Do something."""
+        url = f"{self._ws.url}page/api/{path}"
+        async with self._http.post(url, json={"user": self.user, **body}) as answer:
+            return await answer.json()
+
+
+class Listener:
+    """Everything an app heard, in order."""
+
+    def __init__(self) -> None:
+        self.heard: list[Json] = []
+
+    def of(self, test: Callable[[Json], bool]) -> list[Json]:
+        """Return what passes a test."""
+        return [one for one in self.heard if test(one)]
+
+    def kinds(self) -> list[str]:
+        """Return the types, with the subtype where there is one."""
+        return [":".join(filter(None, (e["type"], e.get("subtype")))) for e in self.heard]
+
+
+def text_section(text: str = "hello") -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def button(action_id: str = "go", **more: Any) -> Json:
+    label = {"type": "plain_text", "text": "Go"}
+    return {"type": "button", "action_id": action_id, "text": label, "value": "v1", **more}
+
+
+def actions(*elements: Json, block_id: str = "row") -> Json:
+    return {"type": "actions", "block_id": block_id, "elements": list(elements)}
+
+
+def text_input(block_id: str = "q", **more: Any) -> Json:
+    element = {"type": "plain_text_input", "action_id": "text", **more}
+    label = {"type": "plain_text", "text": "Question"}
+    return {"type": "input", "block_id": block_id, "label": label, "element": element}
+
+
+def modal(*blocks: Json, **more: Any) -> Json:
+    return {
+        "type": "modal",
+        "callback_id": "form",
+        "title": {"type": "plain_text", "text": "Form"},
+        "submit": {"type": "plain_text", "text": "Start"},
+        "blocks": list(blocks) or [text_input()],
+        **more,
+    }

@@ -1,0 +1,628 @@
+"""A workspace to look at: people, channels, a poll, and one message with every kind of block."""
+
+import time
+from typing import Any
+
+Json = dict[str, Any]
+
+USERS: list[Json] = [
+    {"id": "U1", "name": "ann", "real_name": "Ann Lee", "is_bot": False, "color": "3d7a6a"},
+    {"id": "U2", "name": "bo", "real_name": "Bo Winter", "is_bot": False, "color": "a05a2c"},
+    {"id": "U3", "name": "chi", "real_name": "Chi Adeyemi", "is_bot": False, "color": "5a4fa0"},
+    {"id": "UB", "name": "tally", "real_name": "Tally", "is_bot": True, "icon_emoji": ":scales:"},
+]
+EMOJI: dict[str, str] = {
+    "+1": "👍",
+    "-1": "👎",
+    "eyes": "👀",
+    "white_check_mark": "✅",
+    "tada": "🎉",
+    "heart": "❤️",
+    "thinking_face": "🤔",
+    "raised_hands": "🙌",
+    "scales": "⚖️",
+    "pushpin": "📌",
+    "warning": "⚠️",
+    "building_construction": "🏗️",
+    "lock": "🔒",
+    "feather": "🪶",
+    "bar_chart": "📊",
+    "robot_face": "🤖",
+    "hourglass_flowing_sand": "⏳",
+    "speech_balloon": "💬",
+    "fire": "🔥",
+    "rocket": "🚀",
+}
+_NOW = time.time()
+
+
+def ts(minutes_ago: float) -> str:
+    """Return a Slack ts that many minutes ago."""
+    return f"{_NOW - minutes_ago * 60:.6f}"
+
+
+def channels() -> list[Json]:
+    """Return four channels: public, private, not joined, archived."""
+    return [
+        _channel(
+            "C1", "architecture", "Decisions about how we build · see <https://example.com|notes>"
+        ),
+        _channel("C2", "gallery", "Every block there is"),
+        _channel("C3", "leadership", "", is_private=True),
+        _channel("C4", "random", "", is_member=False),
+        _channel("C5", "old-project", "", is_archived=True),
+    ]
+
+
+def _channel(name: str, title: str, topic: str, **more: object) -> Json:
+    return {
+        "id": name,
+        "name": title,
+        "topic": topic,
+        "is_private": False,
+        "is_archived": False,
+        "is_member": True,
+        "members": ["U1", "U2", "U3", "UB"],
+        **more,
+    }
+
+
+def apps() -> list[Json]:
+    """Return one connected app with commands, shortcuts and a Home."""
+    return [
+        {
+            "id": "A1",
+            "name": "Tally",
+            "bot_user": "UB",
+            "connected": True,
+            "has_home": True,
+            "commands": [
+                {
+                    "command": "/poll",
+                    "description": "Ask everybody a question",
+                    "usage_hint": "<question> | help | list",
+                },
+                {
+                    "command": "/pollster",
+                    "description": "Look up a decision",
+                    "usage_hint": "<words>",
+                },
+            ],
+            "shortcuts": [
+                {
+                    "name": "Poll this",
+                    "type": "message",
+                    "callback_id": "poll_this",
+                    "description": "Starts a poll",
+                },
+                {
+                    "name": "New poll",
+                    "type": "global",
+                    "callback_id": "new_poll",
+                    "description": "Opens the form",
+                },
+            ],
+        }
+    ]
+
+
+def pins() -> dict[str, list[str]]:
+    """Return the board of the poll as pinned."""
+    return {"C1": [BOARD_TS]}
+
+
+def plain(text: str) -> Json:
+    """Return a plain_text object."""
+    return {"type": "plain_text", "text": text, "emoji": True}
+
+
+def mrkdwn(text: str) -> Json:
+    """Return a mrkdwn object."""
+    return {"type": "mrkdwn", "text": text}
+
+
+def button(text: str, action: str, **more: object) -> Json:
+    """Return a button."""
+    return {"type": "button", "action_id": action, "text": plain(text), "value": action, **more}
+
+
+def option(text: str, hint: str = "") -> Json:
+    """Return an option; its value is its text in small letters."""
+    described = {"description": plain(hint)} if hint else {}
+    return {"text": plain(text), "value": text.lower(), **described}
+
+
+CONFIRM: Json = {
+    "title": plain("Stop the poll?"),
+    "text": mrkdwn("What is there is *kept*."),
+    "confirm": plain("Stop it"),
+    "deny": plain("Go on"),
+    "style": "danger",
+}
+BOARD_TS = ts(42)
+BOARD: list[Json] = [
+    {
+        "type": "header",
+        "block_id": "b1",
+        "text": plain("Postgres or MongoDB for the order service?"),
+    },
+    {
+        "type": "context",
+        "block_id": "b2",
+        "elements": [mrkdwn("Asked by <@U2> · *critique* · 3 agents · $0.04 so far")],
+    },
+    {
+        "type": "section",
+        "block_id": "b3",
+        "text": mrkdwn("*Round 2 of 3 · refinements*\n`████████████░░░░░░` 64%"),
+        "fields": [
+            mrkdwn("*Architect*\nPostgres, with JSONB"),
+            mrkdwn("*Security*\nPostgres"),
+            mrkdwn("*Simplicity*\n~MongoDB~ → Postgres"),
+        ],
+    },
+    {
+        "type": "section",
+        "block_id": "b4",
+        "text": mrkdwn(
+            "*So far*\n&gt; All three now prefer _one relational store_; "
+            "the open point is how 10k requests a second are held."
+        ),
+    },
+    {
+        "type": "actions",
+        "block_id": "b5",
+        "elements": [
+            button("Vote now", "vote_now", style="primary"),
+            button("Pause", "pause"),
+            button("Add context", "add_context"),
+            button("Stop", "stop", style="danger", confirm=CONFIRM),
+        ],
+    },
+]
+PROPOSAL = """## Proposal: PostgreSQL with JSONB
+
+Orders are **relational at heart**: they have lines, payments and shipments.
+A *partial* failure must not leave them apart.
+
+1. One primary, two replicas
+   - synchronous for payments
+   - asynchronous for reports
+2. `orders.payload` as **JSONB** for what partners send
+
+| Requirement | Postgres | MongoDB |
+|:--|:-:|--:|
+| Multi-row transactions | yes | since 4.0 |
+| 10k requests/s | with pooling | with shards |
+
+```sql
+CREATE INDEX ON orders USING gin (payload jsonb_path_ops);
+```
+
+> Unknown: how large the documents of partners become.
+
+See [the benchmark](https://example.com/bench) and https://example.com/notes."""
+
+
+def messages() -> dict[str, list[Json]]:
+    """Return the messages of all channels, oldest first."""
+    return {"C1": _poll(), "C2": [_gallery()], "C3": [], "C4": [], "C5": []}
+
+
+def _message(channel: str, minutes: float, text: str, **more: object) -> Json:
+    return {
+        "type": "message",
+        "channel": channel,
+        "ts": ts(minutes),
+        "user": "U2",
+        "text": text,
+        **more,
+    }
+
+
+def _as_other(minutes: float, name: str, icon: str, **more: object) -> Json:
+    bot = {"user": "UB", "bot_id": "B1", "app_id": "A1", "username": name, "icons": {"emoji": icon}}
+    return {**_message("C1", minutes, ""), **bot, "thread_ts": BOARD_TS, **more}
+
+
+def _poll() -> list[Json]:
+    return [*_before(), *_replies(), *_result()]
+
+
+def _before() -> list[Json]:
+    return [
+        _message(
+            "C1",
+            60 * 26,
+            "We need to settle the store for orders this week. <!here> who has numbers?",
+            user="U3",
+        ),
+        _message(
+            "C1",
+            60 * 26 - 1,
+            "*10k requests a second* at peak, says the load test :fire:",
+            user="U3",
+            reactions=[
+                {"name": "eyes", "count": 2, "users": ["U1", "U2"]},
+                {"name": "+1", "count": 1, "users": ["U2"]},
+            ],
+        ),
+        {
+            **_message(
+                "C1",
+                42,
+                "Poll: Postgres or MongoDB for the order service?",
+                user="UB",
+                bot_id="B1",
+                app_id="A1",
+            ),
+            "ts": BOARD_TS,
+            "blocks": BOARD,
+            "reply_count": 5,
+            "reply_users": ["UB", "U1"],
+            "latest_reply": ts(3),
+        },
+    ]
+
+
+def _replies() -> list[Json]:
+    return [
+        _as_other(
+            40,
+            "Architect",
+            ":building_construction:",
+            blocks=[{"type": "markdown", "block_id": "m1", "text": PROPOSAL}],
+        ),
+        _as_other(
+            36,
+            "Security",
+            ":lock:",
+            text="A question to *Architect*: who may read `payload`? <@U1>, is it personal?",
+        ),
+        _message(
+            "C1",
+            30,
+            "It is: names. &lt;script&gt;alert(1)&lt;/script&gt; is only text.",
+            user="U1",
+            thread_ts=BOARD_TS,
+            reactions=[{"name": "eyes", "count": 1, "users": ["UB"]}],
+        ),
+    ]
+
+
+def _result() -> list[Json]:
+    return [
+        _as_other(
+            8,
+            "Tally",
+            ":bar_chart:",
+            text="The vote",
+            blocks=[
+                {"type": "section", "block_id": "v0", "text": mrkdwn("*The vote* · 3 ballots")},
+                _table(),
+            ],
+        ),
+        _as_other(
+            3,
+            "Tally",
+            ":scales:",
+            text="*Decision:* PostgreSQL, with JSONB for partner payloads. Confidence *78*.",
+            subtype="thread_broadcast",
+            files=[
+                {
+                    "id": "F1",
+                    "name": "decision.md",
+                    "title": "decision.md",
+                    "mimetype": "text/markdown",
+                    "size": 2431,
+                    "url_private": "/files/F1/decision.md",
+                }
+            ],
+        ),
+        _message(
+            "C1",
+            2,
+            "Nobody else sees this. Type `/poll help` for more.",
+            user="UB",
+            bot_id="B1",
+            app_id="A1",
+            is_ephemeral=True,
+        ),
+    ]
+
+
+def _table() -> Json:
+    return {
+        "type": "table",
+        "block_id": "t1",
+        "column_settings": [{"is_wrapped": True}, {"align": "center"}, {"align": "right"}],
+        "rows": [
+            [_raw("Position"), _raw("First places"), _raw("Borda")],
+            [_raw("A · Postgres with JSONB"), _number(2), _number(5)],
+            [_raw("B · Postgres, plain tables"), _number(1), _number(3)],
+            [_raw("C · MongoDB"), _number(0), _number(1)],
+        ],
+    }
+
+
+def _raw(text: str) -> Json:
+    return {"type": "raw_text", "text": text}
+
+
+def _number(value: float) -> Json:
+    return {"type": "raw_number", "value": value, "text": str(value)}
+
+
+def _text(text: str, **style: bool) -> Json:
+    return {"type": "text", "text": text, **({"style": style} if style else {})}
+
+
+def _section(*parts: Json) -> Json:
+    return {"type": "rich_text_section", "elements": list(parts)}
+
+
+RICH: Json = {
+    "type": "rich_text",
+    "block_id": "r1",
+    "elements": [
+        _section(
+            _text("Bold", bold=True),
+            _text(", "),
+            _text("italic", italic=True),
+            _text(", "),
+            _text("struck", strike=True),
+            _text(", "),
+            _text("code", code=True),
+            _text(", "),
+            {"type": "user", "user_id": "U1"},
+            _text(" "),
+            {"type": "channel", "channel_id": "C1"},
+            _text(" "),
+            {"type": "emoji", "name": "tada"},
+            _text(" "),
+            {"type": "broadcast", "range": "here"},
+            _text(" "),
+            {"type": "color", "value": "#1f6b57"},
+            _text(" "),
+            {"type": "link", "url": "https://example.com", "text": "a link"},
+            _text(" "),
+            {
+                "type": "date",
+                "timestamp": 1700000000,
+                "format": "{date_short} {time}",
+                "fallback": "2023",
+            },
+        ),
+        {
+            "type": "rich_text_list",
+            "style": "ordered",
+            "elements": [_section(_text("one")), _section(_text("two"))],
+        },
+        {
+            "type": "rich_text_list",
+            "style": "bullet",
+            "indent": 1,
+            "elements": [_section(_text("nested"))],
+        },
+        {"type": "rich_text_quote", "elements": [_text("quoted")]},
+        {"type": "rich_text_preformatted", "elements": [_text("pre <b>formatted</b>")]},
+    ],
+}
+
+
+def _task(name: str, status: str, **more: object) -> Json:
+    return {"type": "task_card", "task_id": name, "title": name, "status": status, **more}
+
+
+def _card(name: str) -> Json:
+    return {
+        "type": "card",
+        "block_id": f"card-{name}",
+        "title": mrkdwn(f"*{name}*"),
+        "subtitle": plain("A subtitle"),
+        "body": mrkdwn("What the card says."),
+        "actions": [button("Open", f"open-{name}")],
+    }
+
+
+GALLERY: list[Json] = [
+    {"type": "header", "block_id": "g1", "text": plain("Every block :rocket:")},
+    {
+        "type": "section",
+        "block_id": "g2",
+        "text": mrkdwn(
+            "*Section* with an accessory, <https://example.com|a link> and "
+            "<!date^1700000000^{date_long}|2023>"
+        ),
+        "accessory": {
+            "type": "overflow",
+            "action_id": "more",
+            "options": [option("Edit"), option("Remove")],
+        },
+    },
+    {"type": "divider"},
+    RICH,
+    {
+        "type": "actions",
+        "block_id": "g3",
+        "elements": [
+            button("Go", "go", style="primary"),
+            button("Link", "link", url="https://example.com"),
+            {
+                "type": "static_select",
+                "action_id": "pick",
+                "placeholder": plain("Pick one"),
+                "options": [option("Red"), option("Green"), option("Blue")],
+            },
+            {"type": "datepicker", "action_id": "day", "initial_date": "2026-11-20"},
+        ],
+    },
+    {
+        "type": "image",
+        "block_id": "g4",
+        "image_url": "https://example.com/a.png",
+        "alt_text": "A chart of costs",
+        "title": plain("Costs"),
+    },
+    {"type": "alert", "level": "warning", "text": mrkdwn("*Careful:* one agent failed.")},
+    {
+        "type": "plan",
+        "title": "Plan",
+        "tasks": [
+            _task(
+                "Read the notes",
+                "complete",
+                details={"type": "rich_text", "elements": [_section(_text("All of them."))]},
+            ),
+            _task("Draft", "in_progress"),
+            _task("Vote", "pending"),
+            _task("Post", "error"),
+        ],
+    },
+    {
+        "type": "container",
+        "block_id": "g5",
+        "title": plain("A container"),
+        "subtitle": plain("collapsible"),
+        "is_collapsible": True,
+        "child_blocks": [{"type": "section", "text": mrkdwn("Inside")}],
+    },
+    {"type": "carousel", "elements": [_card("First"), _card("Second"), _card("Third")]},
+    {
+        "type": "video",
+        "title": plain("How it works"),
+        "video_url": "https://example.com/v",
+        "alt_text": "A video",
+        "provider_name": "Example",
+    },
+    {
+        "type": "context_actions",
+        "block_id": "g6",
+        "elements": [
+            {
+                "type": "feedback_buttons",
+                "action_id": "useful",
+                "positive_button": {"text": plain("Good"), "value": "yes"},
+                "negative_button": {"text": plain("Bad"), "value": "no"},
+            },
+            {
+                "type": "icon_button",
+                "icon": "trash",
+                "action_id": "drop",
+                "text": plain("Remove"),
+            },
+        ],
+    },
+    {"type": "data_visualization", "block_id": "g7"},
+]
+
+
+def _gallery() -> Json:
+    return _message("C2", 5, "Every block", user="UB", bot_id="B1", app_id="A1", blocks=GALLERY)
+
+
+def _input(name: str, label: str, element: Json, **more: object) -> Json:
+    return {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label),
+        "element": {"action_id": "in", **element},
+        **more,
+    }
+
+
+_COLOURS = [option("Red", "warm"), option("Green"), option("Blue")]
+MODAL: Json = {
+    "id": "V1",
+    "type": "modal",
+    "callback_id": "all",
+    "title": plain("Start a poll"),
+    "submit": plain("Start"),
+    "close": plain("Cancel"),
+    "blocks": [
+        {
+            "type": "section",
+            "block_id": "intro",
+            "text": mrkdwn("About *$0.12* and _four minutes_."),
+        },
+        _input(
+            "question",
+            "Question",
+            {"type": "plain_text_input", "min_length": 5, "max_length": 120, "focus_on_load": True},
+        ),
+        _input(
+            "context",
+            "Context",
+            {"type": "plain_text_input", "multiline": True},
+            optional=True,
+            hint=plain("What the agents should know."),
+        ),
+        _input(
+            "rounds",
+            "Rounds",
+            {
+                "type": "number_input",
+                "is_decimal_allowed": False,
+                "min_value": "1",
+                "max_value": "7",
+                "initial_value": "3",
+            },
+        ),
+        _input("email", "E-mail", {"type": "email_text_input"}, optional=True),
+        _input("url", "Link", {"type": "url_text_input"}, optional=True),
+        _input(
+            "format",
+            "Format",
+            {"type": "static_select", "options": _COLOURS, "initial_option": _COLOURS[0]},
+        ),
+        _input("agents", "Agents", {"type": "multi_static_select", "options": _COLOURS}),
+        _input("model", "Model", {"type": "external_select", "min_query_length": 2}, optional=True),
+        _input(
+            "models",
+            "Models",
+            {"type": "multi_external_select", "min_query_length": 0},
+            optional=True,
+        ),
+        _input("owner", "Owner", {"type": "users_select", "initial_user": "U2"}),
+        _input("people", "People", {"type": "multi_users_select"}, optional=True),
+        _input(
+            "place",
+            "Conversation",
+            {"type": "conversations_select", "default_to_current_conversation": True},
+        ),
+        _input("places", "Conversations", {"type": "multi_conversations_select"}, optional=True),
+        _input("channel", "Channel", {"type": "channels_select"}, optional=True),
+        _input("channels", "Channels", {"type": "multi_channels_select"}, optional=True),
+        _input("style", "Style", {"type": "radio_buttons", "options": _COLOURS}),
+        _input("flags", "Flags", {"type": "checkboxes", "options": _COLOURS}, optional=True),
+        _input("day", "Day", {"type": "datepicker", "initial_date": "2026-12-01"}, optional=True),
+        _input("time", "Time", {"type": "timepicker", "initial_time": "09:30"}, optional=True),
+        _input(
+            "moment",
+            "Moment",
+            {"type": "datetimepicker", "initial_date_time": 1700000000},
+            optional=True,
+        ),
+        _input("rich", "Rich", {"type": "rich_text_input"}, optional=True),
+        _input("file", "File", {"type": "file_input"}, optional=True),
+    ],
+}
+HOME: Json = {
+    "id": "VH",
+    "type": "home",
+    "blocks": [
+        {"type": "header", "block_id": "h1", "text": plain("Your polls")},
+        {
+            "type": "section",
+            "block_id": "h2",
+            "text": mrkdwn("*Postgres or MongoDB?* in <#C1>\nRound 2 of 3"),
+            "accessory": button("Open", "open"),
+        },
+        {"type": "divider"},
+        {
+            "type": "actions",
+            "block_id": "h3",
+            "elements": [button("New poll", "new", style="primary")],
+        },
+    ],
+}

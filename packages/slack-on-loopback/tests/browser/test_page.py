@@ -1,0 +1,729 @@
+"""The page of the workspace in a real browser, against a small server that speaks its contract."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, Request, Route, expect
+
+from tests.browser import sample
+from tests.browser.conftest import Open
+from tests.browser.page_server import PageServer
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
+NASTY = "<script>window.pwned=1</script><img src=x onerror='window.pwned=1'>"
+
+
+async def shoot(page: Page, name: str) -> None:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    await page.screenshot(path=SHOTS / f"{name}.png")
+
+
+def thread_address() -> str:
+    return f"#/C1/{sample.BOARD_TS}"
+
+
+async def test_text_of_people_and_models_is_never_markup(
+    open_page: Open, server: PageServer
+) -> None:
+    cell = {"type": "raw_text", "text": NASTY}
+    blocks = [
+        {"type": "markdown", "block_id": "x1", "text": f"{NASTY} [go](javascript:window.pwned=1)"},
+        {"type": "section", "block_id": "x2", "text": sample.mrkdwn(f"{NASTY} <javascript:x|go>")},
+        {"type": "table", "rows": [[cell], [cell]]},
+        {
+            "type": "actions",
+            "block_id": "x3",
+            "elements": [sample.button(NASTY, "x", url="javascript:x")],
+        },
+    ]
+    page = await open_page("#/C2")
+    await server.post("C2", user="U2", username=NASTY, bot_id="B1", text=NASTY, blocks=blocks)
+    await server.post(
+        "C2", user="U2", text=NASTY, files=[{"id": "F", "name": NASTY, "url_private": "/files/F/x"}]
+    )
+    row = page.locator("#main .row").last
+    await expect(row).to_contain_text("<script>window.pwned=1</script>")
+
+    assert await page.evaluate("window.pwned") is None
+    assert await page.locator("#main script, #main img").count() == 0
+    links = await page.eval_on_selector_all(
+        "#main a[target]", "all => all.map(a => [a.protocol, a.rel])"
+    )
+    assert links
+    assert {scheme for scheme, _ in links} <= {"http:", "https:", "mailto:"}
+    assert {rel for _, rel in links} == {"noopener noreferrer"}
+
+
+async def test_the_page_asks_no_other_host(open_page: Open, server: PageServer) -> None:
+    page = await open_page("#/C2")
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
+    await page.reload()
+    await page.locator("#main .row").first.wait_for()
+    assert asked
+    assert [url for url in asked if not url.startswith((server.url, "data:"))] == []
+
+
+async def test_a_thread_is_read_and_answered_by_keyboard_alone(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page()
+    await page.locator("#main .row").last.wait_for()
+    await page.evaluate("document.body.tabIndex = -1; document.body.focus()")
+    await page.keyboard.press("Tab")
+    await expect(page.locator("#skip")).to_be_focused()
+    await page.keyboard.press("Enter")
+    board = page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"]')
+    while not await board.evaluate("node => node === document.activeElement"):
+        await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#thread textarea")).to_be_focused()
+    await page.keyboard.type("2: about 10k rps")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#thread .row").last).to_contain_text("2: about 10k rps")
+    await expect(board).to_contain_text("6 replies")
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#thread")).to_be_hidden()
+    await expect(board).to_be_focused()
+    said = server.bodies("say")
+    assert said == [
+        {"user": "U1", "channel": "C1", "text": "2: about 10k rps", "thread_ts": sample.BOARD_TS}
+    ]
+
+
+async def test_every_control_has_a_name(open_page: Open, server: PageServer) -> None:
+    page = await open_page(thread_address())
+    await page.locator("#thread .row").first.wait_for()
+    await server.open_view(sample.MODAL)
+    await page.locator("dialog").wait_for()
+    nameless = await page.evaluate(
+        """() => [...document.querySelectorAll("button, a[href], input, textarea")].filter(node =>
+          node.checkVisibility() && !node.getAttribute("aria-label") &&
+          !node.textContent.trim() && !node.labels?.length
+        ).map(node => node.outerHTML)"""
+    )
+    assert nameless == []
+
+
+async def test_commands_complete_with_their_hints(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    area = page.get_by_label("Message #architecture")
+    await area.press_sequentially("/po")
+    options = page.locator(".suggestion")
+    await expect(options).to_have_count(2)
+    await expect(options.first).to_contain_text("<question> | help | list")
+    await expect(options.first).to_contain_text("Ask everybody a question")
+    await page.keyboard.press("ArrowDown")
+    await expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    await shoot(page, "completion")
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("Enter")
+    await expect(area).to_have_value("/poll ")
+    await area.press_sequentially("A or B?")
+    await page.keyboard.press("Enter")
+    await expect(area).to_have_value("")
+    assert [body["text"] for body in server.bodies("say")] == ["/poll A or B?"]
+
+
+async def test_mentions_are_sent_as_ids(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    area = page.get_by_label("Message #architecture")
+    await area.press_sequentially("@tal")
+    await page.keyboard.press("Tab")
+    await area.press_sequentially("A or B in #gallery? @Ann Lee")
+    await page.keyboard.press("Enter")
+    await expect(area).to_have_value("")
+    assert [body["text"] for body in server.bodies("say")] == ["<@UB> A or B in <#C2>? <@U1>"]
+
+
+async def test_a_refused_command_stays_in_the_composer(open_page: Open) -> None:
+    page = await open_page(thread_address())
+    area = page.get_by_label("Reply in thread")
+    await area.fill("/poll X or Y")
+    await area.press("Enter")
+    await expect(page.locator("#thread .composer-error")).to_contain_text("do not work in threads")
+    await expect(area).to_have_value("/poll X or Y")
+
+
+RICH: dict[str, Any] = {
+    "type": "rich_text_section",
+    "elements": [{"type": "text", "text": "rich words"}],
+}
+#: What `fill_form` and the initial values make of the sample form.
+FILLED: dict[str, Any] = {
+    "question": {"value": "Postgres or MongoDB?"},
+    "context": {"value": "Two lines\nof context"},
+    "rounds": {"value": "2"},
+    "email": {"value": "ann@example.com"},
+    "url": {"value": "https://example.com/a"},
+    "format": {"selected_option": sample.option("Green")},
+    "agents": {"selected_options": [sample.option("Red", "warm"), sample.option("Blue")]},
+    "model": {"selected_option": sample.option("Opus")},
+    "models": {"selected_options": []},
+    "owner": {"selected_user": "U1"},
+    "people": {"selected_users": []},
+    "place": {"selected_conversation": "C1"},
+    "places": {"selected_conversations": []},
+    "channel": {"selected_channel": None},
+    "channels": {"selected_channels": []},
+    "style": {"selected_option": sample.option("Blue")},
+    "flags": {"selected_options": [sample.option("Green")]},
+    "day": {"selected_date": "2027-01-02"},
+    "time": {"selected_time": "14:45"},
+    "moment": {"selected_date_time": 1700000000 // 60 * 60},
+    "rich": {"rich_text_value": {"type": "rich_text", "elements": [RICH]}},
+    "file": {"files": [{"id": "F9", "name": "notes.txt", "mimetype": "text/plain"}]},
+}
+
+
+async def choose(page: Page, label: str, *options: str) -> None:
+    box = page.get_by_role("combobox", name=label, exact=True)
+    await box.click()
+    for option in options:
+        await page.get_by_role("option", name=option).click()
+    if len(options) > 1:
+        await box.press("Escape")
+
+
+async def fill_form(page: Page) -> None:
+    await page.get_by_label("Question").fill("Postgres or MongoDB?")
+    await page.get_by_label("Context").fill("Two lines\nof context")
+    await page.get_by_label("Rounds").fill("2")
+    await page.get_by_label("E-mail").fill("ann@example.com")
+    await page.get_by_label("Link").fill("https://example.com/a")
+    await choose(page, "Format", "Green")
+    await choose(page, "Agents", "Red", "Blue")
+    await choose(page, "Owner", "Ann Lee")
+    await page.get_by_role("radio", name="Blue").check()
+    await page.get_by_role("checkbox", name="Green").check()
+    await page.get_by_label("Day").fill("2027-01-02")
+    await page.get_by_label("Time").fill("14:45")
+    await page.get_by_label("Rich").fill("rich words")
+    await page.get_by_label("File").set_input_files(
+        {
+            "name": "notes.txt",
+            "mimeType": "text/plain",
+            "buffer": b"notes",
+        }
+    )
+    await page.locator(".chosen-files .chip").wait_for()
+
+
+async def test_a_form_sends_every_kind_of_input(open_page: Open, server: PageServer) -> None:
+    server.answers["options"] = {"ok": True, "options": [sample.option("Opus")]}
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await server.open_view(sample.MODAL)
+    await expect(page.get_by_label("Question")).to_be_focused()
+    await shoot(page, "modal-light")
+    await fill_form(page)
+    model = page.get_by_role("combobox", name="Model (optional)", exact=True)
+    await model.press_sequentially("opu")
+    await page.get_by_role("option", name="Opus").click()
+    await page.get_by_role("button", name="Start").click()
+    await expect(page.locator("dialog")).to_have_count(0)
+
+    assert server.bodies("options")[-1] == {
+        "user": "U1",
+        "view_id": "V1",
+        "block_id": "model",
+        "action_id": "in",
+        "value": "opu",
+    }
+    assert server.bodies("files") == [
+        {"user": "U1", "name": "notes.txt", "mimetype": "text/plain", "content": "bm90ZXM="}
+    ]
+    values = server.bodies("view/submit")[0]["values"]
+    sent = {block: actions["in"] for block, actions in values.items()}
+    for entry in sent.values():
+        entry.pop("type")
+    assert sent == FILLED
+
+
+async def test_a_form_shows_what_is_wrong_at_the_field(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await server.open_view(sample.MODAL)
+    await page.get_by_label("Question").fill("Why")
+    await page.get_by_label("Rounds").fill("9")
+    await page.get_by_label("E-mail").fill("nobody")
+    await page.get_by_role("button", name="Start").click()
+    errors = page.locator(".field-error:visible")
+    await expect(errors).to_have_text(
+        [
+            "Please write at least 5 characters.",
+            "Please enter 7 or less.",
+            "Please enter a valid e-mail address.",
+            "Please fill in this field.",
+            "Please fill in this field.",
+        ]
+    )
+    await expect(page.get_by_label("Question")).to_be_focused()
+    await shoot(page, "modal-errors")
+    assert server.bodies("view/submit") == []
+
+    await fill_form(page)
+    refusal = {"response_action": "errors", "errors": {"rounds": "Two rounds are too few."}}
+    server.answers["view/submit"] = {"ok": True, "response": refusal}
+    await page.get_by_role("button", name="Start").click()
+    await expect(errors).to_have_text("Two rounds are too few.")
+    await expect(page.get_by_label("Rounds")).to_be_focused()
+
+
+async def test_focus_stays_in_a_form_and_returns_after_it(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await page.get_by_label("Channel menu").focus()
+    await server.open_view(sample.MODAL)
+    await page.locator("dialog").wait_for()
+    await page.get_by_role("combobox", name="Format").click()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(1)
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        inside = (
+            "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
+        )
+        assert await page.evaluate(inside)
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(0)
+    await expect(page.get_by_label("Channel menu")).to_be_focused()
+    assert server.bodies("view/close") == [{"user": "U1", "view_id": "V1"}]
+
+
+async def test_views_stack_and_keep_what_was_typed(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await server.open_view(sample.MODAL)
+    await page.get_by_label("Question").fill("Half a question")
+    second = {
+        **sample.MODAL,
+        "id": "V2",
+        "title": sample.plain("More"),
+        "blocks": sample.MODAL["blocks"][:1],
+    }
+    await server.open_view(second, "view_pushed")
+    await expect(page.get_by_role("heading", name="More")).to_be_visible()
+    changed = {**sample.MODAL, "title": sample.plain("Start it")}
+    await server.open_view(changed, "view_updated")
+    await page.get_by_role("button", name="Back").click()
+    await expect(page.get_by_role("heading", name="Start it")).to_be_visible()
+    await expect(page.get_by_label("Question")).to_have_value("Half a question")
+    await server.emit({"type": "view_closed", "view_id": "V1"})
+    await expect(page.locator("dialog")).to_have_count(0)
+
+
+async def test_a_button_with_a_confirmation_asks_first(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    stop = page.locator("#main").get_by_role("button", name="Stop")
+    await stop.click()
+    await expect(page.get_by_role("heading", name="Stop the poll?")).to_be_visible()
+    await page.get_by_role("button", name="Go on").click()
+    assert server.bodies("click") == []
+    await stop.click()
+    await page.get_by_role("button", name="Stop it").click()
+    await expect(page.locator("dialog")).to_have_count(0)
+    assert server.bodies("click") == [
+        {
+            "user": "U1",
+            "channel": "C1",
+            "message_ts": sample.BOARD_TS,
+            "block_id": "b5",
+            "action_id": "stop",
+            "type": "button",
+            "value": "stop",
+            "values": {},
+        }
+    ]
+
+
+async def test_elements_in_messages_send_what_was_chosen(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/C2")
+    await page.get_by_role("combobox", name="Pick one").click()
+    await page.get_by_role("option", name="Green").click()
+    await page.locator("#main").get_by_label("More", exact=True).click()
+    await page.get_by_role("menuitem", name="Remove").click()
+    await page.get_by_role("button", name="Good").click()
+    await expect(page.get_by_role("button", name="Good")).to_have_attribute("aria-pressed", "true")
+    sent = [
+        (body["action_id"], body.get("selected_option") or body["value"])
+        for body in server.bodies("click")
+    ]
+    assert sent == [
+        ("pick", sample.option("Green")),
+        ("more", sample.option("Remove")),
+        ("useful", "yes"),
+    ]
+
+
+async def test_every_block_is_drawn_or_named(open_page: Open) -> None:
+    page = await open_page("#/C2", size={"width": 1360, "height": 1700})
+    await page.locator(".block-data_visualization").wait_for()
+    await shoot(page, "gallery-light")
+    await expect(page.locator(".not-drawn")).to_have_text(
+        "block “data_visualization” is not drawn here"
+    )
+    empty = await page.eval_on_selector_all(
+        ".block:not(.block-divider)",
+        "all => all.filter(node => !node.innerText.trim() && !node.querySelector('svg')).length",
+    )
+    assert empty == 0
+
+
+async def test_live_messages_change_only_their_own_row(open_page: Open, server: PageServer) -> None:
+    history = [
+        {
+            "type": "message",
+            "ts": f"{1700000000 + n}.000000",
+            "channel": "C3",
+            "user": "U2",
+            "text": f"*{n}*",
+        }
+        for n in range(1000)
+    ]
+    server.messages["C3"] = history
+    page = await open_page("#/C3")
+    await expect(page.locator("#main .row")).to_have_count(1000)
+    await page.evaluate(
+        """() => {
+          window.touched = new Set();
+          const rowOf = (node) => node.closest?.(".row")?.dataset.ts;
+          const note = (node) => rowOf(node) && touched.add(rowOf(node));
+          new MutationObserver((all) => all.forEach((one) => {
+            note(one.target); one.addedNodes.forEach(note);
+          })).observe(document.querySelector("#main .messages"), {childList: true, subtree: true});
+        }"""
+    )
+    new = await server.post("C3", user="U3", text="number 1001")
+    await expect(page.locator("#main .row")).to_have_count(1001)
+    await expect(page.locator("#main .row").last).to_be_in_viewport()
+    changed = {**history[5], "text": "edited", "edited": {"user": "U2", "ts": "1700009999.000000"}}
+    await server.emit({"type": "message_changed", "message": changed})
+    await expect(page.locator("#main .row").nth(5)).to_contain_text("edited (edited)")
+    await server.emit({"type": "message_deleted", "channel": "C3", "ts": history[6]["ts"]})
+    await expect(page.locator("#main .row")).to_have_count(1000)
+    touched = await page.evaluate("[...window.touched]")
+    assert set(touched) <= {new["ts"], history[5]["ts"], history[7]["ts"]}
+
+
+async def test_the_reader_is_not_pulled_away_from_old_messages(
+    open_page: Open, server: PageServer
+) -> None:
+    for n in range(40):
+        await server.post("C3", user="U2", text=f"line {n}")
+    page = await open_page("#/C3")
+    await expect(page.locator("#main .row").last).to_be_in_viewport()
+    await page.locator("#main .scroll-box").hover()
+    await page.mouse.wheel(0, -400)
+    await expect(page.locator("#main .row").last).not_to_be_in_viewport()
+    await server.post("C3", user="U2", text="while you read")
+    await server.post("C3", user="U2", text="and more")
+    pill = page.get_by_role("button", name="2 new messages")
+    await expect(pill).to_be_visible()
+    await expect(page.locator("#main .row").last).not_to_be_in_viewport()
+    await shoot(page, "new-messages")
+    await pill.click()
+    await expect(page.locator("#main .row").last).to_be_in_viewport()
+    await expect(pill).to_be_hidden()
+
+
+async def test_new_messages_are_announced_and_counted(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await server.post("C1", user="U2", text="*Ready?* &lt;3")
+    await expect(page.locator("#live-region")).to_have_text("Bo Winter: Ready? <3")
+    await server.post("C2", user="U2", text="elsewhere")
+    link = page.get_by_role("link", name="gallery")
+    await expect(link.locator(".badge")).to_have_text("1")
+    await link.click()
+    await expect(link.locator(".badge")).to_have_count(0)
+
+
+async def test_a_lost_connection_is_shown_and_healed(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    bar = page.locator("#connection-bar")
+    server.is_away = True
+    await server.hang_up()
+    await expect(bar).to_contain_text("Connection lost")
+    await shoot(page, "connection-lost")
+    await server.post("C1", user="U2", text="said in the gap")
+    server.is_away = False
+    await expect(bar).to_be_hidden()
+    await expect(page.locator("#main .row").last).to_contain_text("said in the gap")
+
+
+async def test_what_overtakes_the_answer_to_a_fetch_is_not_lost(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page()
+    await page.locator("#main .row").last.wait_for()
+    fetched, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        answer = await route.fetch()
+        fetched.set()
+        await go_on.wait()
+        await route.fulfill(response=answer)
+
+    await page.route("**/threads/**", hold)
+    await page.goto(f"{server.url}/#/C1/{sample.BOARD_TS}")
+    await fetched.wait()
+    await server.post("C1", user="U2", text="I was faster.", thread_ts=sample.BOARD_TS)
+    await expect(page.locator("#main")).to_contain_text("6 replies")
+    go_on.set()
+    await expect(page.locator("#thread .row").last).to_contain_text("I was faster.")
+
+
+async def test_what_was_said_before_the_connection_stood_is_shown(
+    open_page: Open, server: PageServer
+) -> None:
+    server.is_away = True
+    page = await open_page()
+    await page.locator("#main .row").last.wait_for()
+    await server.post("C1", user="U2", text="Is anybody there?")
+    server.is_away = False
+    await expect(page.locator("#main .row").last).to_contain_text("Is anybody there?")
+
+
+async def test_an_app_that_is_away_is_named(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await server.emit({"type": "apps", "apps": [{**server.apps[0], "connected": False}]})
+    await expect(page.locator("#apps-bar")).to_contain_text("Tally is not connected")
+    await server.emit({"type": "apps", "apps": server.apps})
+    await expect(page.locator("#apps-bar")).to_be_hidden()
+
+
+async def test_a_failed_command_and_a_private_note_are_shown(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page()
+    await page.locator("#main .row").first.wait_for()
+    await server.emit({"type": "command_failed", "text": "/poll failed: no answer"}, user="U1")
+    await expect(page.get_by_role("alert").filter(has_text="/poll failed")).to_be_visible()
+    note = {"type": "message", "ts": sample.ts(0), "channel": "C1", "user": "UB", "text": "psst"}
+    await server.emit({"type": "ephemeral", "message": note}, user="U1")
+    row = page.locator("#main .row").last
+    await expect(row).to_contain_text("Only visible to you")
+    await expect(row).to_contain_text("psst")
+
+
+async def test_what_only_you_see_can_only_be_copied(open_page: Open) -> None:
+    page = await open_page()
+    row = page.locator("#main .row").last
+    await row.focus()
+    await expect(row.get_by_label("Reply in thread")).to_be_hidden()
+    await page.keyboard.press("m")
+    await expect(page.get_by_role("menuitem")).to_have_text(["Copy text"])
+
+
+async def test_a_direct_message_bears_the_name_of_the_other(
+    open_page: Open, server: PageServer
+) -> None:
+    direct = {"id": "D1", "name": "ann-tally", "is_im": True, "members": ["U1", "UB"]}
+    server.channels.append({**server.channels[0], **direct, "is_private": True})
+    server.messages["D1"] = []
+    page = await open_page()
+    await page.get_by_role("listitem").get_by_role("link", name="Tally", exact=True).click()
+    await expect(page.get_by_label("Message Tally")).to_be_focused()
+    await expect(page.get_by_label("Channel menu")).to_have_count(0)
+
+
+async def test_reactions_are_added_and_taken_back(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    row = page.locator("#main .row").nth(1)
+    mine = row.get_by_role("button", name=re.compile("^eyes, 2"))
+    await expect(mine).to_have_attribute("aria-pressed", "true")
+    await mine.click()
+    await expect(row.get_by_role("button", name=re.compile("^eyes, 1: Bo"))).to_be_visible()
+    await row.hover()
+    await row.locator(".toolbar").get_by_label("Add reaction").click()
+    await page.get_by_label("Search emoji").fill("rocket")
+    await page.keyboard.press("Enter")
+    await expect(row.get_by_role("button", name="rocket, 1: you")).to_be_visible()
+    names = [(body["name"], body["remove"]) for body in server.bodies("react")]
+    assert names == [("eyes", True), ("rocket", False)]
+
+
+async def test_pins_mark_messages_and_fill_the_strip(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    row = page.locator("#main .row").first
+    await row.hover()
+    await row.get_by_label("Pin or unpin").click()
+    await expect(row.locator(".pin-mark")).to_be_visible()
+    strip = page.get_by_role("button", name="2 pinned")
+    await strip.click()
+    await expect(page.locator(".pinned-row")).to_have_count(2)
+    await page.locator(".pinned-row").nth(1).click()
+    await expect(page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"]')).to_be_focused()
+    assert server.bodies("pin")[0]["remove"] is False
+
+
+async def test_a_message_shortcut_is_in_the_menu(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    row = page.locator("#main .row").first
+    await row.focus()
+    await page.keyboard.press("m")
+    await expect(page.get_by_role("menuitem", name="Poll this")).to_be_focused()
+    await shoot(page, "message-menu")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".menu")).to_have_count(0)
+    assert [body["callback_id"] for body in server.bodies("shortcut")] == ["poll_this"]
+    assert server.bodies("shortcut")[0]["message_ts"] == server.messages["C1"][0]["ts"]
+
+
+async def test_agents_have_their_own_name_and_icon(open_page: Open) -> None:
+    page = await open_page(thread_address())
+    row = page.locator("#thread .row").nth(1)
+    await expect(row.locator(".author")).to_have_text("Architect")
+    await expect(row.locator(".avatar")).to_have_text("🏗️")
+    await expect(row.locator(".app-tag")).to_have_text("APP")
+    await expect(page.locator("#thread .row").last).to_contain_text("Also sent to the channel")
+    broadcast = page.locator("#main .row").filter(has_text="replied to a thread")
+    await expect(broadcast.locator(".mark a")).to_have_attribute("href", thread_address())
+    await shoot(page, "thread-light")
+
+
+async def test_a_broadcast_quotes_the_root_of_its_thread_as_it_is_now(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page(thread_address())
+    broadcast = page.locator("#main .row").filter(has_text="replied to a thread")
+    ts = await broadcast.locator(".mark a").get_attribute("href")
+    root = next(one for one in server.messages["C1"] if ts and ts.endswith(one["ts"]))
+    await expect(page.locator("#thread .row").last).to_be_visible()
+    root["text"] = "Poll decided"
+    await server.emit({"type": "message_changed", "message": root})
+    await expect(broadcast.locator(".mark a")).to_have_text("Poll decided")
+
+
+async def test_a_markdown_file_can_be_read_in_place(open_page: Open) -> None:
+    page = await open_page()
+    await page.get_by_role("button", name="Preview").click()
+    preview = page.get_by_role("region", name="Preview of decision.md")
+    await expect(preview.get_by_role("heading", name="Decision")).to_be_visible()
+    await expect(preview.get_by_role("cell", name="9")).to_be_visible()
+    await expect(page.get_by_label("Download decision.md")).to_have_attribute(
+        "download", "decision.md"
+    )
+
+
+async def test_the_home_of_an_app_is_shown_and_follows_it(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/home/A1")
+    await expect(page.get_by_role("heading", name="Your polls")).to_be_visible()
+    await page.get_by_role("button", name="New poll").click()
+    view = {**sample.HOME, "blocks": [{"type": "header", "text": sample.plain("None left")}]}
+    await server.emit({"type": "home", "app": "A1", "view": view})
+    await expect(page.get_by_role("heading", name="None left")).to_be_visible()
+    assert server.bodies("home") == [{"user": "U1", "app": "A1"}]
+    assert server.bodies("click")[0]["view_id"] == "VH"
+
+
+async def test_one_acts_as_another_user(open_page: Open, server: PageServer) -> None:
+    page = await open_page()
+    await page.get_by_role("button", name="You act as").click()
+    await page.get_by_role("menuitemradio", name="Bo Winter").click()
+    await page.wait_for_url("**user=U2**")
+    area = page.get_by_label("Message #architecture")
+    await area.fill("as Bo")
+    await area.press("Enter")
+    await expect(area).to_have_value("")
+    assert server.bodies("say")[0]["user"] == "U2"
+
+
+async def test_a_permalink_leads_to_its_thread(open_page: Open) -> None:
+    root = sample.BOARD_TS
+    page = await open_page(f"?channel=C1&ts={sample.ts(3)}&thread_ts={root}")
+    await expect(page.locator("#thread .row").first).to_contain_text("Postgres or MongoDB")
+    assert page.url.endswith(thread_address())
+
+
+async def test_archived_and_foreign_channels_cannot_be_written_in(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/C5")
+    await expect(page.locator("#main")).to_contain_text("This channel is archived")
+    await expect(page.locator("#main textarea")).to_have_count(0)
+    await page.get_by_role("link", name="random").click()
+    await page.get_by_role("button", name="Join channel").click()
+    joined = [{**one, "is_member": True} for one in server.channels]
+    await server.emit({"type": "channels", "channels": joined})
+    await expect(page.get_by_label("Message #random")).to_be_visible()
+    assert server.bodies("channels") == [{"user": "U1", "action": "join", "channel": "C4"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("list", ""),
+        ("channel", "#/C1"),
+        ("thread", thread_address()),
+        ("gallery", "#/C2"),
+        ("home", "#/home/A1"),
+    ],
+    ids=["list", "channel", "thread", "gallery", "home"],
+)
+async def test_a_phone_shows_one_pane_and_never_scrolls_sideways(
+    open_page: Open, name: str, address: str
+) -> None:
+    page = await open_page(address, phone=True)
+    await page.wait_for_load_state("networkidle")
+    shown = await page.locator("#sidebar:visible, #main:visible, #thread:visible").count()
+    width = await page.evaluate("document.documentElement.scrollWidth")
+    await shoot(page, f"phone-{name}")
+    assert shown == 1
+    assert width <= 360
+    wide = await page.evaluate(
+        """() => [...document.querySelectorAll("#frame *")].filter((node) => {
+          const box = node.getBoundingClientRect();
+          return box.right > innerWidth + 1 && !node.closest(".table-box, .carousel, .mark");
+        }).map((node) => node.outerHTML)"""
+    )
+    assert wide == []
+
+
+async def test_a_phone_goes_into_a_thread_and_back(open_page: Open, server: PageServer) -> None:
+    page = await open_page("", phone=True)
+    await page.get_by_role("link", name="architecture").tap()
+    await page.get_by_role("link", name="5 replies").tap()
+    await expect(page.locator("#thread .row").first).to_be_visible()
+    await server.open_view(sample.MODAL)
+    await page.locator("dialog").wait_for()
+    await shoot(page, "phone-modal")
+    assert (
+        await page.evaluate("document.querySelector('dialog').getBoundingClientRect().width") <= 360
+    )
+    await page.get_by_label("Close", exact=True).tap()
+    await page.get_by_label("Back to the channel").tap()
+    await page.get_by_label("Back to channels").tap()
+    await expect(page.get_by_role("link", name="architecture")).to_be_visible()
+
+
+async def test_dark_follows_the_system_and_the_switch(open_page: Open) -> None:
+    lightness = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
+    page = await open_page(thread_address(), dark=True)
+    await page.locator("#thread .row").first.wait_for()
+    assert await page.evaluate(lightness) < 60
+    await shoot(page, "desktop-dark")
+    await page.get_by_label("Colours").click()
+    await page.get_by_role("menuitemradio", name="Light").click()
+    assert await page.evaluate(lightness) > 240
+    await page.reload()
+    await page.locator("#thread .row").first.wait_for()
+    assert await page.evaluate(lightness) > 240

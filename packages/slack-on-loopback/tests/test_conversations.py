@@ -1,0 +1,155 @@
+"""Reading channels and belonging to them."""
+
+import pytest
+
+from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace
+from tests.bots import Client, error_of
+
+METADATA = {"event_type": "x", "event_payload": {"key": "k"}}
+
+
+@pytest.fixture
+def config() -> WorkspaceConfig:
+    scopes = [*BOT_SCOPES, "channels:manage", "groups:write"]
+    manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": scopes}}}
+    return WorkspaceConfig(pace=QUICK, manifest=manifest)
+
+
+async def test_a_private_channel_without_the_bot_does_not_exist(
+    ws: Workspace, client: Client
+) -> None:
+    secret = ws.channel("security-review").id
+    assert await error_of(client.conversations_info(channel=secret)) == "channel_not_found"
+    assert await error_of(client.conversations_history(channel=secret)) == "channel_not_found"
+    listed = await client.conversations_list(types="public_channel,private_channel")
+    assert secret not in [one["id"] for one in listed["channels"]]
+    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
+    assert (await client.conversations_info(channel=secret))["channel"]["is_private"]
+
+
+async def test_joining_works_for_public_channels(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("random").id
+    assert not (await client.conversations_info(channel=channel))["channel"]["is_member"]
+    await client.conversations_join(channel=channel)
+    assert ws.app.bot_user in ws.channel("random").members
+    again = await client.conversations_join(channel=channel)
+    assert again["warning"] == "already_in_channel"
+    assert ws.messages("random") == []
+    assert ws.messages("random", notices=True)[0]["subtype"] == "channel_join"
+
+
+async def test_a_private_channel_cannot_be_joined(ws: Workspace, client: Client) -> None:
+    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
+    join = client.conversations_join(channel=ws.channel("security-review").id)
+    assert await error_of(join) == "method_not_supported_for_channel_type"
+
+
+async def test_members_come_page_by_page(ws: Workspace, client: Client) -> None:
+    channel, found, cursor = ws.channel("general").id, list[str](), ""
+    for _ in range(3):
+        page = await client.conversations_members(channel=channel, limit=2, cursor=cursor)
+        found += page["members"]
+        cursor = page["response_metadata"]["next_cursor"]
+    assert found == ws.channel("general").members
+    assert cursor == ""
+
+
+@pytest.mark.parametrize("cursor", ["nonsense", "bmV4dDp4", "!!"])
+async def test_a_wrong_cursor_is_refused(ws: Workspace, client: Client, cursor: str) -> None:
+    call = client.conversations_members(channel=ws.channel("general").id, cursor=cursor)
+    assert await error_of(call) == "invalid_cursor"
+
+
+async def test_history_is_newest_first_without_replies(ws: Workspace, client: Client) -> None:
+    root = await ws.say("dana", "general", "one")
+    await ws.say("alex", "general", "reply", thread_ts=root["ts"])
+    await ws.say("dana", "general", "two")
+    history = await client.conversations_history(channel=ws.channel("general").id)
+    assert [one["text"] for one in history["messages"]] == ["two", "one"]
+    assert not history["has_more"]
+
+
+async def test_history_can_be_limited_in_time_and_number(ws: Workspace, client: Client) -> None:
+    said = [(await ws.say("dana", "general", str(n)))["ts"] for n in range(4)]
+    channel = ws.channel("general").id
+    after = await client.conversations_history(channel=channel, oldest=said[1])
+    assert [one["text"] for one in after["messages"]] == ["3", "2"]
+    exact = await client.conversations_history(
+        channel=channel, oldest=said[1], latest=said[1], inclusive=True, limit=1
+    )
+    assert [one["text"] for one in exact["messages"]] == ["1"]
+    first = await client.conversations_history(channel=channel, limit=3)
+    assert first["has_more"]
+    cursor = first["response_metadata"]["next_cursor"]
+    rest = await client.conversations_history(channel=channel, limit=3, cursor=cursor)
+    assert [one["text"] for one in rest["messages"]] == ["0"]
+
+
+async def test_metadata_is_shown_only_when_asked_for(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("general").id
+    root = (await client.chat_postMessage(channel=channel, text="r", metadata=METADATA))["ts"]
+    await client.chat_postMessage(channel=channel, text="a", thread_ts=root, metadata=METADATA)
+    plain = await client.conversations_replies(channel=channel, ts=root)
+    full = await client.conversations_replies(channel=channel, ts=root, include_all_metadata=True)
+    assert ["metadata" in one for one in plain["messages"]] == [False, False]
+    assert [one["metadata"] for one in full["messages"]] == [METADATA, METADATA]
+    history = await client.conversations_history(channel=channel, include_all_metadata=True)
+    assert history["messages"][0]["metadata"] == METADATA
+
+
+async def test_replies_come_with_their_root_page_by_page(ws: Workspace, client: Client) -> None:
+    root = (await ws.say("dana", "general", "root"))["ts"]
+    for n in range(3):
+        await ws.say("alex", "general", str(n), thread_ts=root)
+    channel = ws.channel("general").id
+    first = await client.conversations_replies(channel=channel, ts=root, limit=2)
+    cursor = first["response_metadata"]["next_cursor"]
+    rest = await client.conversations_replies(channel=channel, ts=root, limit=2, cursor=cursor)
+    texts = [one["text"] for one in [*first["messages"], *rest["messages"]]]
+    assert texts == ["root", "0", "1", "2"]
+    lost = client.conversations_replies(channel=channel, ts="1.000000")
+    assert await error_of(lost) == "thread_not_found"
+
+
+async def test_the_life_of_a_channel(ws: Workspace, client: Client) -> None:
+    made = (await client.conversations_create(name="design"))["channel"]["id"]
+    assert await error_of(client.conversations_create(name="design")) == "name_taken"
+    await client.conversations_invite(channel=made, users=ws.user("dana").id)
+    twice = client.conversations_invite(channel=made, users=ws.user("dana").id)
+    assert await error_of(twice) == "already_in_channel"
+    await client.conversations_rename(channel=made, name="design-2")
+    assert ws.channel("design-2").id == made
+    await client.conversations_kick(channel=made, user=ws.user("dana").id)
+    await client.conversations_archive(channel=made)
+    archived = client.conversations_archive(channel=made)
+    assert await error_of(archived) == "already_archived"
+    post = client.chat_postMessage(channel=made, text="x")
+    assert await error_of(post) == "is_archived"
+    await client.conversations_unarchive(channel=made)
+    await client.conversations_leave(channel=made)
+    assert ws.channel("design-2").members == []
+
+
+async def test_the_bots_own_channels(ws: Workspace, client: Client) -> None:
+    own = await client.users_conversations()
+    assert {one["name"] for one in own["channels"]} == {"general", "architecture"}
+
+
+async def test_a_persons_channels_are_those_shared_with_the_bot(
+    ws: Workspace, client: Client
+) -> None:
+    danas = await client.users_conversations(
+        user=ws.user("dana").id, types="public_channel,private_channel"
+    )
+    assert {one["name"] for one in danas["channels"]} == {"general", "architecture"}
+
+
+async def test_no_more_than_999_are_listed_at_once(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("general").id
+    assert await error_of(client.users_conversations(limit=1000)) == "invalid_limit"
+    wish = client.conversations_members(channel=channel, limit=1000)
+    assert await error_of(wish) == "invalid_limit"
+    assert (await client.users_conversations(limit=999))["ok"]
+    assert (await client.conversations_members(channel=channel, limit=999))["ok"]

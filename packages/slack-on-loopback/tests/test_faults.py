@@ -1,0 +1,194 @@
+"""Rates and what goes wrong on purpose."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import aiohttp
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.faults import Faults
+from slack_on_loopback.rates import SlackPace
+from slack_on_loopback.workspace import Workspace, run_workspace
+from tests.bots import Client, error_of, refused, slack_client
+
+
+class StandingClock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock()
+
+
+@pytest.fixture
+async def slow(config: WorkspaceConfig, clock: StandingClock) -> AsyncIterator[Workspace]:
+    """A workspace at Slack's real pace, on a clock that stands still."""
+    async with run_workspace(replace(config, pace=SlackPace(), clock=clock)) as workspace:
+        yield workspace
+
+
+async def test_posts_to_a_channel_are_one_a_second_after_a_burst(
+    slow: Workspace, http: aiohttp.ClientSession, clock: StandingClock
+) -> None:
+    client = slack_client(slow.bot_token, base_url=slow.api_url, session=http)
+    general, other = slow.channel("general").id, slow.channel("architecture").id
+    for n in range(4):
+        await client.chat_postMessage(channel=general, text=str(n))
+    answer = await refused(client.chat_postMessage(channel=general, text="too fast"))
+    assert (answer.status_code, answer["error"]) == (429, "ratelimited")
+    assert answer.headers["Retry-After"] == "1"
+    await client.chat_postMessage(channel=other, text="another channel")
+    clock.now += 1
+    await client.chat_postMessage(channel=general, text="in time")
+    assert [one["text"] for one in slow.messages("general")] == ["0", "1", "2", "3", "in time"]
+
+
+async def test_a_tier_is_counted_per_method(
+    slow: Workspace, http: aiohttp.ClientSession, clock: StandingClock
+) -> None:
+    client = slack_client(slow.bot_token, base_url=slow.api_url, session=http)
+    general = slow.channel("general").id
+    ts = (await client.chat_postMessage(channel=general, text="x"))["ts"]
+    for _ in range(20):
+        await client.pins_list(channel=general)
+    answer = await refused(client.pins_list(channel=general))
+    assert answer.headers["Retry-After"] == "3"
+    await client.pins_add(channel=general, timestamp=ts)
+    clock.now += 3
+    await client.pins_list(channel=general)
+
+
+async def test_an_answer_can_be_lost_after_the_post_was_taken(
+    ws: Workspace, client: Client
+) -> None:
+    ws.faults.drop_after("chat.postMessage")
+    with pytest.raises(aiohttp.ServerDisconnectedError):
+        await client.chat_postMessage(channel=ws.channel("general").id, text="once")
+    assert [one["text"] for one in ws.messages("general")] == ["once"]
+    await client.chat_postMessage(channel=ws.channel("general").id, text="two")
+    assert len(ws.messages("general")) == 2
+
+
+async def test_the_sdks_silent_retry_doubles_a_lost_post(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+    ws.faults.drop_after("chat.postMessage")
+    await client.chat_postMessage(channel=ws.channel("general").id, text="twice")
+    assert [one["text"] for one in ws.messages("general")] == ["twice", "twice"]
+
+
+async def test_a_refused_call_does_not_use_the_switch_up(ws: Workspace, client: Client) -> None:
+    ws.faults.drop_after("chat.postMessage")
+    assert await error_of(client.chat_postMessage(channel="C404", text="x")) == "channel_not_found"
+    with pytest.raises(aiohttp.ServerDisconnectedError):
+        await client.chat_postMessage(channel=ws.channel("general").id, text="x")
+
+
+async def test_a_request_can_be_lost_before_anything_happens(ws: Workspace, client: Client) -> None:
+    ws.faults.drop_before("chat.postMessage")
+    with pytest.raises(aiohttp.ServerDisconnectedError):
+        await client.chat_postMessage(channel=ws.channel("general").id, text="x")
+    assert ws.messages("general") == []
+
+
+async def test_an_error_page_is_no_json(ws: Workspace, client: Client) -> None:
+    ws.faults.server_error("auth.test", status=502)
+    with pytest.raises(SlackApiError) as caught:
+        await client.auth_test()
+    assert caught.value.response.status_code == 502
+
+
+async def test_a_late_answer_outlasts_the_clients_patience(ws: Workspace) -> None:
+    # Without a session of its own: the SDK ignores `timeout` for a session it is given.
+    client = slack_client(ws.bot_token, base_url=ws.api_url, timeout=1, retry_handlers=[])
+    ws.faults.delay("chat.postMessage", 5)
+    with pytest.raises(asyncio.TimeoutError):
+        await client.chat_postMessage(channel=ws.channel("general").id, text="late")
+    assert [one["text"] for one in ws.messages("general")] == ["late"]
+
+
+async def test_a_rate_limit_can_be_switched_on(ws: Workspace, client: Client) -> None:
+    ws.faults.rate_limit("chat.update", seconds=7)
+    answer = await refused(client.chat_update(channel="C1", ts="1.0", text="x"))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
+
+
+def test_chance_can_be_repeated() -> None:
+    def hits(seed: int) -> list[bool]:
+        faults = Faults(seed)
+        faults.drop_after("chat.postMessage", times=None, probability=0.3)
+        return [faults.take("drop_after", "chat.postMessage") is not None for _ in range(100)]
+
+    assert hits(1) == hits(1)
+    assert hits(1) != hits(2)
+    assert 15 < sum(hits(1)) < 45
+
+
+async def test_the_switchboard_is_on_http_too(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession
+) -> None:
+    control = f"{ws.url}control"
+    body = {"kind": "server_error", "method": "auth.test", "times": 1}
+    async with http.post(f"{control}/faults", json=body) as answer:
+        assert (await answer.json())["ok"]
+    async with http.get(f"{control}/faults") as answer:
+        assert (await answer.json())["faults"] == [
+            {"kind": "server_error", "method": "auth.test", "times": 1}
+        ]
+    with pytest.raises(SlackApiError):
+        await client.auth_test()
+    async with http.get(f"{control}/requests", params={"method": "auth.test"}) as answer:
+        logged = (await answer.json())["requests"]
+    assert [one["outcome"] for one in logged] == ["http_503"]
+    async with http.delete(f"{control}/requests") as answer:
+        assert (await answer.json())["ok"]
+    assert ws.calls.entries == []
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"kind": "nonsense"}, "unknown_kind"),
+        ({"kind": "archive", "channel": "nowhere"}, "channel_not_found"),
+        ({"kind": "delay", "secnds": 1}, "invalid"),
+    ],
+)
+async def test_the_switchboard_refuses_what_it_does_not_know(
+    ws: Workspace, http: aiohttp.ClientSession, body: dict[str, object], error: str
+) -> None:
+    async with http.post(f"{ws.url}control/faults", json=body) as answer:
+        assert (await answer.json())["error"] == error
+
+
+async def test_faults_that_happen_at_once_are_on_http_too(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession
+) -> None:
+    async def do(**body: object) -> None:
+        async with http.post(f"{ws.url}control/faults", json=body) as answer:
+            assert (await answer.json())["ok"]
+
+    await do(kind="fill_pins", channel="general")
+    assert len(ws.pins("general")) == 100
+    await do(kind="remove_bot", channel="general")
+    assert ws.app.bot_user not in ws.channel("general").members
+    await do(kind="archive", channel="architecture")
+    assert ws.channel("architecture").is_archived
+    await do(kind="revoke_token")
+    assert await error_of(client.auth_test()) == "token_revoked"
+    await do(kind="restore_token")
+    await do(kind="double_event", times=2)
+    assert ws.faults.double_events == 2
+    async with http.delete(f"{ws.url}control/faults") as answer:
+        assert (await answer.json())["ok"]
+    assert ws.faults.double_events == 0

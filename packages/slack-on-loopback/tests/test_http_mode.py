@@ -1,0 +1,144 @@
+"""HTTP mode with a real Bolt app: signatures, the challenge, retries."""
+
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.signature import SignatureVerifier
+
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.errors import PersonRefusal
+from slack_on_loopback.http_mode import signature
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace, run_workspace
+from tests.bots import Client, actions, bolt_app, button, modal, on_http
+
+
+async def test_a_request_url_takes_the_challenge(ws: Workspace, client: Client) -> None:
+    async with on_http(ws, bolt_app(ws, client)) as url:
+        assert await ws.use_http(url)
+        assert ws.connected
+
+
+async def test_a_wrong_secret_is_refused_by_the_app(ws: Workspace, client: Client) -> None:
+    app = AsyncApp(client=client, signing_secret="another secret")
+    async with on_http(ws, app) as url:
+        assert not await ws.use_http(url)
+        with pytest.raises(PersonRefusal):
+            await ws.command("dana", "general", "/echo", "x")
+
+
+async def test_events_commands_clicks_and_forms_work_over_http(
+    ws: Workspace, client: Client
+) -> None:
+    app = bolt_app(ws, client)
+    seen: list[Any] = []
+
+    @app.command("/echo")
+    async def start(ack: Any, command: Json) -> None:
+        seen.append(command["text"])
+        await ack(text="on it")
+
+    @app.action("go")
+    async def clicked(ack: Any, body: Json) -> None:
+        await ack()
+        await client.views_open(trigger_id=body["trigger_id"], view=modal())
+
+    @app.view("form")
+    async def sent(ack: Any, view: Json) -> None:
+        seen.append(view["state"]["values"]["q"]["text"]["value"])
+        await ack(response_action="errors", errors={"q": "too short"})
+
+    @app.event("message")
+    async def hear(event: Json) -> None:
+        seen.append(event["text"])
+
+    async with on_http(ws, app) as url:
+        await ws.use_http(url)
+        await ws.command("dana", "general", "/echo", "A & B?")
+        answer = await client.chat_postMessage(
+            channel=ws.channel("general").id, text="x", blocks=[actions(button())]
+        )
+        await ws.click("dana", "general", answer["ts"], "go")
+        views = await ws.wait_for(lambda: ws.views("dana"))
+        response = await ws.submit("dana", views[0]["id"], {"q": {"text": {"value": "why"}}})
+        await ws.say("dana", "general", "hello")
+        await ws.wait_for(lambda: "hello" in seen)
+    assert ws.ephemeral("dana")[0]["text"] == "on it"
+    assert response == {"response_action": "errors", "errors": {"q": "too short"}}
+    assert seen == ["A &amp; B?", "why", "hello"]
+
+
+class Receiver:
+    """A bare HTTP endpoint that fails as it is told."""
+
+    def __init__(self, *statuses: int, headers: dict[str, str] | None = None):
+        self._statuses, self._headers = list(statuses), headers or {}
+        self.requests: list[tuple[dict[str, str], str]] = []
+
+    async def handle(self, request: web.Request) -> web.Response:
+        self.requests.append((dict(request.headers), await request.text()))
+        status = self._statuses.pop(0) if self._statuses else 200
+        return web.Response(status=status, headers=self._headers)
+
+
+async def deliver_to(receiver: Receiver, ws: Workspace, tries: int) -> None:
+    site = web.Application()
+    site.router.add_post("/", receiver.handle)
+    runner = web.AppRunner(site)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    ws.app.request_url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+    await ws.say("dana", "general", "hello")
+    await ws.wait_for(lambda: len(ws.deliveries) == tries)
+    await runner.cleanup()
+
+
+async def test_a_failed_event_comes_again_with_its_headers(ws: Workspace) -> None:
+    receiver = Receiver(500, 500)
+    await deliver_to(receiver, ws, 3)
+    numbers = [headers.get("X-Slack-Retry-Num") for headers, _ in receiver.requests]
+    reasons = [headers.get("X-Slack-Retry-Reason") for headers, _ in receiver.requests]
+    assert numbers == [None, "1", "2"]
+    assert reasons == [None, "http_error", "http_error"]
+    assert len({body for _, body in receiver.requests}) == 1
+
+
+async def test_an_app_can_ask_not_to_be_tried_again(ws: Workspace) -> None:
+    receiver = Receiver(500, headers={"X-Slack-No-Retry": "1"})
+    await deliver_to(receiver, ws, 1)
+    await ws.say("dana", "general", "next")
+    assert [one.attempt for one in ws.deliveries] == [0]
+
+
+async def test_slacks_own_verifier_accepts_the_signature(ws: Workspace) -> None:
+    receiver = Receiver()
+    await deliver_to(receiver, ws, 1)
+    headers, body = receiver.requests[0]
+    assert SignatureVerifier(ws.signing_secret).is_valid_request(body, headers)
+    assert not SignatureVerifier("wrong").is_valid_request(body, headers)
+
+
+def test_the_signature_is_the_one_in_slacks_documentation() -> None:
+    body = (
+        "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
+        "&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner"
+        "&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands"
+        "%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121"
+        ".803a0bc887a14d10d2c447fce8b6703c"
+    )
+    expected = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
+    assert signature("8f742231b10e8888abcd99yyyzzz85a5", "1531420618", body) == expected
+
+
+async def test_an_app_that_is_down_is_no_answer(http: aiohttp.ClientSession) -> None:
+    config = WorkspaceConfig(pace=replace(QUICK, ack_seconds=0.5))
+    async with run_workspace(config) as ws:
+        ws.app.request_url = "http://127.0.0.1:9/"
+        with pytest.raises(PersonRefusal) as refused:
+            await ws.command("dana", "general", "/echo", "x")
+    assert refused.value.code == "command_failed"

@@ -1,0 +1,505 @@
+"""Commands, clicks, forms, shortcuts, Home: what the app gets, and what becomes of its answer."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.errors import PersonRefusal, SlackRefusal
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace
+from tests.bots import (
+    Client,
+    actions,
+    bolt_app,
+    button,
+    error_of,
+    modal,
+    on_socket,
+    text_input,
+    text_section,
+)
+
+OPTIONS = [
+    {"text": {"type": "plain_text", "text": letter}, "value": letter} for letter in ("a", "b")
+]
+
+
+class Recorder:
+    """A Bolt app that keeps each payload and acknowledges as told."""
+
+    def __init__(self, app: AsyncApp):
+        self.app = app
+        self.bodies: list[Json] = []
+        self.acks: dict[str, Json] = {}
+        self.silent = False
+        for kind, register in {
+            "command": app.command("/echo"),
+            "action": app.action(re.compile(".*")),
+            "submission": app.view("form"),
+            "closed": app.view_closed("form"),
+            "shortcut": app.shortcut("anywhere"),
+            "message_action": app.shortcut("echo_this"),
+            "options": app.options("ext"),
+        }.items():
+            register(self._keeping(kind))
+
+    def _keeping(self, kind: str) -> Any:
+        async def keep(ack: Any, body: Json) -> None:
+            self.bodies.append(body)
+            if not self.silent:
+                await ack(**self.acks.get(kind, {}))
+
+        return keep
+
+    @property
+    def last(self) -> Json:
+        return self.bodies[-1]
+
+
+@pytest.fixture
+def config() -> WorkspaceConfig:
+    everywhere = {"name": "Anywhere", "type": "global", "callback_id": "anywhere"}
+    features: Json = {**DEFAULT_MANIFEST["features"]}
+    features["shortcuts"] = [*features["shortcuts"], everywhere]
+    manifest = {**DEFAULT_MANIFEST, "features": features}
+    return WorkspaceConfig(pace=replace(QUICK, ack_seconds=0.5), manifest=manifest)
+
+
+@pytest.fixture
+async def bot(ws: Workspace, client: Client) -> AsyncIterator[Recorder]:
+    recorder = Recorder(bolt_app(ws, client))
+    async with on_socket(ws, recorder.app):
+        yield recorder
+
+
+async def posted(ws: Workspace, client: Client, *blocks: Json) -> str:
+    channel = ws.channel("general").id
+    return (await client.chat_postMessage(channel=channel, text="x", blocks=list(blocks)))["ts"]
+
+
+async def opened(ws: Workspace, client: Client, bot: Recorder, view: Json) -> str:
+    await ws.command("dana", "general", "/echo")
+    await client.views_open(trigger_id=bot.last["trigger_id"], view=view)
+    return ws.views("dana")[-1]["id"]
+
+
+# Commands
+
+
+async def test_a_command_brings_all_its_fields(ws: Workspace, bot: Recorder) -> None:
+    await ws.command("dana", "general", "/echo", "ask @alex: A & B?")
+    found = bot.last
+    assert found["command"] == "/echo"
+    assert found["text"] == f"ask <@{ws.user('alex').id}>: A &amp; B?"
+    assert (found["user_name"], found["channel_name"]) == ("dana", "general")
+    assert found["trigger_id"]
+    assert found["response_url"].startswith(ws.url)
+
+
+async def test_a_private_channel_is_named_as_slack_does(ws: Workspace, bot: Recorder) -> None:
+    await ws.command("dana", "security-review", "/echo", "x")
+    assert bot.last["channel_name"] == "privategroup"
+
+
+@pytest.mark.parametrize(("kind", "seen_by_all"), [("ephemeral", False), ("in_channel", True)])
+async def test_the_acknowledgement_can_be_a_message(
+    ws: Workspace, bot: Recorder, kind: str, *, seen_by_all: bool
+) -> None:
+    bot.acks["command"] = {"text": "on it", "response_type": kind}
+    await ws.command("dana", "general", "/echo", "x")
+    found = ws.messages("general") if seen_by_all else ws.ephemeral("dana", "general")
+    assert [one["text"] for one in found] == ["on it"]
+
+
+async def test_an_unknown_command_is_refused(ws: Workspace, bot: Recorder) -> None:
+    with pytest.raises(PersonRefusal, match="unknown_command"):
+        await ws.command("dana", "general", "/dance")
+    assert bot.bodies == []
+
+
+async def test_a_command_that_is_not_acknowledged_has_failed(
+    ws: Workspace, bot: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    bot.silent = True
+    with pytest.raises(PersonRefusal) as refused:
+        await ws.command("dana", "general", "/echo", "x")
+    assert refused.value.words == "/echo failed: the app did not answer within 3 seconds"
+    assert [one.attempt for one in ws.deliveries] == [0]
+
+
+async def test_without_an_app_a_command_has_failed(ws: Workspace) -> None:
+    with pytest.raises(PersonRefusal) as refused:
+        await ws.command("dana", "general", "/echo", "x")
+    assert refused.value.words == "/echo failed: the app is not connected"
+
+
+# Clicks
+
+
+async def test_a_click_brings_the_message_and_the_action(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    ts = await posted(ws, client, actions(button(style="primary")))
+    await ws.click("alex", "general", ts, "go")
+    found = bot.last
+    assert found["type"] == "block_actions"
+    assert found["user"]["id"] == ws.user("alex").id
+    assert found["container"] == {
+        "type": "message",
+        "message_ts": ts,
+        "channel_id": ws.channel("general").id,
+        "is_ephemeral": False,
+    }
+    assert found["message"]["ts"] == ts
+    action = found["actions"][0]
+    assert (action["action_id"], action["block_id"], action["value"]) == ("go", "row", "v1")
+    assert action["style"] == "primary"
+
+
+async def test_a_menu_in_a_message_is_remembered_in_its_state(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    menu = {"type": "static_select", "action_id": "pick", "options": OPTIONS}
+    ts = await posted(ws, client, actions(menu, button()))
+    await ws.click("dana", "general", ts, "pick", selected_option=OPTIONS[1])
+    await ws.click("dana", "general", ts, "go")
+    values = bot.last["state"]["values"]["row"]
+    assert values["pick"]["selected_option"]["value"] == "b"
+    await ws.click("alex", "general", ts, "go")
+    assert bot.last["state"]["values"]["row"]["pick"]["selected_option"] is None
+
+
+async def test_only_what_is_there_can_be_clicked(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    menu = {"type": "static_select", "action_id": "pick", "options": OPTIONS[:1]}
+    ts = await posted(ws, client, actions(menu))
+    with pytest.raises(PersonRefusal, match="no_such_element"):
+        await ws.click("dana", "general", ts, "gone")
+    with pytest.raises(PersonRefusal, match="no_such_option"):
+        await ws.click("dana", "general", ts, "pick", selected_option=OPTIONS[1])
+    with pytest.raises(PersonRefusal, match="not_found"):
+        await ws.click("dana", "general", "1.000000", "go")
+    assert bot.bodies == []
+
+
+async def test_who_may_not_see_a_channel_may_not_click_there(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
+    channel = ws.channel("security-review").id
+    answer = await client.chat_postMessage(channel=channel, text="x", blocks=[actions(button())])
+    with pytest.raises(PersonRefusal, match="not_found"):
+        await ws.click("alex", channel, answer["ts"], "go")
+
+
+# response_url
+
+
+async def test_a_response_url_answers_five_times(
+    ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
+) -> None:
+    await ws.command("dana", "general", "/echo", "x")
+    webhook = AsyncWebhookClient(bot.last["response_url"], session=http)
+    for n in range(5):
+        assert (await webhook.send(text=str(n))).status_code == 200
+    assert (await webhook.send(text="6")).status_code == 404
+    assert [one["text"] for one in ws.ephemeral("dana")] == ["0", "1", "2", "3", "4"]
+
+
+async def test_a_response_url_dies_after_half_an_hour(
+    ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
+) -> None:
+    await ws.command("dana", "general", "/echo", "x")
+    name = bot.last["response_url"].rsplit("/", 1)[1]
+    with pytest.raises(SlackRefusal, match="expired_url"):
+        ws.runtime.response_urls.use(name, ws.runtime.now() + 1801)
+
+
+async def test_a_click_can_replace_or_delete_an_ephemeral_message(
+    ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
+) -> None:
+    bot.acks["command"] = {"text": "sure?", "blocks": [actions(button())]}
+    await ws.command("dana", "general", "/echo", "x")
+    ts = ws.ephemeral("dana")[0]["ts"]
+    await ws.click("dana", "general", ts, "go")
+    assert bot.last["container"]["is_ephemeral"]
+    webhook = AsyncWebhookClient(bot.last["response_url"], session=http)
+    await webhook.send(text="done", replace_original=True)
+    assert [one["text"] for one in ws.ephemeral("dana")] == ["done"]
+    await webhook.send(delete_original=True)
+    assert ws.ephemeral("dana") == []
+
+
+async def test_a_click_can_replace_a_message(
+    ws: Workspace, client: Client, bot: Recorder, http: aiohttp.ClientSession
+) -> None:
+    ts = await posted(ws, client, actions(button()))
+    await ws.click("dana", "general", ts, "go")
+    webhook = AsyncWebhookClient(bot.last["response_url"], session=http)
+    await webhook.send(text="replaced", replace_original=True)
+    message = ws.messages("general")[0]
+    assert (message["ts"], message["text"]) == (ts, "replaced")
+    assert "blocks" not in message
+
+
+# Trigger ids
+
+
+async def test_a_trigger_works_once(ws: Workspace, client: Client, bot: Recorder) -> None:
+    await ws.command("dana", "general", "/echo")
+    trigger = bot.last["trigger_id"]
+    await client.views_open(trigger_id=trigger, view=modal())
+    again = client.views_open(trigger_id=trigger, view=modal())
+    assert await error_of(again) == "exchanged_trigger_id"
+    wrong = client.views_open(trigger_id="1.2.3", view=modal())
+    assert await error_of(wrong) == "invalid_trigger_id"
+
+
+async def test_a_trigger_lives_three_seconds(
+    config: WorkspaceConfig, ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    await ws.command("dana", "general", "/echo")
+    trigger = bot.last["trigger_id"]
+    assert config.pace.trigger_seconds == 3.0
+    with pytest.raises(SlackRefusal, match="expired_trigger_id"):
+        ws.runtime.triggers.exchange(trigger, ws.app.id, ws.runtime.now() + 3.01)
+
+
+async def test_a_refused_view_does_not_use_the_trigger_up(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    await ws.command("dana", "general", "/echo")
+    trigger = bot.last["trigger_id"]
+    bad = client.views_open(trigger_id=trigger, view=modal(private_metadata="x" * 3001))
+    assert await error_of(bad) == "invalid_arguments"
+    await client.views_open(trigger_id=trigger, view=modal())
+
+
+# Forms
+
+
+async def test_a_form_brings_what_was_typed(ws: Workspace, client: Client, bot: Recorder) -> None:
+    select = {"type": "static_select", "action_id": "pick", "options": OPTIONS}
+    label = {"type": "plain_text", "text": "Pick"}
+    block = {"type": "input", "block_id": "p", "label": label, "element": select, "optional": True}
+    view_id = await opened(ws, client, bot, modal(text_input(), block, private_metadata="secret"))
+    assert await ws.submit("dana", view_id, {"q": {"text": {"value": "why?"}}}) == {}
+    view = bot.last["view"]
+    assert view["private_metadata"] == "secret"
+    assert view["state"]["values"] == {
+        "q": {"text": {"type": "plain_text_input", "value": "why?"}},
+        "p": {"pick": {"type": "static_select", "selected_option": None}},
+    }
+    assert ws.views("dana") == []
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "words"),
+    [
+        ({}, "", "Please complete this required field."),
+        ({"min_length": 5}, "abc", "Please enter at least 5 characters."),
+        ({"max_length": 2}, "abc", "Please enter at most 2 characters."),
+        (
+            {"type": "number_input", "is_decimal_allowed": False},
+            "1.5",
+            "Please enter a whole number.",
+        ),
+        ({"type": "number_input", "is_decimal_allowed": True}, "x", "Please enter a number."),
+        (
+            {"type": "number_input", "is_decimal_allowed": False, "max_value": "7"},
+            "8",
+            "Please enter a number of at most 7.",
+        ),
+    ],
+)
+async def test_the_form_itself_refuses_what_is_not_filled_in(
+    ws: Workspace,
+    client: Client,
+    bot: Recorder,
+    *,
+    element: Json,
+    value: str,
+    words: str,
+) -> None:
+    view_id = await opened(ws, client, bot, modal(text_input(**element)))
+    heard = len(bot.bodies)
+    response = await ws.submit("dana", view_id, {"q": {"text": {"value": value}}})
+    assert response == {"response_action": "errors", "errors": {"q": words}}
+    assert len(bot.bodies) == heard
+
+
+ANSWER = {"q": {"text": {"value": "x"}}}
+
+
+async def test_an_app_can_name_errors(ws: Workspace, client: Client, bot: Recorder) -> None:
+    bot.acks["submission"] = {"response_action": "errors", "errors": {"q": "no"}}
+    view_id = await opened(ws, client, bot, modal())
+    response = await ws.submit("dana", view_id, ANSWER)
+    assert response == {"response_action": "errors", "errors": {"q": "no"}}
+    assert len(ws.views("dana")) == 1
+
+
+async def test_errors_must_name_blocks_of_the_form(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    bot.acks["submission"] = {"response_action": "errors", "errors": {"elsewhere": "no"}}
+    view_id = await opened(ws, client, bot, modal())
+    with pytest.raises(PersonRefusal, match="invalid_response"):
+        await ws.submit("dana", view_id, ANSWER)
+    assert ws.calls.entries[-1].outcome == "invalid_errors"
+
+
+async def test_an_app_can_update_push_and_clear(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    view_id = await opened(ws, client, bot, modal())
+    second = modal(private_metadata="second")
+    bot.acks["submission"] = {"response_action": "update", "view": second}
+    await ws.submit("dana", view_id, ANSWER)
+    assert [one["private_metadata"] for one in ws.views("dana")] == ["second"]
+    bot.acks["submission"] = {"response_action": "push", "view": modal()}
+    await ws.submit("dana", view_id, ANSWER)
+    top = ws.views("dana")[-1]
+    assert (top["previous_view_id"], top["root_view_id"]) == (view_id, view_id)
+    bot.acks["submission"] = {"response_action": "clear"}
+    await ws.submit("dana", top["id"], ANSWER)
+    assert ws.views("dana") == []
+
+
+async def test_a_stack_has_three_views(ws: Workspace, client: Client, bot: Recorder) -> None:
+    view_id = await opened(ws, client, bot, modal(actions(button()), text_input()))
+    for expected in (2, 3):
+        await ws.click_view("dana", view_id, "go")
+        view = modal(actions(button()), text_input())
+        await client.views_push(trigger_id=bot.last["trigger_id"], view=view)
+        view_id = ws.views("dana")[-1]["id"]
+        assert len(ws.views("dana")) == expected
+    await ws.click_view("dana", view_id, "go")
+    fourth = client.views_push(trigger_id=bot.last["trigger_id"], view=modal())
+    assert await error_of(fourth) == "push_limit_reached"
+
+
+async def test_a_form_that_is_not_acknowledged_stays_open(
+    ws: Workspace, client: Client, bot: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    view_id = await opened(ws, client, bot, modal())
+    bot.silent = True
+    with pytest.raises(PersonRefusal, match="submit_failed"):
+        await ws.submit("dana", view_id, ANSWER)
+    assert len(ws.views("dana")) == 1
+
+
+async def test_a_click_in_a_form_brings_the_view_and_what_is_typed(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    view_id = await opened(ws, client, bot, modal(actions(button()), text_input()))
+    await ws.click_view("dana", view_id, "go", values={"q": {"text": {"value": "half"}}})
+    found = bot.last
+    assert found["container"] == {"type": "view", "view_id": view_id}
+    assert found["view"]["state"]["values"]["q"]["text"]["value"] == "half"
+    assert "channel" not in found
+
+
+async def test_an_updated_view_keeps_what_was_typed(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    view_id = await opened(ws, client, bot, modal(actions(button()), text_input()))
+    await ws.click_view("dana", view_id, "go", values={"q": {"text": {"value": "half"}}})
+    old = ws.views("dana")[0]["hash"]
+    more = modal(actions(button()), text_input(), text_section("more"))
+    await client.views_update(view_id=view_id, hash=old, view=more)
+    view = ws.views("dana")[0]
+    assert view["state"]["values"]["q"]["text"]["value"] == "half"
+    stale = client.views_update(view_id=view_id, hash=old, view=modal())
+    assert await error_of(stale) == "hash_conflict"
+    lost = client.views_update(view_id="V404", view=modal())
+    assert await error_of(lost) == "not_found"
+
+
+async def test_a_closed_form_is_told_when_asked_for(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    view_id = await opened(ws, client, bot, modal(notify_on_close=True))
+    await ws.close_view("dana", view_id)
+    assert (bot.last["type"], bot.last["is_cleared"]) == ("view_closed", False)
+    heard = len(bot.bodies)
+    quiet = await opened(ws, client, bot, modal())
+    await ws.close_view("dana", quiet)
+    assert len(bot.bodies) == heard + 1  # the command that opened it
+    with pytest.raises(PersonRefusal, match="not_found"):
+        await ws.submit("dana", quiet, ANSWER)
+
+
+async def test_an_external_menu_asks_the_app(ws: Workspace, client: Client, bot: Recorder) -> None:
+    bot.acks["options"] = {"options": OPTIONS}
+    element = {"type": "external_select", "action_id": "ext"}
+    block = {**text_input("e"), "element": element}
+    view_id = await opened(ws, client, bot, modal(block))
+    assert await ws.options("dana", view_id, "ext", "a") == {"options": OPTIONS}
+    assert (bot.last["type"], bot.last["value"]) == ("block_suggestion", "a")
+
+
+async def test_an_external_id_is_unique(ws: Workspace, client: Client, bot: Recorder) -> None:
+    await opened(ws, client, bot, modal(external_id="one"))
+    await ws.command("alex", "general", "/echo")
+    twice = client.views_open(trigger_id=bot.last["trigger_id"], view=modal(external_id="one"))
+    assert await error_of(twice) == "duplicate_external_id"
+    await client.views_update(external_id="one", view=modal(private_metadata="found"))
+    assert ws.views("dana")[0]["private_metadata"] == "found"
+
+
+# Shortcuts and Home
+
+
+async def test_shortcuts_bring_a_trigger_and_their_message(ws: Workspace, bot: Recorder) -> None:
+    await ws.shortcut("dana", "anywhere")
+    assert (bot.last["type"], bool(bot.last["trigger_id"])) == ("shortcut", True)
+    said = await ws.say("alex", "general", "A or B?")
+    await ws.shortcut("dana", "echo_this", "general", said["ts"])
+    found = bot.last
+    assert (found["type"], found["message"]["text"]) == ("message_action", "A or B?")
+    assert found["channel"]["id"] == said["channel"]
+    with pytest.raises(PersonRefusal, match="unknown_shortcut"):
+        await ws.shortcut("dana", "nothing")
+
+
+async def test_home_is_published_per_person(ws: Workspace, client: Client, bot: Recorder) -> None:
+    view = {"type": "home", "blocks": [text_section("yours"), actions(button())]}
+    first = await client.views_publish(user_id=ws.user("dana").id, view=view)
+    assert ws.home("alex") is None
+    home = await ws.open_home("dana")
+    assert home is not None
+    assert home["blocks"][0]["text"]["text"] == "yours"
+    await ws.click_view("dana", home["id"], "go")
+    assert bot.last["view"]["type"] == "home"
+    again = await client.views_publish(user_id=ws.user("dana").id, view=view)
+    assert again["view"]["id"] == first["view"]["id"]
+    stale = client.views_publish(user_id=ws.user("dana").id, view=view, hash=first["view"]["hash"])
+    assert await error_of(stale) == "hash_conflict"
+
+
+async def test_a_home_needs_its_feature(ws: Workspace, client: Client) -> None:
+    ws.app.has_home = False
+    view: Json = {"type": "home", "blocks": []}
+    call = client.views_publish(user_id=ws.user("dana").id, view=view)
+    assert await error_of(call) == "not_enabled"
+
+
+async def test_two_people_at_once_do_not_disturb_each_other(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    ts = await posted(ws, client, actions(button()))
+    people = ("dana", "alex", "sam", "priya")
+    await asyncio.gather(*(ws.click(name, "general", ts, "go") for name in people))
+    assert {one["user"]["name"] for one in bot.bodies} == set(people)
+    assert len({one["trigger_id"] for one in bot.bodies}) == 4

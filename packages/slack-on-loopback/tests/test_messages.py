@@ -1,0 +1,312 @@
+"""Posting, editing, deleting, threads, pins, reactions, files."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+
+from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.workspace import Workspace, run_workspace
+from tests.bots import Client, actions, button, error_of, slack_client, text_section
+
+
+@pytest.fixture
+def general(ws: Workspace) -> str:
+    return ws.channel("general").id
+
+
+async def post(client: Client, channel: str, text: str = "hi", **more: Any) -> str:
+    return (await client.chat_postMessage(channel=channel, text=text, **more))["ts"]
+
+
+async def test_a_post_is_by_the_bot(ws: Workspace, client: Client, general: str) -> None:
+    ts = await post(client, general)
+    message = ws.messages("general")[0]
+    assert (message["ts"], message["user"]) == (ts, ws.app.bot_user)
+    assert message["bot_id"] == ws.app.bot_id
+    assert "subtype" not in message
+
+
+async def test_a_custom_name_makes_a_bot_message(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    await post(client, general, username="Ann", icon_emoji=":eyes:")
+    message = ws.messages("general")[0]
+    assert message["subtype"] == "bot_message"
+    assert message["username"] == "Ann"
+    assert message["icons"] == {"emoji": ":eyes:"}
+    assert "user" not in message
+
+
+@pytest.mark.parametrize("name", ["username", "icon_emoji", "icon_url"])
+async def test_a_custom_name_needs_its_scope(
+    config: WorkspaceConfig, http: aiohttp.ClientSession, name: str
+) -> None:
+    kept = [scope for scope in BOT_SCOPES if scope != "chat:write.customize"]
+    manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": kept}}}
+    async with run_workspace(replace(config, manifest=manifest)) as ws:
+        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+        call = client.api_call(
+            "chat.postMessage", json={"channel": "general", "text": "x", name: "y"}
+        )
+        assert await error_of(call) == "missing_scope"
+
+
+async def test_where_the_bot_may_not_post(ws: Workspace, client: Client) -> None:
+    secret = ws.channel("security-review").id
+    assert await error_of(post(client, ws.channel("random").id)) == "not_in_channel"
+    assert await error_of(post(client, secret)) == "channel_not_found"
+    assert await error_of(post(client, "C404")) == "channel_not_found"
+    ws.archive("architecture")
+    assert await error_of(post(client, ws.channel("architecture").id)) == "is_archived"
+    ws.remove_bot("general")
+    assert await error_of(post(client, ws.channel("general").id)) == "not_in_channel"
+
+
+async def test_a_scope_opens_public_channels_for_posts_only(
+    config: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    scopes = {"scopes": {"bot": [*BOT_SCOPES, "chat:write.public"]}}
+    manifest = {**DEFAULT_MANIFEST, "oauth_config": scopes}
+    async with run_workspace(replace(config, manifest=manifest)) as ws:
+        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+        channel = ws.channel("random").id
+        ts = await post(client, channel)
+        assert await error_of(client.pins_add(channel=channel, timestamp=ts)) == "not_in_channel"
+        history = client.conversations_history(channel=channel)
+        assert await error_of(history) == "not_in_channel"
+
+
+async def test_an_empty_post_is_refused(client: Client, general: str) -> None:
+    empty = client.api_call("chat.postMessage", json={"channel": general, "text": " "})
+    assert await error_of(empty) == "no_text"
+
+
+async def test_a_long_text_is_cut_with_a_warning(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    answer = await client.chat_postMessage(channel=general, text="x" * 40_001)
+    assert answer["warning"] == "message_truncated"
+    assert len(ws.messages("general")[0]["text"]) == 40_000
+
+
+async def test_blocks_without_text_bring_a_warning(client: Client, general: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the SDK warns too
+        answer = await client.chat_postMessage(channel=general, blocks=[text_section()])
+    assert answer["warning"] == "missing_text"
+    assert answer["response_metadata"]["warnings"] == ["missing_text"]
+
+
+async def test_markdown_text_stands_alone(client: Client, general: str) -> None:
+    both = client.api_call(
+        "chat.postMessage", json={"channel": general, "text": "a", "markdown_text": "b"}
+    )
+    assert await error_of(both) == "markdown_text_conflict"
+
+
+async def test_an_update_with_text_alone_takes_the_blocks_away(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    metadata = {"event_type": "x", "event_payload": {"key": "k"}}
+    ts = await post(client, general, blocks=[text_section()], metadata=metadata)
+    await client.chat_update(channel=general, ts=ts, text="new")
+    message = ws.messages("general")[0]
+    assert message["text"] == "new"
+    assert "blocks" not in message
+    assert message["edited"]["user"] == ws.app.bot_user
+    assert message["metadata"] == metadata
+
+
+async def test_an_update_with_blocks_shows_no_edited_mark(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    ts = await post(client, general, username="Ann")
+    await client.chat_update(channel=general, ts=ts, text="new", blocks=[text_section("new")])
+    message = ws.messages("general")[0]
+    assert "edited" not in message
+    assert message["username"] == "Ann"
+
+
+async def test_empty_metadata_removes_it(ws: Workspace, client: Client, general: str) -> None:
+    metadata: Json = {"event_type": "x", "event_payload": {}}
+    ts = await post(client, general, metadata=metadata)
+    await client.chat_update(channel=general, ts=ts, text="new", metadata={})
+    assert "metadata" not in ws.messages("general")[0]
+
+
+async def test_only_own_messages_can_be_changed(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    ts = (await ws.say("dana", "general", "mine"))["ts"]
+    update = client.chat_update(channel=general, ts=ts, text="yours")
+    assert await error_of(update) == "cant_update_message"
+    assert await error_of(client.chat_delete(channel=general, ts=ts)) == "cant_delete_message"
+    gone = client.chat_update(channel=general, ts="1.000000", text="x")
+    assert await error_of(gone) == "message_not_found"
+
+
+async def test_an_update_has_4000_characters(client: Client, general: str) -> None:
+    ts = await post(client, general)
+    await client.chat_update(channel=general, ts=ts, text="x" * 4000)
+    long = client.chat_update(channel=general, ts=ts, text="x" * 4001)
+    assert await error_of(long) == "msg_too_long"
+
+
+async def test_rich_text_stays_rich_text(client: Client, general: str) -> None:
+    rich: Json = {"type": "rich_text", "elements": []}
+    ts = await post(client, general, blocks=[rich])
+    update = client.chat_update(channel=general, ts=ts, text="x", blocks=[text_section()])
+    assert await error_of(update) == "block_mismatch"
+
+
+async def test_a_reply_counts_at_its_root(ws: Workspace, client: Client, general: str) -> None:
+    root = await post(client, general)
+    reply = await post(client, general, "more", thread_ts=root)
+    message = ws.messages("general")[0]
+    assert (message["reply_count"], message["latest_reply"]) == (1, reply)
+    assert [one["ts"] for one in ws.thread("general", root)] == [root, reply]
+    assert len(ws.messages("general")) == 1
+
+
+async def test_a_broadcast_is_seen_in_the_channel_too(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    root = await post(client, general)
+    await post(client, general, "decided", thread_ts=root, reply_broadcast=True)
+    assert [one["text"] for one in ws.messages("general")] == ["hi", "decided"]
+    assert ws.messages("general")[1]["subtype"] == "thread_broadcast"
+
+
+async def test_a_reply_needs_a_root(client: Client, general: str) -> None:
+    root = await post(client, general)
+    reply = await post(client, general, thread_ts=root)
+    lost = post(client, general, thread_ts="1.000000")
+    assert await error_of(lost) == "thread_not_found"
+    assert await error_of(post(client, general, thread_ts=reply)) == "cannot_reply_to_message"
+
+
+async def test_a_deleted_root_leaves_a_tombstone(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    root = await post(client, general)
+    await post(client, general, thread_ts=root)
+    await client.chat_delete(channel=general, ts=root)
+    assert ws.messages("general")[0]["subtype"] == "tombstone"
+
+
+async def test_a_deleted_reply_is_no_longer_counted(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    root = await post(client, general)
+    reply = await post(client, general, thread_ts=root)
+    await client.chat_delete(channel=general, ts=reply)
+    assert "reply_count" not in ws.messages("general")[0]
+
+
+async def test_an_ephemeral_message_is_for_one_member(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    dana = ws.user("dana").id
+    await client.chat_postEphemeral(channel=general, user=dana, text="psst")
+    assert ws.ephemeral("dana", "general")[0]["text"] == "psst"
+    assert ws.ephemeral("alex") == []
+    assert ws.messages("general") == []
+    await ws.channel_action("sam", "leave", channel="general")
+    outside = client.chat_postEphemeral(channel=general, user=ws.user("sam").id, text="psst")
+    assert await error_of(outside) == "user_not_in_channel"
+
+
+async def test_a_permalink_opens_the_page(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession, general: str
+) -> None:
+    ts = await post(client, general)
+    link = (await client.chat_getPermalink(channel=general, message_ts=ts))["permalink"]
+    async with http.get(link, allow_redirects=False) as answer:
+        assert answer.headers["Location"].startswith(f"/?channel={general}&ts={ts}")
+
+
+async def test_pins_and_their_refusals(ws: Workspace, client: Client, general: str) -> None:
+    ts = await post(client, general)
+    await client.pins_add(channel=general, timestamp=ts)
+    assert ws.pins("general") == [ts]
+    again = client.pins_add(channel=general, timestamp=ts)
+    assert await error_of(again) == "already_pinned"
+    listed = (await client.pins_list(channel=general))["items"]
+    assert [one["message"]["ts"] for one in listed] == [ts]
+    await client.pins_remove(channel=general, timestamp=ts)
+    assert await error_of(client.pins_remove(channel=general, timestamp=ts)) == "no_pin"
+    lost = client.pins_add(channel=general, timestamp="1.000000")
+    assert await error_of(lost) == "message_not_found"
+    none = client.api_call("pins.add", params={"channel": general})
+    assert await error_of(none) == "no_item_specified"
+
+
+async def test_a_channel_has_room_for_100_pins(ws: Workspace, client: Client, general: str) -> None:
+    ws.fill_pins("general")
+    assert len(ws.pins("general")) == 100
+    ts = await post(client, general)
+    assert await error_of(client.pins_add(channel=general, timestamp=ts)) == "too_many_pins"
+
+
+async def test_reactions_and_their_refusals(ws: Workspace, client: Client, general: str) -> None:
+    ts = (await ws.say("dana", "general", "note"))["ts"]
+    await client.reactions_add(channel=general, timestamp=ts, name="eyes")
+    await ws.react("alex", "general", ts, "eyes")
+    found = (await client.reactions_get(channel=general, timestamp=ts))["message"]["reactions"]
+    assert found == [{"name": "eyes", "users": [ws.app.bot_user, ws.user("alex").id], "count": 2}]
+    twice = client.reactions_add(channel=general, timestamp=ts, name="eyes")
+    assert await error_of(twice) == "already_reacted"
+    odd = client.reactions_add(channel=general, timestamp=ts, name="no_such_emoji")
+    assert await error_of(odd) == "invalid_name"
+    await client.reactions_remove(channel=general, timestamp=ts, name="eyes")
+    none = client.reactions_remove(channel=general, timestamp=ts, name="eyes")
+    assert await error_of(none) == "no_reaction"
+
+
+async def test_a_file_is_uploaded_in_three_steps(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession, general: str
+) -> None:
+    root = await post(client, general)
+    await client.files_upload_v2(
+        channel=general,
+        thread_ts=root,
+        filename="decision.md",
+        content="# Decision\n",
+        title="Decision",
+        initial_comment="The report",
+    )
+    shared = ws.thread("general", root)[1]
+    assert (shared["subtype"], shared["text"]) == ("file_share", "The report")
+    file = shared["files"][0]
+    assert (file["title"], file["size"]) == ("Decision", 11)
+    assert file["preview"] == "# Decision\n"
+    async with http.get(file["url_private"]) as answer:
+        assert await answer.read() == b"# Decision\n"
+
+
+async def test_a_file_that_never_came_cannot_be_shared(client: Client, general: str) -> None:
+    begun = await client.files_getUploadURLExternal(filename="a.md", length=3)
+    files = [{"id": begun["file_id"], "title": "a"}]
+    share = client.files_completeUploadExternal(files=files, channel_id=general)
+    assert await error_of(share) == "file_not_found"
+
+
+async def test_a_direct_message_opens_by_user_id(ws: Workspace, client: Client) -> None:
+    dana = ws.user("dana").id
+    answer = await client.chat_postMessage(channel=dana, text="hello")
+    opened = await client.conversations_open(users=dana)
+    assert answer["channel"] == opened["channel"]["id"]
+    assert answer["channel"].startswith("D")
+
+
+async def test_blocks_get_the_ids_the_app_left_out(
+    ws: Workspace, client: Client, general: str
+) -> None:
+    row = actions(button())
+    del row["block_id"]
+    await post(client, general, blocks=[row])
+    assert ws.messages("general")[0]["blocks"][0]["block_id"]

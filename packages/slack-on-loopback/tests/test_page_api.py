@@ -1,0 +1,292 @@
+"""What the page gets and does, as one user; and what it must not see."""
+
+import base64
+from typing import Any
+
+import aiohttp
+import pytest
+
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.workspace import Workspace
+from tests.bots import Client, Page, actions, bolt_app, button, modal, on_socket
+
+
+@pytest.fixture
+def dana(ws: Workspace, http: aiohttp.ClientSession) -> Page:
+    return Page(ws, http, "dana")
+
+
+@pytest.fixture
+def alex(ws: Workspace, http: aiohttp.ClientSession) -> Page:
+    return Page(ws, http, "alex")
+
+
+class Live:
+    """The live events of one viewer."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse):
+        self._socket = socket
+
+    async def next(self, kind: str) -> Json:
+        """Return the next event of a kind, skipping others."""
+        while True:
+            event = await self._socket.receive_json(timeout=5)
+            if event["type"] == kind:
+                return event
+
+    async def until_quiet(self) -> list[str]:
+        """Return the types of all events until none comes for a moment."""
+        found: list[str] = []
+        try:
+            while True:
+                found.append((await self._socket.receive_json(timeout=0.2))["type"])
+        except TimeoutError:
+            return found
+
+
+async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
+    socket = await http.ws_connect(f"{ws.url}page/ws", params={"user": ws.user(user).id})
+    await ws.wait_for(lambda: any(v.user == ws.user(user).id for v in ws.runtime.feed.viewers))
+    return Live(socket)
+
+
+async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:
+    state = await dana.get("state")
+    assert (state["ok"], state["me"], state["team"]["name"]) == (True, dana.user, "Riverside")
+    assert state["emoji"]["eyes"] == "👀"
+    names = {one["name"] for one in state["channels"]}
+    assert names == {"general", "architecture", "random", "security-review"}
+    app = state["apps"][0]
+    assert (app["name"], app["connected"], app["has_home"]) == ("Echo", False, True)
+    assert app["commands"][0]["command"] == "/echo"
+    assert app["shortcuts"][0]["callback_id"] == "echo_this"
+
+
+async def test_a_viewer_does_not_see_private_channels_of_others(alex: Page, ws: Workspace) -> None:
+    secret = ws.channel("security-review").id
+    await ws.say("dana", "security-review", "secret")
+    state = await alex.get("state")
+    assert secret not in {one["id"] for one in state["channels"]}
+    for path in (f"channels/{secret}", f"channels/{secret}/threads/1.0"):
+        assert (await alex.get(path))["error"] == "channel_not_found"
+    said = await alex.post("say", channel=secret, text="let me in")
+    assert (said["ok"], said["error"]) == (False, "channel_not_found")
+
+
+async def test_live_events_reach_only_who_may_see_them(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    danas, alexs = await live(ws, http, "dana"), await live(ws, http, "alex")
+    await ws.say("priya", "security-review", "secret")
+    assert (await danas.next("message"))["message"]["text"] == "secret"
+    assert await alexs.until_quiet() == []
+
+
+async def test_a_thread_is_shown_apart(dana: Page, ws: Workspace) -> None:
+    channel = ws.channel("general").id
+    root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
+    await dana.post("say", channel=channel, text="reply", thread_ts=root)
+    shown = await dana.get(f"channels/{channel}")
+    assert [one["text"] for one in shown["messages"]] == ["root"]
+    assert shown["messages"][0]["reply_count"] == 1
+    thread = await dana.get(f"channels/{channel}/threads/{root}")
+    assert [one["text"] for one in thread["messages"]] == ["root", "reply"]
+
+
+async def test_a_reply_changes_its_root_on_the_page(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    root = (await ws.say("dana", "general", "root"))["ts"]
+    page = await live(ws, http, "alex")
+    await ws.say("dana", "general", "reply", thread_ts=root)
+    assert (await page.next("message"))["message"]["text"] == "reply"
+    changed = (await page.next("message_changed"))["message"]
+    assert (changed["ts"], changed["reply_count"]) == (root, 1)
+
+
+async def test_a_broadcast_brings_its_root(ws: Workspace, client: Client, dana: Page) -> None:
+    channel = ws.channel("general").id
+    root = (await client.chat_postMessage(channel=channel, text="board"))["ts"]
+    await client.chat_postMessage(
+        channel=channel, text="decided", thread_ts=root, reply_broadcast=True
+    )
+    shown = (await dana.get(f"channels/{channel}"))["messages"]
+    assert shown[1]["root"]["text"] == "board"
+
+
+async def test_a_command_in_a_thread_is_refused(dana: Page, ws: Workspace) -> None:
+    channel = ws.channel("general").id
+    root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
+    refused = await dana.post("say", channel=channel, text="/echo x", thread_ts=root)
+    assert refused == {
+        "ok": False,
+        "error": "command_in_thread",
+        "message": "Slack runs commands in channels only, not in threads.",
+    }
+
+
+async def test_a_failed_command_is_told_on_the_page(
+    dana: Page, ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    page = await live(ws, http, "dana")
+    answer = await dana.post("say", channel=ws.channel("general").id, text="/echo x")
+    assert answer["error"] == "command_failed"
+    told = await page.next("command_failed")
+    assert told["text"] == "/echo failed: the app is not connected"
+
+
+async def test_a_form_opens_closes_and_comes_back_after_a_reload(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession, dana: Page
+) -> None:
+    app = bolt_app(ws, client)
+
+    @app.command("/echo")
+    async def start(ack: Any, command: Json) -> None:
+        await ack()
+        await client.views_open(trigger_id=command["trigger_id"], view=modal())
+
+    @app.view("form")
+    async def sent(ack: Any) -> None:
+        await ack()
+
+    page = await live(ws, http, "dana")
+    async with on_socket(ws, app):
+        assert (await page.next("apps"))["apps"][0]["connected"]
+        await dana.post("say", channel=ws.channel("general").id, text="/echo")
+        view = (await page.next("view_opened"))["view"]
+        assert [one["id"] for one in (await dana.get("state"))["views"]] == [view["id"]]
+        values = {"q": {"text": {"type": "plain_text_input", "value": "x"}}}
+        answer = await dana.post("view/submit", view_id=view["id"], values=values)
+        assert answer == {"ok": True, "response": {}}
+        assert (await page.next("view_closed"))["view_id"] == view["id"]
+    await ws.wait_for(lambda: not ws.connected)
+    assert not (await page.next("apps"))["apps"][0]["connected"]
+
+
+async def test_a_click_reaches_the_app(ws: Workspace, client: Client, dana: Page) -> None:
+    app = bolt_app(ws, client)
+    channel = ws.channel("general").id
+    message = await client.chat_postMessage(channel=channel, text="x", blocks=[actions(button())])
+
+    @app.action("go")
+    async def clicked(ack: Any, body: Json) -> None:
+        await ack()
+        await client.chat_update(channel=channel, ts=body["message"]["ts"], text="clicked")
+
+    where = {"channel": channel, "message_ts": message["ts"]}
+    late = await dana.post("click", **where, block_id="row", action_id="go")
+    assert late["error"] == "action_failed"
+    async with on_socket(ws, app):
+        done = await dana.post("click", **where, block_id="row", action_id="go", values={})
+        assert done == {"ok": True}
+        await ws.wait_for(lambda: ws.messages("general")[0]["text"] == "clicked")
+
+
+async def test_ephemeral_messages_are_the_viewers_own(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession, dana: Page
+) -> None:
+    channel = ws.channel("general").id
+    danas, alexs = await live(ws, http, "dana"), await live(ws, http, "alex")
+    await client.chat_postEphemeral(channel=channel, user=dana.user, text="psst")
+    assert (await danas.next("ephemeral"))["message"]["text"] == "psst"
+    assert await alexs.until_quiet() == []
+    assert len((await dana.get(f"channels/{channel}"))["messages"]) == 1
+    assert (await Page(ws, http, "alex").get(f"channels/{channel}"))["messages"] == []
+
+
+async def test_reactions_and_pins_are_told(
+    ws: Workspace, http: aiohttp.ClientSession, dana: Page
+) -> None:
+    message = await ws.say("dana", "general", "x")
+    where = {"channel": message["channel"], "ts": message["ts"]}
+    page = await live(ws, http, "alex")
+    assert (await dana.post("react", **where, name="eyes"))["ok"]
+    reactions = (await page.next("reaction"))["reactions"]
+    assert reactions == [{"name": "eyes", "users": [dana.user], "count": 1}]
+    assert (await dana.post("react", **where, name="eyes", remove=True))["ok"]
+    assert (await page.next("reaction"))["reactions"] == []
+    assert (await dana.post("pin", **where))["ok"]
+    assert (await page.next("pins"))["pins"] == [message["ts"]]
+    assert (await dana.post("pin", **where))["error"] == "already_pinned"
+    assert (await dana.get(f"channels/{message['channel']}"))["pins"] == [message["ts"]]
+    assert (await dana.post("pin", **where, remove=True))["ok"]
+    assert (await page.next("pins"))["pins"] == []
+
+
+async def test_people_edit_and_delete_their_own_messages(
+    ws: Workspace, dana: Page, alex: Page
+) -> None:
+    message = await ws.say("dana", "general", "first")
+    where = {"channel": message["channel"], "ts": message["ts"]}
+    assert (await alex.post("edit", **where, text="no"))["error"] == "cant_update_message"
+    assert (await dana.post("edit", **where, text="second"))["ok"]
+    assert ws.messages("general")[0]["text"] == "second"
+    assert (await alex.post("delete", **where))["error"] == "cant_delete_message"
+    assert (await dana.post("delete", **where))["ok"]
+    assert ws.messages("general") == []
+
+
+async def test_channels_are_made_and_changed(
+    ws: Workspace, http: aiohttp.ClientSession, dana: Page, alex: Page
+) -> None:
+    page = await live(ws, http, "alex")
+    made = await dana.post("channels", action="create", name="plans", is_private=True)
+    channel = made["channel"]["id"]
+    seen = (await page.next("channels"))["channels"]
+    assert channel not in [one["id"] for one in seen]
+    for action, more in (
+        ("invite", {"member": alex.user}),
+        ("rename", {"name": "plans-2"}),
+        ("kick", {"member": alex.user}),
+        ("archive", {}),
+        ("unarchive", {}),
+    ):
+        done = await dana.post("channels", action=action, channel=channel, **more)
+        assert done["ok"], done
+    assert ws.channel("plans-2").members == [dana.user]
+    sing = await dana.post("channels", action="sing", channel=channel)
+    assert sing["error"] == "unknown_action"
+    taken = await dana.post("channels", action="create", name="general")
+    assert taken["message"] == "There is a channel of this name already."
+
+
+async def test_home_opens(ws: Workspace, client: Client, dana: Page) -> None:
+    assert (await dana.post("home", app=ws.app.id))["view"] is None
+    view = {"type": "home", "blocks": [{"type": "divider"}]}
+    await client.views_publish(user_id=dana.user, view=view)
+    assert (await dana.post("home", app=ws.app.id))["view"]["type"] == "home"
+    assert (await dana.post("home", app="A404"))["error"] == "no_app"
+
+
+async def test_a_file_of_a_form_is_stored(ws: Workspace, dana: Page) -> None:
+    content = base64.b64encode(b"hello").decode()
+    answer = await dana.post("files", name="a.txt", mimetype="text/plain", content=content)
+    assert ws.file(answer["file"]["id"]) == b"hello"
+    assert (await dana.post("files", name="a", content="?"))["error"] == "invalid_file"
+
+
+async def test_what_is_not_a_request_is_refused_in_words(
+    ws: Workspace, http: aiohttp.ClientSession, dana: Page
+) -> None:
+    async with http.post(f"{ws.url}page/api/say", data="{") as answer:
+        assert (await answer.json())["error"] == "invalid_json"
+    nothing = await dana.post("say", channel=ws.channel("general").id, text="  ")
+    assert nothing["message"] == "There is nothing to send."
+    await ws.channel_action("dana", "leave", channel="random")
+    outside = await dana.post("say", channel=ws.channel("random").id, text="x")
+    assert outside["message"] == "You are not a member of this channel."
+
+
+@pytest.mark.parametrize(
+    "path", ["page/../workspace.py", "page/%2e%2e/server.py", "page/nothing.js"]
+)
+async def test_only_files_of_the_page_are_served(
+    ws: Workspace, http: aiohttp.ClientSession, path: str
+) -> None:
+    async with http.get(f"{ws.url}{path}") as answer:
+        assert answer.status == 404
+
+
+async def test_the_page_itself_is_served(ws: Workspace, http: aiohttp.ClientSession) -> None:
+    async with http.get(ws.url) as answer:
+        assert (answer.status, answer.content_type) == (200, "text/html")

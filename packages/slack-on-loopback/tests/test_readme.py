@@ -1,0 +1,45 @@
+"""The examples of the README run as they stand, and it names every module and every fault."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import slack_on_loopback
+from slack_on_loopback.faults import FaultKind
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+EXAMPLE = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[0]
+
+
+async def test_the_example_runs() -> None:
+    found: dict[str, object] = {}
+    exec(compile(EXAMPLE, "README.md", "exec"), found)  # noqa: S102 - our own example
+    tests = [found[name] for name in found if name.startswith("test_")]
+    assert len(tests) == 1
+    await tests[0]()  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize("name", slack_on_loopback.__all__)
+def test_every_public_name_is_explained(name: str) -> None:
+    assert re.search(rf"`[^`\n]*\b{name}\b", README), name
+
+
+@pytest.mark.parametrize("kind", get_args(FaultKind))
+def test_every_fault_is_named(kind: str) -> None:
+    assert f"`{kind}`" in README
+
+
+def test_every_module_is_named() -> None:
+    package = ROOT / "slack_on_loopback"
+    modules = [
+        path.relative_to(package).with_suffix("").as_posix() for path in package.rglob("*.py")
+    ]
+    unnamed = [
+        name
+        for name in modules
+        if not name.endswith("__init__") and not re.search(rf"`[^`\n]*\b{name}\b", README)
+    ]
+    assert unnamed == []

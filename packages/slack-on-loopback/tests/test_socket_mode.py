@@ -1,0 +1,305 @@
+"""Socket Mode with a real Bolt app: events, redelivery, disconnects, several sockets."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_bolt.async_app import AsyncApp
+
+from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.rates import QUICK
+from slack_on_loopback.workspace import Workspace, run_workspace
+from tests.bots import Client, Listener, bolt_app, error_of, on_socket, slack_client
+
+
+def listening(app: AsyncApp, *kinds: str) -> Listener:
+    """Make an app write down the events of some kinds."""
+    listener = Listener()
+
+    async def hear(event: Json) -> None:
+        listener.heard.append(event)
+
+    for kind in kinds or ("message", "app_mention"):
+        app.event(kind)(hear)
+    return listener
+
+
+@pytest.fixture
+def app(ws: Workspace, client: Client) -> AsyncApp:
+    return bolt_app(ws, client)
+
+
+async def test_a_mention_is_delivered_twice_as_message_and_as_mention(
+    ws: Workspace, app: AsyncApp
+) -> None:
+    listener = listening(app)
+    async with on_socket(ws, app):
+        await ws.say("dana", "general", "@echo which database?")
+        await ws.wait_for(lambda: len(listener.heard) == 2)
+    assert sorted(listener.kinds()) == ["app_mention", "message"]
+    assert {one["text"] for one in listener.heard} == {f"<@{ws.app.bot_user}> which database?"}
+    assert len({one.event_id for one in ws.deliveries}) == 2
+
+
+async def test_events_come_only_from_channels_the_bot_is_in(ws: Workspace, app: AsyncApp) -> None:
+    listener = listening(app)
+    async with on_socket(ws, app):
+        await ws.say("dana", "random", "@echo not here")
+        await ws.say("dana", "security-review", "nor here")
+        await ws.say("dana", "general", "here")
+        await ws.wait_for(lambda: listener.heard)
+    assert [one["text"] for one in listener.heard] == ["here"]
+
+
+async def test_an_app_hears_only_what_it_subscribed_to(
+    config: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    settings: Json = {**config.manifest["settings"]}
+    settings["event_subscriptions"] = {"bot_events": ["app_mention"]}
+    chosen = replace(config, manifest={**config.manifest, "settings": settings})
+    async with run_workspace(chosen) as ws:
+        app = bolt_app(ws, slack_client(ws.bot_token, base_url=ws.api_url, session=http))
+        listener = listening(app)
+        async with on_socket(ws, app):
+            await ws.say("dana", "general", "just talk")
+            await ws.say("dana", "general", "@echo go")
+            await ws.wait_for(lambda: listener.heard)
+    assert listener.kinds() == ["app_mention"]
+
+
+async def test_the_bots_own_posts_come_back_to_it(
+    ws: Workspace, app: AsyncApp, client: Client
+) -> None:
+    async with on_socket(ws, app):
+        await client.chat_postMessage(channel=ws.channel("general").id, text="mine")
+        await ws.wait_for(lambda: ws.deliveries)
+    assert (ws.deliveries[0].name, ws.deliveries[0].acked) == ("message", True)
+
+
+async def test_what_else_happens_is_told(ws: Workspace, app: AsyncApp) -> None:
+    kinds = (
+        "message",
+        "reaction_added",
+        "member_joined_channel",
+        "member_left_channel",
+        "channel_rename",
+        "channel_archive",
+    )
+    listener = listening(app, *kinds)
+    async with on_socket(ws, app):
+        ts = (await ws.say("dana", "architecture", "one"))["ts"]
+        await ws.edit("dana", "architecture", ts, "two")
+        await ws.react("alex", "architecture", ts, "eyes")
+        await ws.delete("dana", "architecture", ts)
+        await ws.channel_action("sam", "leave", channel="architecture")
+        await ws.channel_action("sam", "join", channel="architecture")
+        await ws.channel_action("dana", "rename", channel="architecture", name="design")
+        ws.archive("design")
+        await ws.wait_for(lambda: "channel_archive" in listener.kinds())
+    assert listener.kinds() == [
+        "message",
+        "message:message_changed",
+        "reaction_added",
+        "message:message_deleted",
+        "message:channel_leave",
+        "member_left_channel",
+        "message:channel_join",
+        "member_joined_channel",
+        "channel_rename",
+        "channel_archive",
+    ]
+    changed = listener.heard[1]
+    assert (changed["previous_message"]["text"], changed["message"]["text"]) == ("one", "two")
+
+
+async def test_opening_home_is_told(ws: Workspace, app: AsyncApp) -> None:
+    listener = listening(app, "app_home_opened")
+    async with on_socket(ws, app):
+        await ws.open_home("dana")
+        await ws.wait_for(lambda: listener.heard)
+    assert (listener.heard[0]["tab"], listener.heard[0]["user"]) == ("home", ws.user("dana").id)
+
+
+async def test_an_uninstalled_app_hears_of_it_and_is_locked_out(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession
+) -> None:
+    socket = await raw_socket(ws, http)
+    ws.uninstall()
+    await ws.say("dana", "general", "after")
+    told = [await socket.receive() for _ in range(2)]
+    for envelope in told:
+        await socket.ack(envelope)
+    await ws.wait_for(lambda: len(ws.deliveries) == 2)
+    kinds = [one["payload"]["event"]["type"] for one in told]
+    assert kinds == ["tokens_revoked", "app_uninstalled"]
+    assert await error_of(client.auth_test()) == "token_revoked"
+
+
+class RawSocket:
+    """A Socket Mode client without any framework, which answers only when told to."""
+
+    def __init__(self, ws: aiohttp.ClientWebSocketResponse):
+        self._ws = ws
+
+    async def receive(self) -> Json:
+        return await self._ws.receive_json(timeout=5)
+
+    async def ack(self, envelope: Json, payload: Any = None) -> None:
+        answer = {"envelope_id": envelope["envelope_id"]}
+        await self._ws.send_json(answer if payload is None else {**answer, "payload": payload})
+
+    async def closed(self) -> bool:
+        return (await self._ws.receive(timeout=5)).type in {
+            aiohttp.WSMsgType.CLOSE,
+            aiohttp.WSMsgType.CLOSED,
+        }
+
+
+async def raw_socket(ws: Workspace, http: aiohttp.ClientSession) -> RawSocket:
+    client = slack_client(base_url=ws.api_url, session=http)
+    url = (await client.apps_connections_open(app_token=ws.app_token))["url"]
+    socket = RawSocket(await http.ws_connect(url))
+    hello = await socket.receive()
+    assert (hello["type"], hello["connection_info"]["app_id"]) == ("hello", ws.app.id)
+    return socket
+
+
+@pytest.fixture
+def impatient() -> WorkspaceConfig:
+    return WorkspaceConfig(pace=replace(QUICK, ack_seconds=0.1))
+
+
+async def test_an_event_that_is_not_acknowledged_comes_again(
+    impatient: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    async with run_workspace(impatient) as ws:
+        socket = await raw_socket(ws, http)
+        await ws.say("dana", "general", "hello")
+        tries = [await socket.receive() for _ in range(4)]
+        await ws.wait_for(lambda: len(ws.deliveries) == 4)
+    assert [one["retry_attempt"] for one in tries] == [0, 1, 2, 3]
+    assert [one["retry_reason"] for one in tries] == ["", "timeout", "timeout", "timeout"]
+    assert len({one["payload"]["event_id"] for one in tries}) == 1
+    assert len({one["envelope_id"] for one in tries}) == 4
+
+
+async def test_an_acknowledged_event_comes_once(
+    impatient: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    async with run_workspace(impatient) as ws:
+        socket = await raw_socket(ws, http)
+        await ws.say("dana", "general", "hello")
+        await socket.ack(await socket.receive())
+        await ws.wait_for(lambda: ws.deliveries)
+        await ws.say("dana", "general", "next")
+        second = await socket.receive()
+    assert second["payload"]["event"]["text"] == "next"
+
+
+async def test_bolt_sees_the_retry_headers(
+    ws: Workspace, app: AsyncApp, http: aiohttp.ClientSession
+) -> None:
+    seen: list[tuple[str, Any]] = []
+
+    @app.event("message")
+    async def hear(event: Json, req: Any) -> None:
+        seen.append((event["text"], req.headers.get("x-slack-retry-num")))
+
+    await ws.say("dana", "general", "while nobody listens")
+    async with on_socket(ws, app):
+        await ws.wait_for(lambda: seen)
+    assert seen[0][0] == "while nobody listens"
+    assert int(seen[0][1][0]) >= 1
+
+
+async def test_an_event_can_be_delivered_twice(ws: Workspace, app: AsyncApp) -> None:
+    listener = listening(app)
+    async with on_socket(ws, app):
+        ws.faults.double_next_events()
+        await ws.say("dana", "general", "once")
+        await ws.wait_for(lambda: len(listener.heard) == 2)
+    assert len({one.event_id for one in ws.deliveries}) == 1
+
+
+async def test_each_payload_goes_to_one_of_several_sockets(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    first, second = await raw_socket(ws, http), await raw_socket(ws, http)
+    for text in ("one", "two"):
+        await ws.say("dana", "general", text)
+    seen = [await first.receive(), await second.receive()]
+    assert sorted(one["payload"]["event"]["text"] for one in seen) == ["one", "two"]
+
+
+async def test_an_app_has_ten_sockets_at_most(ws: Workspace, http: aiohttp.ClientSession) -> None:
+    held = [await raw_socket(ws, http) for _ in range(10)]
+    assert ws.sockets == len(held)
+    client = slack_client(base_url=ws.api_url, session=http)
+    opened = client.apps_connections_open(app_token=ws.app_token)
+    assert await error_of(opened) == "too_many_websockets"
+
+
+async def test_a_ticket_opens_one_socket(ws: Workspace, http: aiohttp.ClientSession) -> None:
+    client = slack_client(base_url=ws.api_url, session=http)
+    url = (await client.apps_connections_open(app_token=ws.app_token))["url"]
+    await http.ws_connect(url)
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        await http.ws_connect(url)
+
+
+async def test_a_warned_socket_gets_nothing_new_and_closes(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    old = await raw_socket(ws, http)
+    await ws.disconnect("warning")
+    assert await old.receive() == {
+        "type": "disconnect",
+        "reason": "warning",
+        "debug_info": {"host": "local-workspace"},
+    }
+    new = await raw_socket(ws, http)
+    await ws.say("dana", "general", "hello")
+    assert (await new.receive())["payload"]["event"]["text"] == "hello"
+    assert await old.closed()
+
+
+Cut = Callable[[Workspace], Awaitable[None]]
+
+
+@pytest.mark.parametrize("cut", [Workspace.disconnect, Workspace.cut_sockets])
+async def test_bolt_comes_back_after_a_disconnect(ws: Workspace, app: AsyncApp, cut: Cut) -> None:
+    listener = listening(app)
+    async with on_socket(ws, app):
+        opened = len(ws.calls.of("apps.connections.open"))
+        await cut(ws)
+        await ws.wait_for(lambda: len(ws.calls.of("apps.connections.open")) > opened)
+        await ws.wait_for(lambda: ws.connected)
+        await ws.say("dana", "general", "still there?")
+        await ws.wait_for(lambda: listener.heard)
+    assert listener.heard[0]["text"] == "still there?"
+
+
+async def test_an_app_that_comes_back_finds_everything(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("general").id
+    async with on_socket(ws, bolt_app(ws, client)):
+        ts = (await client.chat_postMessage(channel=channel, text="before"))["ts"]
+    await ws.wait_for(lambda: not ws.connected)
+    second = bolt_app(ws, client)
+    listener = listening(second)
+    async with on_socket(ws, second):
+        found = await client.conversations_replies(channel=channel, ts=ts)
+        await ws.say("dana", "general", "after", thread_ts=ts)
+        await ws.wait_for(lambda: listener.heard)
+    assert found["messages"][0]["text"] == "before"
+    assert listener.heard[-1]["thread_ts"] == ts
+
+
+async def test_closing_a_workspace_leaves_nothing_running(config: WorkspaceConfig) -> None:
+    before = asyncio.all_tasks()
+    async with run_workspace(config) as ws:
+        await ws.say("dana", "general", "nobody hears this")
+    assert asyncio.all_tasks() == before

@@ -1,0 +1,181 @@
+"""The front door: tokens, scopes, encodings, errors, as Slack's own client sees them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+
+from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.web_api import METHODS
+from slack_on_loopback.workspace import Workspace, run_workspace
+from tests.bots import Client, error_of, refused, slack_client, text_section
+
+
+def manifest_without(*scopes: str) -> Mapping[str, Any]:
+    kept = [scope for scope in BOT_SCOPES if scope not in scopes]
+    return {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": kept}}}
+
+
+async def test_auth_test_says_who_the_bot_is(ws: Workspace, client: Client) -> None:
+    answer = await client.auth_test()
+    assert answer["user_id"] == ws.app.bot_user
+    assert answer["bot_id"] == ws.app.bot_id
+    assert answer["team"] == "Riverside"
+
+
+async def test_the_base_url_works_without_its_last_slash(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    client = slack_client(ws.bot_token, base_url=ws.api_url.rstrip("/"), session=http)
+    assert (await client.auth_test())["ok"]
+
+
+@pytest.mark.parametrize(("token", "error"), [(None, "not_authed"), ("xoxb-wrong", "invalid_auth")])
+async def test_a_missing_or_wrong_token_is_refused(
+    ws: Workspace, http: aiohttp.ClientSession, token: str | None, error: str
+) -> None:
+    client = slack_client(token, base_url=ws.api_url, session=http)
+    assert await error_of(client.auth_test()) == error
+
+
+async def test_a_revoked_token_is_refused(ws: Workspace, client: Client) -> None:
+    ws.revoke_token()
+    assert await error_of(client.auth_test()) == "token_revoked"
+    ws.restore_token()
+    assert (await client.auth_test())["ok"]
+
+
+async def test_each_kind_of_token_has_its_methods(ws: Workspace, client: Client) -> None:
+    by_app = client.api_call("auth.test", headers={"Authorization": f"Bearer {ws.app_token}"})
+    by_bot = client.apps_connections_open(app_token=ws.bot_token)
+    assert await error_of(by_app) == "not_allowed_token_type"
+    assert await error_of(by_bot) == "not_allowed_token_type"
+
+
+async def test_a_missing_scope_is_named(
+    config: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    async with run_workspace(replace(config, manifest=manifest_without("pins:write"))) as ws:
+        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+        answer = await refused(client.pins_add(channel=ws.channel("general").id, timestamp="1.0"))
+    assert answer["error"] == "missing_scope"
+    assert answer["needed"] == "pins:write"
+    assert "chat:write" in answer["provided"].split(",")
+
+
+async def test_the_scope_of_a_private_channel_is_its_own(
+    config: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    async with run_workspace(replace(config, manifest=manifest_without("groups:history"))) as ws:
+        channel = await ws.channel_action(
+            "dana", "invite", channel="security-review", member="echo"
+        )
+        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+        answer = await refused(client.conversations_history(channel=channel.id))
+    assert (answer["error"], answer["needed"]) == ("missing_scope", "groups:history")
+
+
+async def test_an_unknown_method_is_refused(client: Client) -> None:
+    assert await error_of(client.api_call("chat.sing")) == "unknown_method"
+
+
+async def test_the_brief_methods_are_all_there() -> None:
+    wanted = (
+        "auth.test apps.connections.open chat.postMessage chat.update chat.delete "
+        "chat.postEphemeral chat.getPermalink pins.add pins.remove pins.list reactions.add "
+        "reactions.remove reactions.get conversations.info conversations.list "
+        "conversations.members conversations.history conversations.replies conversations.join "
+        "conversations.open conversations.create conversations.rename conversations.archive "
+        "conversations.unarchive conversations.invite conversations.kick conversations.leave "
+        "users.info users.list users.conversations views.open views.push views.update "
+        "views.publish files.getUploadURLExternal files.completeUploadExternal files.info "
+        "team.info bots.info"
+    )
+    assert set(wanted.split()) <= set(METHODS)
+
+
+def encodings(ws: Workspace) -> dict[str, dict[str, Any]]:
+    values: Json = {"channel": ws.channel("general").id, "text": "hi"}
+    blocks = [text_section("hi")]
+    as_text = {**values, "blocks": json.dumps(blocks)}
+    return {
+        "json": {"json": {**values, "blocks": blocks}},
+        "json_with_strings": {"json": as_text},
+        "form": {"data": as_text},
+        "query": {"params": as_text},
+    }
+
+
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+@pytest.mark.parametrize("encoding", ["json", "json_with_strings", "form", "query"])
+async def test_every_encoding_of_arguments_is_understood(
+    ws: Workspace, http: aiohttp.ClientSession, verb: str, encoding: str
+) -> None:
+    headers = {"Authorization": f"Bearer {ws.bot_token}"}
+    url = f"{ws.api_url}chat.postMessage"
+    async with http.request(verb, url, headers=headers, **encodings(ws)[encoding]) as answer:
+        body = await answer.json()
+    assert body["ok"], body
+    assert ws.messages("general")[0]["blocks"][0]["text"]["text"] == "hi"
+
+
+async def test_the_token_may_be_an_argument(ws: Workspace, http: aiohttp.ClientSession) -> None:
+    async with http.post(f"{ws.api_url}auth.test", data={"token": ws.bot_token}) as answer:
+        assert (await answer.json())["ok"]
+    assert ws.calls.of("auth.test")[0].args == {}
+
+
+@pytest.mark.parametrize(("body", "error"), [("{", "invalid_json"), ("[1]", "json_not_object")])
+async def test_broken_json_is_refused(
+    ws: Workspace, http: aiohttp.ClientSession, body: str, error: str
+) -> None:
+    headers = {"Authorization": f"Bearer {ws.bot_token}", "Content-Type": "application/json"}
+    async with http.post(f"{ws.api_url}auth.test", data=body, headers=headers) as answer:
+        assert answer.status == 200
+        assert (await answer.json())["error"] == error
+
+
+async def test_a_refusal_says_which_block_is_wrong(ws: Workspace, client: Client) -> None:
+    call = client.chat_postMessage(
+        channel=ws.channel("general").id, text="x", blocks=[text_section("x" * 3001)]
+    )
+    answer = await refused(call)
+    assert answer["error"] == "invalid_blocks"
+    assert "/blocks/0/text/text" in answer["response_metadata"]["messages"][0]
+
+
+async def test_every_call_is_logged_with_its_outcome(ws: Workspace, client: Client) -> None:
+    await client.auth_test()
+    await error_of(client.chat_postMessage(channel="C404", text="x"))
+    assert [(one.method, one.outcome) for one in ws.calls.entries] == [
+        ("auth.test", "ok"),
+        ("chat.postMessage", "channel_not_found"),
+    ]
+    assert ws.calls.entries[1].args["text"] == "x"
+
+
+async def test_another_web_page_may_not_call_the_workspace(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    url = f"{ws.url}page/api/state"
+    async with http.get(url, headers={"Origin": "https://evil.example"}) as answer:
+        assert answer.status == 403
+    async with http.get(url, headers={"Host": "evil.example"}) as answer:
+        assert answer.status == 403
+    async with http.get(url, headers={"Origin": ws.url.rstrip("/")}) as answer:
+        assert answer.status == 200
+
+
+async def test_who_is_who(ws: Workspace, client: Client) -> None:
+    dana = ws.user("dana")
+    assert (await client.users_info(user=dana.id))["user"]["real_name"] == "Dana"
+    assert await error_of(client.users_info(user="U404")) == "user_not_found"
+    names = [user["name"] for user in (await client.users_list())["members"]]
+    assert {"dana", "alex", "sam", "priya", "echo"} <= set(names)
+    assert (await client.team_info())["team"]["name"] == "Riverside"
+    assert (await client.bots_info(bot=ws.app.bot_id))["bot"]["app_id"] == ws.app.id
+    assert await error_of(client.bots_info(bot="B404")) == "bot_not_found"

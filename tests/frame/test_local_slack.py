@@ -1,0 +1,40 @@
+"""The local Slack is a product of its own: no word of Moot, and no name that means two things."""
+
+import ast
+import re
+from collections import Counter
+
+from tests.frame.files import LOCAL_SLACK, ROOT, modules, project_files, tree
+
+PACKAGE = ROOT / "packages" / "slack-on-loopback"
+#: Slack's own word, on both sides.
+SHARED = {"Channel"}
+
+
+def classes(*packages: str) -> Counter[str]:
+    """Count the classes of each name."""
+    return Counter(
+        node.name
+        for path in modules(*packages)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef)
+    )
+
+
+def test_it_has_no_word_of_moot() -> None:
+    words = re.compile(r"moot|debat|(?:from|import) (?:bot|core)\b", re.IGNORECASE)
+    files = [path for path in project_files() if PACKAGE in path.parents]
+    assert len(files) > 100
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()[:80]}"
+        for path in files
+        for line in path.read_text("utf-8").splitlines()
+        if words.search(line)
+    ]
+    assert found == []
+
+
+def test_no_class_name_is_there_twice() -> None:
+    found = classes(LOCAL_SLACK)
+    assert [name for name, count in found.items() if count > 1] == []
+    assert found.keys() & classes("bot", "core").keys() == SHARED
