@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
 from bot.views.message import Block, Message, context, header, in_pages, named, sections

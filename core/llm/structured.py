@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -18,8 +19,10 @@ Check = Callable[[T], str | None]
 
 _KEPT = ("type", "description", "enum", "const")
 _FENCE = "```"
-#: How many times a text without an answer is read through in search of one.
-_MOST_READINGS = 4
+#: What may be the beginning of an object.
+_OBJECT = re.compile(r"\{\s*[\"}]")
+#: How many of them are tried in one text, and how often all of the text is read.
+_MOST_TRIES, _MOST_READINGS = 200, 4
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -112,20 +115,19 @@ def _candidates(text: str) -> Iterator[str]:
 def _first_object(text: str) -> dict[str, Any] | None:
     """The first JSON object in the text.
 
-    An object may stand inside one that is broken, so after a failure the next brace is tried. Once
-    that has taken long, reading goes on where the failure was: else a text of braces would be read
-    again from every one of them.
+    An object may stand inside one that is broken, so every brace is tried, within bounds: else a
+    text of broken objects would be read again from each of them.
     """
     decoder = json.JSONDecoder(strict=False)
-    read, start = 0, text.find("{")
-    while start >= 0:
+    read = 0
+    for found in islice(_OBJECT.finditer(text), _MOST_TRIES):
         try:
-            return cast("dict[str, Any]", decoder.raw_decode(text, start)[0])
+            return cast("dict[str, Any]", decoder.raw_decode(text, found.start())[0])
         except json.JSONDecodeError as error:
-            read += error.pos - start
-            goes_on = start + 1 if read < _MOST_READINGS * len(text) else error.pos
-            start = text.find("{", max(start + 1, goes_on))
+            read += error.pos - found.start()
         except (ValueError, RecursionError):  # a number of 5,000 digits; a thousand objects deep
+            return None
+        if read > _MOST_READINGS * len(text):
             return None
     return None
 

@@ -97,7 +97,7 @@ def _readable(line: str, emoji: Shown, person: Shown) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """The line without the marks of its outermost spans; it is read once, however many there are."""
+    """The line without the marks of its outermost spans; read once, however many there are."""
     closing: dict[str, list[int]] = {}
     for found in _CLOSING.finditer(line):
         closing.setdefault(found.group(), []).append(found.start())
