@@ -7,8 +7,8 @@ import re
 #: Stands where a secret was.
 REDACTED = "[redacted]"
 
-# Where a word could hold a prefix ("task-force" holds "sk-"), the secret must stand at the edge of a
-# word or look like nothing but a secret; all others are found even with letters around them. Parts
+# Where a word could hold a prefix ("task-force" holds "sk-"), the secret must stand at the edge of
+# a word or look like nothing but a secret; others are found even with letters around them. Parts
 # are bounded or possessive, so that no text is read again from each of its characters.
 _SECRETS = re.compile(
     r"""
