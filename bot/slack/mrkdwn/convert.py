@@ -44,7 +44,7 @@ _SENTENCE = re.compile(r".+?(?:(?:[!?…]|(?<!\.[a-z])\.)(?:\s+|$)|[\u3002\uff01
 #: Signs that may mean something in Markdown. Each costs the parser about 20 microseconds, and a
 #: text with more of them than any answer has is no formatting: it is shown as it is.
 _SIGN = re.compile(r"[\n\r*_~`\[\]!<&\\|]")
-_MOST_SIGNS = 2000
+_MOST_SIGNS = 1500
 #: Marks inside one another; each level is read by a call inside a call.
 _DEEPEST = 40
 
