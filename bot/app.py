@@ -22,7 +22,7 @@ from bot.listeners.refusals import Refusals
 from bot.listeners.registration import register_all
 from bot.log import logger
 from bot.operations.health import Health
-from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition
+from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.retention import housekeeping
 from bot.people.answering import Answering
 from bot.people.deciding import Deciding
@@ -124,6 +124,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         database = await stack.enter_async_context(await _open(parts.database))
         await stack.enter_async_context(housekeeping(Deliveries(database), SystemClock()))
         metrics = Metrics()
+        await stack.enter_async_context(watching_loop(metrics))
         watch = await stack.enter_async_context(_watching(parts, database, metrics))
         door = await stack.enter_async_context(_door(parts, database))
         sharing = sharing_of(database_url(parts.database), parts.beat)

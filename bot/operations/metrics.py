@@ -1,6 +1,8 @@
 """Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -62,6 +64,12 @@ class Metrics:
         self.lag = Histogram(
             "moot_event_lag_seconds",
             "From an event's time to its publication.",
+            buckets=_LAGS,
+            registry=self.registry,
+        )
+        self.loop_lag = Histogram(
+            "moot_loop_lag_seconds",
+            "How late the event loop wakes who waits on it: everything else is as late.",
             buckets=_LAGS,
             registry=self.registry,
         )
@@ -130,6 +138,29 @@ class CountingSink:
         self.metrics.in_time.inc(made.ready_before_needed)
         self.metrics.blocked.inc(made.blocked)
         self.metrics.blocked_for.inc(made.blocked_seconds)
+
+
+@asynccontextmanager
+async def watching_loop(metrics: Metrics, every: float = 0.5) -> AsyncGenerator[None]:
+    """Measure how late the event loop is for as long as the block lasts.
+
+    Args:
+        metrics: Where it is counted.
+        every: Seconds between two looks.
+    """
+
+    async def measure() -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + every
+            await asyncio.sleep(every)
+            metrics.loop_lag.observe(max(0.0, loop.time() - due))
+
+    measuring = asyncio.create_task(measure())
+    try:
+        yield
+    finally:
+        measuring.cancel()
 
 
 async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:

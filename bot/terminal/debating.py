@@ -33,6 +33,7 @@ from core.opening import Wish, open_debate
 from core.ports import DebateStore
 from core.settings import Settings
 from core.transcript.decision import decision_text
+from core.transcript.inert import visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.turns.take import Turns
@@ -202,7 +203,7 @@ def _setup(asked: Asked, question: str, settings: Settings) -> Setup:
 def hand_out(debate: Debate, asked: Asked, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
-    put_out(text, None)
+    put_out(visible(text), None)
     if asked.output:
         whole = asked.output.suffix.lower() == ".json"
         write_file(asked.output, record if whole else text)

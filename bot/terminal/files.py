@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 
 from core.errors import BadInput, MootError
+from core.transcript.inert import visible
 
 
 def with_suffix(path: Path, suffix: str) -> Path:
@@ -67,7 +68,7 @@ def put_out(text: str, path: Path | None) -> None:
 
 def tell(text: str) -> None:
     """Say something beside the result: on standard error."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{visible(text)}\n")
     sys.stderr.flush()
 
 

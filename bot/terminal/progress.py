@@ -24,6 +24,7 @@ from core.events import (
 from core.models import Act, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.transcript.decision import vote_words
+from core.transcript.inert import visible
 from core.transcript.words import act_words, money, name_of, rounds_words, turn_words
 
 #: Names on the live line; more would not fit.
@@ -54,7 +55,7 @@ class LineScreen:
 
     def say(self, line: str) -> None:
         """Write the line."""
-        self._stream.write(f"{line}\n")
+        self._stream.write(f"{visible(line)}\n")
         self._stream.flush()
 
     def show(self, status: str) -> None:
@@ -76,7 +77,7 @@ class LiveScreen:
 
     def say(self, line: str) -> None:
         """Print the line above the live one."""
-        self._console.print(line, markup=False)
+        self._console.print(visible(line), markup=False)
 
     def show(self, status: str) -> None:
         """Replace the live line; take it away if there is nothing to say."""
@@ -85,7 +86,7 @@ class LiveScreen:
         if not status:
             self._status.stop()
             return
-        self._status.update(Text(status, no_wrap=True, overflow="ellipsis"))
+        self._status.update(Text(visible(status), no_wrap=True, overflow="ellipsis"))
         self._status.start()
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from core.ports import DebateEntry, DebateFilter
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
+from core.transcript.inert import visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import duration, money, rounds_words, seconds_taken, status_words, when
@@ -55,7 +56,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     parts = [_head(debate), decision_text(debate)]
     if metrics:
         parts.append(metrics_of(log, await _forecast(debate)))
-    put_out("\n\n".join(parts) + "\n", None)
+    put_out(visible("\n\n".join(parts)) + "\n", None)
 
 
 async def _forecast(debate: Debate) -> Forecast:
@@ -100,7 +101,7 @@ def _head(debate: Debate) -> str:
 
 
 def _row(entry: DebateEntry) -> tuple[str, str, str, str]:
-    question = " ".join(entry.question.split())
+    question = " ".join(visible(entry.question).split())
     return entry.debate_id, entry.status, when(entry.started_at), question
 
 

@@ -32,6 +32,8 @@ SECTION_LIMIT = 3000
 #: Characters of text in one post. Screen readers read the top-level text, so it carries all of
 #: it, and Slack advises at most 4,000 there.
 PAGE_LIMIT = 3500
+#: Posts that one text becomes at most: it takes a second to send each.
+MOST_PAGES = 20
 _CONTEXT_LIMIT = 1500
 _HEADER_LIMIT = 150
 _USERNAME_LIMIT = 80
@@ -109,7 +111,16 @@ def safe(text: str) -> MarkdownTextObject:
 
 def pages(text: str) -> list[str]:
     """A model's Markdown as safe mrkdwn, a post's worth in each piece."""
-    return split(mrkdwn(text), PAGE_LIMIT)
+    return in_pages(mrkdwn(text))
+
+
+def in_pages(text: str) -> list[str]:
+    """Safe mrkdwn, a post's worth in each piece; what no thread should hold is only counted."""
+    pieces = split(text, PAGE_LIMIT)
+    if len(pieces) <= MOST_PAGES:
+        return pieces
+    left = len(pieces) - MOST_PAGES + 1
+    return [*pieces[: MOST_PAGES - 1], f"_… {left} more posts are left out; the report has them._"]
 
 
 def named(name: str) -> str:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.message import PAGE_LIMIT, Block, Message, context, header, named, sections
+from bot.views.message import Block, Message, context, header, in_pages, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
 from core.models import Debate, Note, NoteOutcome, Verdict, VerdictSource
@@ -35,7 +34,7 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     """
     banner = shortcomings(reached)
     text = "\n\n".join([*([banner] if banner else []), *_parts(debate, reached, assumptions)])
-    parts = split(text, PAGE_LIMIT)
+    parts = in_pages(text)
     return [_page(debate, reached, number, parts) for number in range(len(parts))]
 
 

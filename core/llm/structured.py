@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -17,7 +18,11 @@ T = TypeVar("T", bound=BaseModel)
 Check = Callable[[T], str | None]
 
 _KEPT = ("type", "description", "enum", "const")
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCE = "```"
+#: What may be the beginning of an object.
+_OBJECT = re.compile(r"\{\s*[\"}]")
+#: How many of them are tried in one text, and how often all of the text is read.
+_MOST_TRIES, _MOST_READINGS = 200, 4
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -92,28 +97,39 @@ def _sentence(error: ValidationError) -> str:
 def _json_object(text: str) -> dict[str, Any]:
     """The first JSON object in the text."""
     for candidate in _candidates(text):
-        start = candidate.find("{")
-        while start >= 0:
-            found = _decoded(candidate[start:])
-            if found is not None:
-                return found
-            start = candidate.find("{", start + 1)
+        found = _first_object(candidate)
+        if found is not None:
+            return found
     raise ReplyUnreadable("The reply holds no JSON object.")
 
 
 def _candidates(text: str) -> Iterator[str]:
     """Where to look: inside code fences first, then everywhere."""
-    yield from _FENCE.findall(text)
+    for fenced in text.split(_FENCE)[1:-1:2]:
+        language, _, content = fenced.partition("\n")
+        if language.strip().lower() in {"", "json"}:
+            yield content
     yield text
 
 
-def _decoded(text: str) -> dict[str, Any] | None:
-    """The JSON object the text begins with, if it is one."""
-    try:
-        found = json.JSONDecoder(strict=False).raw_decode(text)[0]
-    except (json.JSONDecodeError, RecursionError):
-        return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+def _first_object(text: str) -> dict[str, Any] | None:
+    """The first JSON object in the text.
+
+    An object may stand inside one that is broken, so every brace is tried, within bounds: else a
+    text of broken objects would be read again from each of them.
+    """
+    decoder = json.JSONDecoder(strict=False)
+    read = 0
+    for found in islice(_OBJECT.finditer(text), _MOST_TRIES):
+        try:
+            return cast("dict[str, Any]", decoder.raw_decode(text, found.start())[0])
+        except json.JSONDecodeError as error:
+            read += error.pos - found.start()
+        except (ValueError, RecursionError):  # a number of 5,000 digits; a thousand objects deep
+            return None
+        if read > _MOST_READINGS * len(text):
+            return None
+    return None
 
 
 def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:

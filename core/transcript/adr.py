@@ -2,6 +2,7 @@
 
 from core.models import Debate
 from core.transcript.decision import vote_words
+from core.transcript.inert import inert_line
 from core.transcript.people import adr_status
 from core.transcript.words import bullets, name_of, nested, quoted
 
@@ -18,7 +19,7 @@ def adr(debate: Debate) -> str:
         f"Source: Moot debate `{debate.id}`",
     )
     parts = [
-        f"# {title_of(debate)}",
+        f"# {inert_line(title_of(debate))}",
         bullets(facts),
         f"## Context\n\n{quoted(debate.setup.question)}",
     ]
@@ -47,8 +48,8 @@ def _considered(debate: Debate) -> str:
 def _decision(debate: Debate) -> str:
     verdict = debate.verdict
     if verdict is None:
-        return f"None was reached. {debate.failure}".strip()
-    return f"**{verdict.decision}**\n\n{nested(verdict.solution, 2)}"
+        return f"None was reached. {inert_line(debate.failure)}".strip()
+    return f"**{inert_line(verdict.decision)}**\n\n{nested(verdict.solution, 2)}"
 
 
 def _outcome(debate: Debate) -> list[str]:
@@ -64,7 +65,10 @@ def _outcome(debate: Debate) -> list[str]:
         ("Revisit when", bullets(verdict.overturned_by)),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(_assumptions(debate))),
-        ("Confidence", f"{verdict.confidence} of 100. {' '.join(verdict.warnings)}".strip()),
+        (
+            "Confidence",
+            f"{verdict.confidence} of 100. {inert_line(' '.join(verdict.warnings))}".strip(),
+        ),
     )
     return [f"## {title}\n\n{text}" for title, text in sections if text]
 

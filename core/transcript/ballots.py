@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from core.models import Ballot, Debate
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
+from core.transcript.inert import inert_line
 from core.transcript.people import people_ballots
 from core.transcript.words import ACT_WORDS, bullets, name_of, table
 
@@ -48,10 +49,11 @@ def _ballots(debate: Debate) -> str:
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
     lines = [
-        f"{place}. {name_of(debate, position)}: {ballot.reasons.get(position, 'no reason given')}"
+        f"{place}. {name_of(debate, position)}: "
+        f"{inert_line(ballot.reasons.get(position, 'no reason given'))}"
         for place, position in enumerate(ballot.ranking, start=1)
     ]
-    title = f"### {name_of(debate, ballot.voter)} (confidence {ballot.confidence:.2f})"
+    title = f"### {inert_line(name_of(debate, ballot.voter))} (confidence {ballot.confidence:.2f})"
     return "\n\n".join([title, "\n".join(lines)])
 
 

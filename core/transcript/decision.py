@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.models import Debate, Note, Verdict, VerdictSource
+from core.transcript.inert import inert, inert_line
 from core.transcript.words import bullets, money, name_of, nested
 
 _SOURCES = {
@@ -16,11 +17,11 @@ def decision_text(debate: Debate) -> str:
     """The decision alone, as Markdown that reads well as plain text; why there is none else."""
     verdict = debate.verdict
     if verdict is None:
-        return f"There is no decision. {debate.failure}".strip()
+        return f"There is no decision. {inert_line(debate.failure)}".strip()
     return "\n\n".join(
         [
-            *(f"Note: {warning}" for warning in verdict.warnings),
-            verdict.decision,
+            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
+            inert(verdict.decision),
             *_sections(debate, verdict, level=1),
             *_notes(debate, verdict),
             _last_line(debate, verdict),
@@ -32,12 +33,12 @@ def verdict_section(debate: Debate, *, level: int = 2) -> str:
     """The verdict with all its fields, under a heading of that level."""
     verdict, mark = debate.verdict, "#" * level
     if verdict is None:
-        return f"{mark} Decision\n\nThere is no decision. {debate.failure}".strip()
-    warnings = [f"> **Note:** {warning}" for warning in verdict.warnings]
+        return f"{mark} Decision\n\nThere is no decision. {inert_line(debate.failure)}".strip()
+    warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
     parts = [
         f"{mark} Decision",
         *warnings,
-        f"**{verdict.decision}**",
+        f"**{inert_line(verdict.decision)}**",
         f"Confidence {verdict.confidence} of 100. Written by {_SOURCES[verdict.source]}.",
         *_sections(debate, verdict, level=level + 1),
     ]

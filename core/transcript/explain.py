@@ -14,6 +14,7 @@ from core.events import Recorded, apply, fold
 from core.models import Act, Debate, Turn
 from core.request import Part
 from core.rules.schedule import ready
+from core.transcript.inert import visible
 from core.transcript.words import after, duration, name_of, turn_words, usage_words
 from core.turns.context import parts_for
 
@@ -96,7 +97,7 @@ def explanation(log: Sequence[Recorded]) -> str:
     for one in explain(log):
         lines += [*_lines(debate, one), ""]
     lines.append(f"In all: {usage_words(debate.usage)}.")
-    return "\n".join(lines) + "\n"
+    return visible("\n".join(lines)) + "\n"
 
 
 def without(debate: Debate, keys: Collection[str]) -> Debate:

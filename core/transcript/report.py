@@ -7,6 +7,7 @@ from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
+from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
 from core.transcript.people import team_section
 from core.transcript.spending import forecast_words, spending
@@ -77,9 +78,9 @@ def _clarifications(debate: Debate) -> str:
         answer = debate.answers.get(item.number)
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
         said = answer.text if answer and answer.text else f"NA. Assumed: {item.assumption}"
-        by = f" ({answer.by.name or answer.by.id})" if answer and answer.text else ""
+        by = f" ({inert_line(answer.by.name or answer.by.id)})" if answer and answer.text else ""
         blocks.append(
-            f"### Question {item.number}, asked by {who}\n\n{fenced(item.question)}\n\n"
+            f"### Question {item.number}, asked by {inert_line(who)}\n\n{fenced(item.question)}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"
         )
     return "## Clarifications\n\n" + "\n\n".join(blocks)
@@ -106,9 +107,9 @@ def _contribution(debate: Debate, made: Contribution) -> str:
     turn = made.turn
     about = f" of {name_of(debate, turn.target)}" if turn.target else ""
     agent = debate.setup.agent(turn.agent)
-    title = f"#### {agent.name} ({agent.role}): {ACT_WORDS[turn.act]}{about}"
+    title = f"#### {inert_line(agent.name)} ({agent.role}): {ACT_WORDS[turn.act]}{about}"
     parts = [title, f"*{_origin(made)}*", nested(made.text, 4)]
-    parts += [f"> **Note:** {warning}" for warning in made.warnings]
+    parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)
 
 
@@ -127,8 +128,9 @@ def _origin(made: Contribution) -> str:
 
 def _guidance(guidance: Guidance) -> str:
     words = guidance.next_step.value.replace("_", " ")
-    focus = f" Focus: {guidance.focus}" if guidance.focus else ""
-    asked = f" Question to people: {guidance.question.text}" if guidance.question else ""
+    focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
+    question = inert_line(guidance.question.text) if guidance.question else ""
+    asked = f" Question to people: {question}" if question else ""
     return f"#### Facilitator\n\nNext: {words}.{focus}{asked}"
 
 

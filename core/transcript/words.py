@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage
+from core.transcript.inert import FENCE, ends, inert, inert_line, visible
 
 #: What a contribution of this act is called.
 ACT_WORDS = {
@@ -114,31 +115,32 @@ def usage_words(usage: Usage) -> str:
 
 
 def bullets(items: Iterable[str]) -> str:
-    """A Markdown list."""
-    return "\n".join(f"- {item}" for item in items)
+    """A Markdown list; items are kept on one line and do nothing."""
+    return "\n".join(f"- {inert_line(item)}" for item in items)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; cells are kept on one line."""
+    """A Markdown table; cells are kept on one line and do nothing."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
 
 
 def quoted(text: str) -> str:
     """A Markdown quotation: what people wrote cannot pose as the report's own words."""
-    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+    return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n"))
 
 
 def fenced(text: str) -> str:
     """The text in a code fence that nothing inside it can close."""
+    text = visible(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
 
 
 def nested(text: str, level: int) -> str:
-    """Markdown whose headings all lie below a heading of that level; code is left alone."""
-    lines = text.strip().splitlines()
+    """Inert Markdown whose headings all lie below a heading of that level; code is left alone."""
+    lines = inert(text.strip()).split("\n")
     headings = set(_headings(lines))
     shift = level + 1 - min((_depth(lines[at]) for at in headings), default=level + 1)
     if shift > 0:
@@ -150,10 +152,12 @@ def _headings(lines: Sequence[str]) -> Iterator[int]:
     """Where the headings are, outside of code fences."""
     fence = ""
     for at, line in enumerate(lines):
-        mark = line.lstrip()[:3]
-        if mark in {"```", "~~~"} and fence in {"", mark}:
-            fence = "" if fence else mark
-        elif not fence and _HEADING.match(line):
+        bare = line.strip()
+        if fence:
+            fence = "" if ends(fence, bare) else fence
+        elif found := FENCE.fullmatch(bare):
+            fence = found[1] or found[2]
+        elif _HEADING.match(line):
             yield at
 
 
@@ -168,4 +172,4 @@ def _deeper(line: str, shift: int) -> str:
 
 
 def _cell(value: object) -> str:
-    return " ".join(str(value).split()).replace("|", "\\|")
+    return inert_line(str(value)).replace("|", "\\|")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -284,6 +285,24 @@ async def test_a_cut_off_or_refused_reply_is_unusable_and_still_booked(
 
     assert usage_of(caught.value).input_tokens == 120
     assert usage_of(caught.value).output_tokens == 40
+
+
+async def test_a_reply_far_longer_than_asked_for_is_cut_off_with_words(line: Line) -> None:
+    line.script(Say(text="so " * 300_000))
+
+    with pytest.raises(ReplyUnusable, match=r"did not keep to the length.*characters"):
+        await line.ask()
+
+
+async def test_an_error_that_quotes_a_long_prompt_costs_nothing(line: Line) -> None:
+    line.script(Reject(status=400, message="Not so: " + "un not in no " * 20_000))
+
+    began = time.process_time()
+    with pytest.raises(ProviderError):
+        await line.ask()
+
+    # Quadratic, it took minutes.
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])

@@ -1,7 +1,7 @@
 """Secrets do not survive redaction, and nothing else is touched."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.redaction import REDACTED, redact
@@ -41,9 +41,49 @@ def test_a_secret_is_replaced_wherever_it_stands(secret: str, around: str) -> No
     assert secret.strip()[-12:] not in redacted
 
 
+#: Their prefixes are in no word, or what follows is in none.
+ANYWHERE = [
+    "xoxb-1234567890-abcdefghij",
+    "xoxe.xoxp-1-abcdefghij",
+    "xapp-1-A0123-4567-abcdef",
+    "sk-ant-api03-abcdefghijklmnop_1-2",
+    "sk-proj-abcdefghijklmnop1234",
+    "AKIAIOSFODNN7EXAMPLE",
+    JWT,
+    PEM,
+    "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+    "github_pat_11ABCDEFG0abcdefghij_klmnop",
+    "glpat-abcdefghij0123456789",
+    "sk_live_abcdefghij0123456789",
+    "AIzaSyA-abcdefghijklmnopqrstuvwxyz01234",
+    "https://ann:hunter2hunter2@",
+]
+#: What stands at the edges of what people paste: letters of all kinds, quotes, marks, line ends.
+EDGES = st.text(st.sampled_from("aZ9é中яß\"'`*_-=:.,;<>()[]{}|\\ \n\r\t\u200b\u2028/&"), max_size=6)
+
+
+@given(st.sampled_from(ANYWHERE), EDGES, EDGES)
+@example("AKIAIOSFODNN7EXAMPLE", "", "W")
+@example("AKIAIOSFODNN7EXAMPLE", "key", "")
+@example("https://ann:hunter2hunter2@", "", "x@db.example/")
+def test_what_stands_around_a_secret_does_not_save_it(secret: str, before: str, after: str) -> None:
+    redacted = redact(before + secret + after)
+
+    assert REDACTED in redacted
+    assert secret.removesuffix("@")[-12:] not in redacted
+
+
+@given(st.integers(30, len(PEM) - 30))
+def test_a_key_over_two_messages_is_in_neither(cut: int) -> None:
+    assert "EowIBAAKCAQEAtest"[-8:] not in redact(PEM[:cut]) + redact(PEM[cut:])
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "HEADQUARTERS OF ASIAPACIFICREGIONALSALES",
+        "weighs_more_than_the_other_alternatives",
+        "a maxapp-settings-dialog and the risk_test_configurationmanager",
         "Should we use sk-learn or scikit?",
         "The task-force-of-the-architecture-board meets on risk-management-questions.",
         "AKIA is a Japanese magazine.",

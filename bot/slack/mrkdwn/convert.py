@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 
-from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal
+from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
 
 # Definitions of references stay text: they would vanish otherwise.
@@ -41,13 +41,20 @@ _GIST_SOURCE = 12
 #: A sentence with the space after it, or what is left at the end; "e.g." ends none.
 _SENTENCE = re.compile(r".+?(?:(?:[!?…]|(?<!\.[a-z])\.)(?:\s+|$)|[\u3002\uff01\uff1f]|$)")
 
+#: Signs that may mean something in Markdown. Each costs the parser about 20 microseconds, and a
+#: text with more of them than any answer has is no formatting: it is shown as it is.
+_SIGN = re.compile(r"[\n\r*_~`\[\]!<&\\|]")
+_MOST_SIGNS = 1500
+#: Marks inside one another; each level is read by a call inside a call.
+_DEEPEST = 40
+
 _Node = SyntaxTreeNode
 
 
 def mrkdwn(text: str) -> str:
     """Return a model's Markdown as safe mrkdwn."""
-    tree = _Node(_PARSER.parse(clean(text)))
-    return _blocks(tree.children).strip("\n")
+    tree = _tree(text)
+    return plain(text) if tree is None else _blocks(tree.children).strip("\n")
 
 
 @lru_cache(maxsize=512)
@@ -86,9 +93,20 @@ def bare_thesis(text: str, limit: int) -> str:
     return _shortened(_SENTENCE.findall(line)[0].strip() if line else "", limit)
 
 
+def _tree(text: str) -> _Node | None:
+    """The text parsed; None where it is no formatting: too many signs, or far too deep."""
+    if len(_SIGN.findall(text)) > _MOST_SIGNS:
+        return None
+    tokens = _PARSER.parse(clean(text))
+    levels = (one.level for token in tokens for one in (token, *(token.children or ())))
+    return _Node(tokens) if max(levels, default=0) <= _DEEPEST else None
+
+
 def _opening(text: str, limit: int) -> str:
     """The first paragraphs, up to what is not one; the whole line where none is there."""
-    tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
+    tree = _tree(text[: limit * _GIST_SOURCE])
+    if tree is None:
+        return _line(text, limit)
     after = dropwhile(lambda node: not _is_said(node), tree.children)
     said = " ".join(_flat(node) for node in takewhile(_is_said, after))
     return " ".join(said.split()) or _line(text, limit)
@@ -109,7 +127,10 @@ def _whole_sentences(line: str, limit: int) -> str:
 
 
 def _line(text: str, limit: int) -> str:
-    tree = _Node(_PARSER.parse(clean(text[: limit * _GIST_SOURCE])))
+    source = text[: limit * _GIST_SOURCE]
+    tree = _tree(source)
+    if tree is None:
+        return " ".join(clean(source).split())
     said = [node for node in tree.children if node.type in _PROSE] or tree.children
     return " ".join(" ".join(_flat(node) for node in said).split())
 

@@ -18,6 +18,8 @@ LINK = re.compile(r"<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>")
 _FENCE = "```"
 #: Longer addresses stay text.
 LONGEST_URL = 500
+#: Longer words for a link stand beside its address, where nobody takes them for one.
+_LONGEST_LABEL = 300
 
 _NEW_LINES = re.compile("\r\n?|[\u0085\u2028\u2029\v\f]")
 # Controls, joiners, marks that change direction, tags: what is there and cannot be seen.
@@ -32,7 +34,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
 _AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
-_HOST = re.compile(r"(?:[\w-]+\.)+[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost", re.IGNORECASE)
+#: A name of at most so many labels, none longer than DNS allows.
+_HOST = re.compile(
+    r"(?<![\w-])(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost",
+    re.IGNORECASE,
+)
 
 
 def clean(text: str) -> str:
@@ -103,7 +109,7 @@ def link(url: str, label: str = "") -> str:
         label: Clean text, no mrkdwn.
     """
     label = " ".join(label.split())
-    if not _may_link(url):
+    if not _may_link(url) or len(label) > _LONGEST_LABEL:
         return literal(f"{label} ({url})" if label and label != url else url)
     target = _spelled(url)
     if not label or _misleads(label, url) or label == url:

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -12,7 +13,9 @@ from bot.slack.mrkdwn.escape import GAP
 
 #: What Slack writes between `<` and `>`: address or sign, and the words shown for it.
 _ANGLES = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>|<(![^<>|]*)\|([^<>]*)>")
-_MARKED = re.compile(r"(?<![\w*])([*_~`])(?=\S)([^\n]*?\S)\1(?![\w*])")
+#: Marks that may begin a span, and those that may end one; both only at the edge of a word.
+_OPENING = re.compile(r"(?<![\w*])[*_~`](?=\S)")
+_CLOSING = re.compile(r"(?<=\S)[*_~`](?![\w*])")
 _EMOJI = re.compile(r":([a-z0-9_+-]{1,60}):")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _BULLET = re.compile(r"(?:[•◦▪>]|\d{1,2}\.) ")
@@ -89,8 +92,24 @@ def _wrapped(line: str, width: int) -> Sequence[str]:
 def _readable(line: str, emoji: Shown, person: Shown) -> str:
     """A line of mrkdwn as words."""
     line = _EMOJI.sub(lambda found: emoji(found[1]) or found[0], line)
-    line = _MARKED.sub(r"\2", _MARKED.sub(r"\2", line))
+    line = _unmarked(_unmarked(line))  # one mark inside another
     return _unescaped(_ANGLES.sub(lambda found: _angled(found, person), line))
+
+
+def _unmarked(line: str) -> str:
+    """The line without the marks of its outermost spans; read once, however many there are."""
+    closing: dict[str, list[int]] = {}
+    for found in _CLOSING.finditer(line):
+        closing.setdefault(found.group(), []).append(found.start())
+    pieces, done = list[str](), 0
+    for found in _OPENING.finditer(line):
+        start = found.start()
+        ends = closing.get(found.group(), [])
+        at = bisect_left(ends, start + 2)  # something stands between the two marks
+        if start >= done and at < len(ends):
+            pieces += [line[done:start], line[start + 1 : ends[at]]]
+            done = ends[at] + 1
+    return "".join([*pieces, line[done:]])
 
 
 def _angled(found: re.Match[str], person: Shown) -> str:

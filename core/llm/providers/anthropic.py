@@ -13,7 +13,7 @@ from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
 from core.llm.providers.failures import cut_off, ended_early, refused
 from core.llm.providers.reading import count, dig, words
-from core.llm.providers.streams import BROKEN, give_up, load, read_text
+from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -81,7 +81,9 @@ class AnthropicProvider:
         """The reply, with the SDK's errors as they are."""
         params = parameters(request, self._limits(request.model))
         async with await self._client().messages.create(**params, stream=True) as stream:
-            text = await read_text(reading, stream, began)
+            text = await read_text(
+                reading, stream, began, most=most_characters(request.max_output_tokens)
+            )
             request_id = stream.response.headers.get("request-id", "")
         model = reading.model or request.model
         return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
@@ -154,6 +156,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self.model = ""
+        self.length = 0
         self._texts: list[str] = []
         self._reason = ""
         self._counts: dict[str, int] = {}
@@ -165,7 +168,9 @@ class _Reading:
                 self.model = words(event, "message", "model")
                 self._count(dig(event, "message", "usage"))
             case "content_block_delta" if words(event, "delta", "type") == "text_delta":
-                self._texts.append(words(event, "delta", "text"))
+                text = words(event, "delta", "text")
+                self._texts.append(text)
+                self.length += len(text)
             case "message_delta":
                 self._reason = words(event, "delta", "stop_reason") or self._reason
                 self._count(dig(event, "usage"))

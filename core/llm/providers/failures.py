@@ -22,6 +22,8 @@ from core.llm.providers.reading import dig, words
 from core.llm.spent import with_usage
 from core.models import Usage
 
+#: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
+MESSAGE_MAX_CHARS = 4000
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
 _BUSY_CODES = re.compile(r"overloaded|rate_limit|too_many|slow_down|capacity|unavailable")
 _KEY_CODES = re.compile(r"authentication|permission|invalid_api_key|insufficient_quota|billing")
@@ -114,9 +116,11 @@ def code_of(error: object) -> str:
 
 def code_of_body(text: str) -> str:
     """The vendor's short code in the body of an answer; empty when there is none."""
+    if len(text) > MESSAGE_MAX_CHARS:
+        return ""
     try:
         return code_of({"body": json.loads(text)})
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
 
 
@@ -151,6 +155,14 @@ def ended_early(vendor: str) -> ProviderDown:
 def cut_off(vendor: str) -> ReplyUnusable:
     """A reply longer than its cap."""
     return ReplyUnusable(f"The reply of {vendor} was cut off at its length limit.")
+
+
+def too_long(vendor: str, most: int) -> ReplyUnusable:
+    """A reply that went on far beyond its cap."""
+    return ReplyUnusable(
+        f"{vendor} did not keep to the length asked for: the reply was cut off after {most:,} "
+        "characters."
+    )
 
 
 def refused(vendor: str) -> ReplyUnusable:

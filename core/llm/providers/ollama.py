@@ -19,7 +19,7 @@ from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.failures import cut_off, ended_early, from_status, wait_in
 from core.llm.providers.reading import count, dig, items, words
-from core.llm.providers.streams import BROKEN, give_up, read_text
+from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -65,7 +65,8 @@ class OllamaProvider:
         try:
             params = parameters(request, self._limits(request.model))
             async with self._stream(params) as lines:
-                text = await read_text(reading, lines, on_first_token)
+                most = most_characters(request.max_output_tokens)
+                text = await read_text(reading, lines, on_first_token, most=most)
         except (ProviderError, *BROKEN) as error:
             give_up(reading, error)
         return ModelReply(text=text, usage=reading.usage(), model=reading.model or request.model)
@@ -115,7 +116,6 @@ class OllamaProvider:
         """The reply as parsed lines."""
         async with self._client().stream("POST", "/api/chat", json=params) as response:
             if response.status_code >= _BAD_STATUS:
-                await response.aread()
                 raise _rejected(response)
             yield _parsed(response)
 
@@ -204,6 +204,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self.model = ""
+        self.length = 0
         self._texts: list[str] = []
         self._last: object = None
 
@@ -216,7 +217,9 @@ class _Reading:
         if dig(event, "error"):
             raise ProviderDown("Ollama failed while answering.")
         self.model = words(event, "model") or self.model
-        self._texts.append(words(event, "message", "content"))
+        text = words(event, "message", "content")
+        self._texts.append(text)
+        self.length += len(text)
         if dig(event, "done") is True:
             self._last = event
         return True

@@ -17,9 +17,9 @@ from core.capabilities import Record, capability
 from core.errors import KeyRefused, ProviderError, RequestRejected
 from core.llm.providers import openai_chat as chat
 from core.llm.providers import openai_responses as responses
-from core.llm.providers.failures import code_of
+from core.llm.providers.failures import MESSAGE_MAX_CHARS, code_of
 from core.llm.providers.reading import dig
-from core.llm.providers.streams import BROKEN, give_up, load, read_text
+from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _NO_SUCH_METHOD = frozenset({404, 405})
 _MAYBE_UNSUPPORTED = frozenset({400, 501})
-#: The message is about the address asked, not about a field of the request.
+#: Together they say that the message is about the address asked, not a field of the request.
 _UNSUPPORTED = re.compile(
-    r"(?=.*(not|un|in|no)[ -]?(supported|implemented|known|recogni[sz]ed|available|found|such))"
-    r"(?=.*(endpoint|\broute|\bpath\b|\burl\b|/responses|responses api))",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:not|un|in|no)[ -]?(?:supported|implemented|known|recogni[sz]ed|available|found|such)",
+    re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"endpoint|\broute|\bpath\b|\burl\b|/responses|responses api", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,9 @@ class OpenAIProvider:
         """The reply by Responses, with the SDK's errors as they are."""
         params = responses.parameters(request, self._limits(request.model)) | self._asker(request)
         async with await self._client().responses.create(**params, stream=True) as stream:
-            text = await read_text(reading, stream, began)
+            text = await read_text(
+                reading, stream, began, most=most_characters(request.max_output_tokens)
+            )
             request_id = stream.response.headers.get("x-request-id", "")
         model = reading.model or request.model
         return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
@@ -164,7 +166,9 @@ class OpenAIProvider:
             async with await self._client().chat.completions.create(
                 **params, stream=True
             ) as stream:
-                text = await read_text(reading, stream, began)
+                text = await read_text(
+                    reading, stream, began, most=most_characters(request.max_output_tokens)
+                )
                 request_id = stream.response.headers.get("x-request-id", "")
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             give_up(reading, error)
@@ -207,4 +211,8 @@ def lacks_responses(error: Exception) -> bool:
     status = dig(error, "status_code")
     if status in _NO_SUCH_METHOD:
         return "model" not in code_of(error)
-    return status in _MAYBE_UNSUPPORTED and bool(_UNSUPPORTED.search(str(error)))
+    if status not in _MAYBE_UNSUPPORTED:
+        return False
+    # Some servers quote the prompt in their message, after what is wrong with it.
+    said = str(error)[:MESSAGE_MAX_CHARS]
+    return bool(_UNSUPPORTED.search(said) and _ADDRESS.search(said))

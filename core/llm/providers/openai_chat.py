@@ -105,6 +105,7 @@ class ChatReading:
     def __init__(self, vendor: str) -> None:
         self.vendor = vendor
         self.model = ""
+        self.length = 0
         self._texts: list[str] = []
         self._reason = ""
         self._refused = False
@@ -127,7 +128,9 @@ class ChatReading:
 
     def _take_choice(self, choice: object) -> None:
         """Add one piece of the only choice that was asked for."""
-        self._texts.append(words(choice, "delta", "content"))
+        text = words(choice, "delta", "content")
+        self._texts.append(text)
+        self.length += len(text)
         self._refused = self._refused or bool(words(choice, "delta", "refusal"))
         self._reason = words(choice, "finish_reason") or self._reason
 

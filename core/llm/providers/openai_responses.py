@@ -81,6 +81,7 @@ class ResponsesReading:
     def __init__(self, vendor: str) -> None:
         self.vendor = vendor
         self.model = ""
+        self.length = 0
         self._deltas: list[str] = []
         self._response: object = None
 
@@ -94,7 +95,9 @@ class ResponsesReading:
         if kind == "error":
             raise from_code(self.vendor, words(event, "code") or words(event, "error", "code"))
         if kind == "response.output_text.delta":
-            self._deltas.append(words(event, "delta"))
+            delta = words(event, "delta")
+            self._deltas.append(delta)
+            self.length += len(delta)
         if kind in {"response.completed", "response.incomplete", "response.failed"}:
             self._response = dig(event, "response")
             self.model = words(self._response, "model")

@@ -51,7 +51,7 @@ def _bare(question: str) -> Iterator[str]:
     """All words in lower case, without the marks around them."""
     text = unicodedata.normalize("NFKC", question).casefold()
     for piece in text.replace("'", " ").replace("’", " ").split():
-        word = piece.strip("".join(filter(_is_idle_mark, piece)))
+        word = piece.strip("".join(filter(_is_idle_mark, set(piece))))
         if word:
             yield word
 

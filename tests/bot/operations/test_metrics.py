@@ -1,8 +1,10 @@
 """Figures for Prometheus that come from whole debates."""
 
+import asyncio
+import time
 from dataclasses import replace
 
-from bot.operations.metrics import CountingSink, Metrics
+from bot.operations.metrics import CountingSink, Metrics, watching_loop
 from core.clock import SystemClock
 from core.events import DebateConcluded, FeedbackGiven
 from core.models import ContextMethod, Feedback, Person
@@ -60,3 +62,15 @@ async def test_a_process_counts_only_what_was_spent_while_it_published() -> None
     last = (await bench.store.events(DEBATE))[-1]
     await sink.publish(debate, last)
     assert 'moot_tokens_total{kind="input"} 0.0' in metrics.text().decode().splitlines()
+
+
+async def test_a_loop_that_is_held_up_shows() -> None:
+    metrics = Metrics()
+    async with watching_loop(metrics, every=0.01):
+        await asyncio.sleep(0.03)
+        time.sleep(0.3)  # noqa: ASYNC251 - holds the loop up, which is what is measured
+        await asyncio.sleep(0.03)
+
+    lines = metrics.text().decode().splitlines()
+    [seen] = [line for line in lines if line.startswith("moot_loop_lag_seconds_sum")]
+    assert float(seen.split()[1]) > 0.25

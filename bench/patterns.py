@@ -1,0 +1,613 @@
+"""Which text makes a pattern or a function slow: all of them, against text made to hurt them.
+
+    python -m bench.patterns [--size 12000] [--only core.rules.facts]
+
+Text of people, models and servers is read on the event loop, so what reads it must be linear. All
+compiled patterns of the project are tried with text made from their own parts, repeated; the public
+functions that take foreign text with pieces of Markdown, JSON, numbers, secrets and the like. For
+each the worst text is printed with the seconds it took, and the exponent: 1 is linear, 2 is
+quadratic. `tests/security/test_slow_text.py` does the same in small.
+"""
+
+import argparse
+import ast
+import importlib
+import math
+import pkgutil
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from itertools import islice, product
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bot.addresses import fault_of, is_loopback, sends_openly
+from bot.choices import money
+from bot.listeners.typed import understood
+from bot.people.reading import read_reply
+from bot.slack.ids import addressed, fill_in, note_ts
+from bot.slack.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
+from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
+from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn.terminal import message_text
+from bot.slack.payloads import plain as unescaped
+from bot.terminal.progress import news
+from bot.views.message import pages
+from bot.views.start_form import fitted
+from core.errors import BadInput, ReplyUnreadable, RequestRejected
+from core.events import ContributionMade, DebateStarted, fold
+from core.llm.prices import estimate_tokens
+from core.llm.providers.failures import code_of_body, from_code, from_status
+from core.llm.providers.openai import lacks_responses
+from core.llm.structured import read_answer, repair_parts
+from core.models import Act, Contribution, Debate, Turn
+from core.opening import check_question
+from core.redaction import redact
+from core.request import Part, PartKind
+from core.rules.convergence import is_repeated
+from core.rules.facts import Fact, FactKind, holds, ledger, lost
+from core.rules.formats.same_question import is_same
+from core.testing import a_setup, recorded
+from core.transcript.adr import adr
+from core.transcript.inert import ends, inert, inert_line, visible
+from core.transcript.report import report
+from core.transcript.words import fenced, nested, quoted
+from core.turns.prompts import quoting
+from core.turns.replies import VerdictReply, first_sentence, verdict_from_text, writable
+from core.turns.summarise import cut
+
+#: Packages whose patterns and functions meet text of others.
+PACKAGES = ("core", "bot")
+#: Modules that cannot be imported, or must not be.
+_NO_IMPORT = ("__main__", ".migrations.env")
+_METHODS = frozenset(
+    {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+)
+#: Methods that look at one place only.
+_ANCHORED = frozenset({"match", "fullmatch"})
+#: From here on an exponent is not linear; noise stays below.
+CURVED = 1.5
+#: What is faster than this at the size asked for is not looked at again.
+_QUICK = 0.004
+_TAILS = ("", "\x00", "!")
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The text that something is slowest with."""
+
+    #: What was tried: `core.rules.facts._NUMBER.search`, `core.rules.facts.ledger`.
+    name: str
+    #: What the text is made of.
+    text: str
+    seconds: float
+    #: 1 is linear, 2 quadratic; 0 where it was too quick to say.
+    exponent: float
+
+    @property
+    def curved(self) -> bool:
+        """Whether it grows faster than the text does."""
+        return self.exponent >= CURVED
+
+
+@dataclass(frozen=True)
+class Pump:
+    """Text that can be made as long as one likes."""
+
+    unit: str
+    before: str = ""
+    after: str = ""
+
+    def __call__(self, size: int) -> str:
+        """The text, of about so many characters."""
+        return self.before + (self.unit * (size // len(self.unit) + 1))[:size] + self.after
+
+    def __str__(self) -> str:
+        """How it is made."""
+        return ascii(self.before)[1:-1] + f"({ascii(self.unit)[1:-1]})*" + ascii(self.after)[1:-1]
+
+
+# --- what there is --------------------------------------------------------------------------------
+
+
+@cache
+def modules() -> Sequence[ModuleType]:
+    """All modules of the project."""
+    names = [
+        found.name
+        for package in map(importlib.import_module, PACKAGES)
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
+    return [importlib.import_module(name) for name in names if not name.endswith(_NO_IMPORT)]
+
+
+@cache
+def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:
+    """All patterns that stand in modules or in calls, with the methods they are used by."""
+    found = dict[str, tuple[re.Pattern[str], frozenset[str]]]()
+    for module in modules():
+        tree = _tree(module)
+        for name, value in vars(module).items():
+            for place, pattern in _patterns_in(value):
+                # A pattern in a record's field is used by the name of the field.
+                used = _uses(place.rpartition(".")[2] or name) & _METHODS or {"search"}
+                found.setdefault(f"{module.__name__}.{name}{place}", (pattern, frozenset(used)))
+        for line, method, pattern in _inline(tree):
+            found[f"{module.__name__}:{line}"] = (pattern, frozenset({method}))
+    # A pattern imported from elsewhere is the same object: it is told where it was first seen.
+    return {
+        name: found[name] for name in {id(one): name for name, (one, _) in found.items()}.values()
+    }
+
+
+def made_while_running() -> Sequence[str]:
+    """Calls that compile a pattern nobody can read off the source: `core.llm.quoting:66`."""
+    return [
+        f"{module.__name__}:{call.lineno}"
+        for module in modules()
+        for call, inside in _regex_calls(_tree(module))
+        if inside and _constant(call) is None
+    ]
+
+
+def _patterns_in(value: object, place: str = "") -> Iterator[tuple[str, re.Pattern[str]]]:
+    """A pattern, or those inside a collection or a record."""
+    match value:
+        case re.Pattern():
+            if isinstance(value.pattern, str):
+                yield place, cast("re.Pattern[str]", value)
+        case dict():
+            for key, item in cast("dict[object, object]", value).items():
+                yield from _patterns_in(item, f"{place}[{key}]")
+        case list() | tuple():
+            for at, item in enumerate(cast("Sequence[object]", value)):
+                yield from _patterns_in(item, f"{place}[{at}]")
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            for field in fields(value):
+                yield from _patterns_in(getattr(value, field.name), f"{place}.{field.name}")
+        case _:
+            pass
+
+
+@cache
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+
+
+@cache
+def _all_uses() -> Mapping[str, frozenset[str]]:
+    """Methods that are called, or passed on, on something of each name anywhere."""
+    found = dict[str, set[str]]()
+    for module in modules():
+        for node in ast.walk(_tree(module)):
+            if isinstance(node, ast.Attribute):
+                owner = node.value
+                while isinstance(owner, ast.Subscript):
+                    owner = owner.value
+                name = getattr(owner, "id", getattr(owner, "attr", ""))
+                found.setdefault(name, set()).add(node.attr)
+    return {name: frozenset(attributes) for name, attributes in found.items()}
+
+
+def _uses(name: str) -> frozenset[str]:
+    return _all_uses().get(name, frozenset())
+
+
+def _regex_calls(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
+    """Calls of `re`'s functions that take a pattern, and whether they stand inside a function."""
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            of_re = isinstance(owner, ast.Name) and owner.id == "re"
+            if of_re and node.func.attr in {*_METHODS, "compile"}:
+                yield node, id(node) in inside
+
+
+def _constant(call: ast.Call) -> str | None:
+    """The pattern, where it stands in the call as it is."""
+    first = call.args[0] if call.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+def _inline(tree: ast.Module) -> Iterator[tuple[int, str, re.Pattern[str]]]:
+    """Patterns that stand in a call inside a function."""
+    for call, inside in _regex_calls(tree):
+        text = _constant(call)
+        if inside and text is not None:
+            method = cast("ast.Attribute", call.func).attr
+            flags = re.IGNORECASE if "IGNORECASE" in ast.dump(call) else 0
+            yield call.lineno, "search" if method == "compile" else method, re.compile(text, flags)
+
+
+# --- text that hurts a pattern --------------------------------------------------------------------
+
+_parser: Any = importlib.import_module("re._parser")
+_CATEGORIES = {
+    "CATEGORY_DIGIT": "1",
+    "CATEGORY_NOT_DIGIT": "a",
+    "CATEGORY_SPACE": " ",
+    "CATEGORY_NOT_SPACE": "a",
+    "CATEGORY_WORD": "a",
+    "CATEGORY_NOT_WORD": "-",
+}
+_MOST_SIGNS = 12
+
+
+def attacks(pattern: re.Pattern[str], most: int = 400) -> Iterator[Pump]:
+    """Text made of the pattern's own parts, repeated, with ends that match and ends that do not."""
+    tree = _parser.parse(pattern.pattern, pattern.flags)
+    pumps = dict.fromkeys(
+        Pump(unit, before, after) for before, unit in _parts(tree) for after in _TAILS if unit
+    )
+    signs = list(dict.fromkeys((*_signs(tree), " ", "a", "\n", "1")))[:_MOST_SIGNS]
+    pairs = dict.fromkeys(
+        Pump(one if one == other else one + other) for one, other in product(signs, signs)
+    )
+    return islice(iter({**pumps, **pairs}), most)
+
+
+def _parts(tree: Any) -> Iterator[tuple[str, str]]:
+    """For each repeated part: what may stand before it, and what is repeated."""
+    for kind in range(3):
+        whole = _sample(tree, kind)
+        yield "", whole
+        yield "", whole[:-1]
+        yield from _repeated(tree, "", kind)
+
+
+def _repeated(tree: Any, before: str, kind: int) -> Iterator[tuple[str, str]]:
+    for node in tree:
+        for body in _bodies(node):
+            if "REPEAT" in str(node[0]):
+                unit = _sample(body, kind)
+                yield before, unit
+                yield "", before + unit
+                yield "", before
+            yield from _repeated(body, before, kind)
+        before += _one(node, kind)
+
+
+def _bodies(node: Any) -> Sequence[Any]:
+    """The trees inside a node."""
+    name, value = str(node[0]), node[1]
+    if "REPEAT" in name:
+        return [value[2]]
+    if name == "BRANCH":
+        return list(value[1])
+    if name == "SUBPATTERN":
+        return [value[3]]
+    if name.startswith("ASSERT"):
+        return [value[1]]
+    return [value] if name == "ATOMIC_GROUP" else []
+
+
+def _sample(tree: Any, kind: int) -> str:
+    """A text that the tree matches, look-arounds aside; one of several by kind."""
+    return "".join(_one(node, kind) for node in tree)
+
+
+def _one(node: Any, kind: int) -> str:
+    name, value = str(node[0]), node[1]
+    bodies = _bodies(node)
+    if name.startswith("ASSERT") or name in {"AT", "GROUPREF"}:
+        return ""
+    if "REPEAT" in name:
+        return _sample(value[2], kind) * max(int(value[0]), min(1, int(value[1])))
+    if bodies:
+        return _sample(bodies[kind % len(bodies)], kind)
+    signs = _signs([node])
+    return signs[kind % len(signs)] if signs else "a"
+
+
+def _signs(tree: Any) -> Sequence[str]:
+    """One sign for each literal and each class in the tree."""
+    found: list[str] = []
+    for node in tree:
+        name, value = str(node[0]), node[1]
+        if name == "LITERAL":
+            found.append(chr(value))
+        elif name == "RANGE":
+            found.append(chr(value[0]))
+        elif name == "CATEGORY":
+            found.append(_CATEGORIES[str(value)])
+        elif name == "IN":
+            inside = _signs(value)
+            found += ["a", " ", "~"] if str(value[0][0]) == "NEGATE" else inside
+        elif name in {"ANY", "NOT_LITERAL"}:
+            found += ["a", " "]
+        for body in _bodies(node):
+            found += _signs(body)
+    return list(dict.fromkeys(found))
+
+
+def _run(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
+    """What a method does with a text: one look, or a look at all of it."""
+    if method in _ANCHORED or method == "search":
+        return getattr(pattern, method)
+    return pattern.findall
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def worst_of_pattern(name: str, size: int) -> Worst:
+    """What a pattern is slowest with, by whichever of its methods."""
+    pattern, methods = patterns()[name]
+    runs = {("findall" if one not in {*_ANCHORED, "search"} else one): one for one in methods}
+    found = [
+        worst(f"{name}.{method}", _run(pattern, method), attacks(pattern), size) for method in runs
+    ]
+    return max(found, key=lambda one: one.seconds)
+
+
+def worst(
+    name: str,
+    act: Callable[[str], object],
+    pumps: Iterable[Pump],
+    size: int,
+    *,
+    quick: float = _QUICK,
+) -> Worst:
+    """The text that something is slowest with, and how that grows.
+
+    Args:
+        name: What it is called.
+        act: What is done with the text.
+        pumps: The texts.
+        size: Characters.
+        quick: Seconds under which nothing is measured twice.
+    """
+    slowest, began = Worst(name, "", 0.0, 0.0), time.process_time()
+    for pump in pumps:
+        if time.process_time() - began > _LONG_ENOUGH:
+            break
+        taken = _staged(act, pump, size, quick)
+        if taken <= max(quick, slowest.seconds) and slowest.text:
+            continue
+        growth = _exponent(act, pump, size) if taken > quick else 0.0
+        one = Worst(name, str(pump), taken, growth)
+        if not slowest.text or (one.curved, one.seconds) > (slowest.curved, slowest.seconds):
+            slowest = one
+        if one.curved and taken > _BAD_ENOUGH:
+            break
+    return slowest
+
+
+#: Each size is so many times smaller than the next.
+_STEP = 4
+#: Seconds after which nobody wants to know whether one text, or all texts, can be worse.
+_BAD_ENOUGH, _LONG_ENOUGH = 0.5, 5.0
+
+
+def _staged(act: Callable[[str], object], pump: Pump, size: int, quick: float) -> float:
+    """Seconds for the text; for a shorter one where that is quick enough, or far too slow."""
+    taken = _seconds(act, pump(size // _STEP**2))
+    for smaller in (_STEP, 1):
+        # What is quadratic takes 16 times as long with four times as much text.
+        least = quick / _STEP ** (4 if smaller > 1 else 2)
+        if not least < taken < _BAD_ENOUGH / _STEP**2:
+            break
+        taken = _seconds(act, pump(size // smaller))
+    return taken
+
+
+def grows(act: Callable[[str], object], size: int) -> Worst | None:
+    """The first text with which a function grows faster than the text; quicker than `worst`."""
+    for pump in texts():
+        small, large = (_seconds(act, pump(size // smaller)) for smaller in (_STEP, 1))
+        if large > max(0.002, _STEP**CURVED * small):
+            growth = _exponent(act, pump, size * _STEP)
+            if growth >= CURVED:
+                return Worst("", str(pump), large, growth)
+    return None
+
+
+def _exponent(act: Callable[[str], object], pump: Pump, size: int) -> float:
+    """How the time grows from a quarter of the size: the best of three against noise."""
+    small = min(_seconds(act, pump(size // _STEP**2)) for _ in range(3))
+    large = min(_seconds(act, pump(size // _STEP)) for _ in range(3))
+    if large < _BAD_ENOUGH / _STEP**2:
+        small, large = large, min(_seconds(act, pump(size)) for _ in range(3))
+    return math.log(large / small, _STEP)
+
+
+def _seconds(act: Callable[[str], object], text: str) -> float:
+    """Seconds of CPU, which other work on the machine hardly changes."""
+    began = time.process_time()
+    act(text)
+    return time.process_time() - began
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+#: Pieces of what functions look for, alone and next to each other.
+_PIECES = (
+    "a", "A", " ", "\n", "1", ".", ",", "`", "``", "```", "```\n", "~~~\n", "*", "**", "_", "~",
+    "~~", "<", ">", "&", "&amp;", "<!", "<@U1", "|", "[", "]", "](", "![", "(", ")", "@", "@here",
+    "#", "# ", "- ", "> ", "1. ", "    ", "\t", "\\", "!", ":", ":a:", "://", "https://a.b",
+    "https://", "a:b@", "{", "}", '"', '{"a":', "[[", "\u200d", "\u0301", "\U0001f3f4",
+    "\U0001f1e6", "\U0001f600", "\ufe0f", "\ud7ff", "\u3002", "\u3042", "\xe9", "<br>", "|-",
+    "|a", "\n|", "\n\n", "\r", "\x00", "-----BEGIN A PRIVATE KEY-----", "eyJaaaaaaaa.", "xoxb-",
+    "sk-", "AKIA", "must ", "2: a\n", "a.", "-", "'", "$", "%", "1,000", "* a\n", " - ", "<a|b>",
+    "\ud800",
+)  # fmt: skip
+
+
+def texts() -> Iterator[Pump]:
+    """Text that hurts those who read Markdown, JSON, numbers, secrets, lists."""
+    yield from (Pump(piece) for piece in _PIECES)
+    yield from (Pump(piece, after="\n") for piece in ("a ", "*a ", "_a", "`a", "[a"))
+    yield from (Pump(piece + "a") for piece in _PIECES)
+    yield from (Pump(piece + "a ") for piece in _PIECES)
+    yield from (Pump(piece + "\n") for piece in _PIECES)
+    yield from (Pump("a", before=piece) for piece in _PIECES)
+    yield from (Pump(" ", before=piece, after="a") for piece in _PIECES)
+    yield from (Pump("\n", before=piece, after="a") for piece in _PIECES)
+    yield from (Pump(unit) for unit in _MIXED)
+    # Twice as deep on every line: lists and quotations in one another.
+    yield Pump("- ", after="a")
+    yield Pump("> - ", after="a")
+    yield Pump("a|" * 50 + "\n", before="a|" * 50 + "\n" + "-|" * 50 + "\n")
+    yield Pump("\n", before="a|" * 200 + "\n" + "-|" * 200)
+    yield Pump("a\n", before="a|" * 200 + "\n" + "-|" * 200 + "\n")
+
+
+_MIXED = (
+    "*_", "*_~`", "*a _b ", "**a *b ", "_*a*_", "a*b_c~d`e ", "<a", "<a|", "<!a|", "a* ", " *a",
+    "*a_ ", "~`a", "[a](b)", "[a](", "![a](b)", "[a][b]", "<https://a.b|", "https://a.b/)",
+    "https://a.b(((", "https://a.b)))))))))", "https://a.b.........", "```\na\n```\n",
+    "```json\n{\n", "{[", '{"a": {"b": [', '{"a": "', '{"a": 1, ', '"\\', "\U0001f3f4\U000e0067",
+    "a\u200d", "e\u0301", "1.1,1:", "1 must ", "sk-aaaaaaaaaaaaaaaaaaaa ", "://a:b", "://a:b@",
+    "a b. ", "A. ", "! ", "? ", "\u3002 ", "- a\n", "1. a\n", "> a\n", "> > ", "  - a\n", "# a\n",
+    "a\n=\n", "| a | b |\n|---|---|\n", "|---", "a | b\n- | -\n", "<br />", "2: a\n3: b\n",
+    "skip\n", "```a", "``a`", "\\*", "\\[", "&#", "&#1;", "a\n\n", "===\n", "***\n", "\n* ",
+    "-----BEGIN A PRIVATE KEY-----\na\n", "-----BEGIN ", "-----END A-----",
+    "eyJaaaaaaaa.eyJaaaaaaaa.", "gh", "ghp_a", "AKIAAAAA", "xoxe.xoxb-", "a@b.c ", "a.a.a", "a-",
+    "_a_", "*a* ", "~a~ ", "`a` ", "*a*_b_",
+)  # fmt: skip
+
+
+def _message(text: str) -> Mapping[str, Any]:
+    return {"text": text}
+
+
+def _structure(text: str) -> None:
+    with suppress(ReplyUnreadable):
+        read_answer(text, VerdictReply)
+
+
+def _amount(text: str) -> None:
+    with suppress(BadInput):
+        money(text)
+
+
+def _rejected(text: str) -> None:
+    error = RequestRejected(text)
+    vars(error).update(status_code=400)
+    lacks_responses(error)
+
+
+def _debate(text: str) -> Debate:
+    """A debate with the text in what people and agents said."""
+    setup = a_setup(rounds=1).model_copy(update={"question": text, "context": text})
+    agent = setup.agents[0].id
+    made = Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=agent), text=text)
+    return fold(recorded([DebateStarted(setup=setup), ContributionMade(contribution=made)]))
+
+
+def _whole(tell: Callable[[Debate], object]) -> Callable[[str], object]:
+    """What tells of a whole debate, as a function of one text."""
+    return lambda text: tell(_debate(text))
+
+
+#: Functions that take text of people, models or servers, each as a function of that text alone.
+FUNCTIONS: Mapping[str, Callable[[str], object]] = {
+    "core.llm.prices.estimate_tokens": estimate_tokens,
+    "core.llm.structured.read_answer": _structure,
+    "core.llm.structured.repair_parts": lambda text: repair_parts(text, text),
+    "core.rules.convergence.is_repeated": lambda text: is_repeated(text, text),
+    "core.rules.facts.holds": lambda text: holds(text, Fact(FactKind.REQUIREMENT, text, "note 1")),
+    "core.rules.facts.ledger": _whole(ledger),
+    "core.rules.facts.lost": lambda text: lost([Fact(FactKind.FIGURE, text, "note 1")], text),
+    "core.rules.formats.same_question.is_same": lambda text: is_same(text, text),
+    "core.opening.check_question": lambda text: check_question(f"a{text}", 10**9),
+    "core.llm.quoting.clean": quoting.clean,
+    "core.llm.quoting.quote": lambda text: quoting.quote.__wrapped__(
+        Part(kind=PartKind.OTHER, label=text[:100], text=text), "k7f3q9"
+    ),
+    "core.llm.providers.failures.code_of_body": code_of_body,
+    "core.llm.providers.failures.from_code": lambda text: from_code("OpenAI", text),
+    "core.llm.providers.failures.from_status": lambda text: from_status("OpenAI", 400, text),
+    "core.llm.providers.openai.lacks_responses": _rejected,
+    "core.redaction.redact": redact,
+    "core.turns.replies.first_sentence": first_sentence,
+    "core.turns.replies.verdict_from_text": verdict_from_text,
+    "core.turns.replies.writable": writable,
+    "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
+    "core.transcript.adr.adr": _whole(adr),
+    "core.transcript.inert.ends": lambda text: ends("```", text),
+    "core.transcript.inert.inert": inert,
+    "core.transcript.inert.inert_line": inert_line,
+    "core.transcript.inert.visible": visible,
+    "core.transcript.report.report": _whole(report),
+    "core.transcript.words.fenced": fenced,
+    "core.transcript.words.nested": lambda text: nested(text, 2),
+    "core.transcript.words.quoted": quoted,
+    "bot.addresses.fault_of": fault_of,
+    "bot.addresses.is_loopback": is_loopback,
+    "bot.addresses.sends_openly": sends_openly,
+    "bot.choices.money": _amount,
+    "bot.slack.ids.addressed": addressed,
+    "bot.slack.ids.fill_in": lambda text: fill_in(text, defaultdict(str)),
+    "bot.slack.ids.note_ts": note_ts,
+    "bot.listeners.typed.understood": understood,
+    "bot.slack.mrkdwn.convert.bare_gist": lambda text: bare_gist(text, 300),
+    "bot.slack.mrkdwn.convert.bare_thesis": lambda text: bare_thesis(text, 300),
+    "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
+    "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,
+    "bot.slack.mrkdwn.convert.thesis": lambda text: thesis(text, 300),
+    "bot.slack.mrkdwn.escape.bare": lambda text: bare(text, 80),
+    "bot.slack.mrkdwn.escape.clean": clean,
+    "bot.slack.mrkdwn.escape.link": lambda text: link("https://a.example/", text),
+    "bot.slack.mrkdwn.escape.linked": linked,
+    "bot.slack.mrkdwn.escape.literal": literal,
+    "bot.slack.mrkdwn.escape.plain": plain,
+    "bot.slack.mrkdwn.split.split": lambda text: split(text, 3500),
+    "bot.slack.mrkdwn.terminal.message_text": lambda text: message_text(_message(text), 80),
+    "bot.slack.payloads.plain": unescaped,
+    "bot.people.reading.read_reply": lambda text: read_reply(text, {1, 2}, [1, 2]),
+    "bot.terminal.progress.news": _whole(
+        lambda debate: [*news(debate, ContributionMade(contribution=_only(debate)), verbose=True)]
+    ),
+    "bot.views.message.pages": pages,
+    "bot.views.start_form.fitted": fitted,
+}
+
+
+def _only(debate: Debate) -> Contribution:
+    return next(iter(debate.contributions.values()))
+
+
+def worst_of_function(name: str, size: int, quick: float = _QUICK) -> Worst:
+    """What a function is slowest with."""
+    return worst(name, FUNCTIONS[name], texts(), size, quick=quick)
+
+
+def main() -> None:
+    """Measure everything and print what is worst."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--size", type=int, default=12_000, help="Characters of a text.")
+    options.add_argument("--only", default="", help="Only what has this in its name.")
+    options.add_argument("--rows", type=int, default=30, help="Rows of the table.")
+    wish = options.parse_args()
+    found = [worst_of_pattern(name, wish.size) for name in patterns() if wish.only in name]
+    found += [worst_of_function(name, wish.size) for name in FUNCTIONS if wish.only in name]
+    found.sort(key=lambda one: (-one.curved, -one.seconds))
+    table = Table("What", "Exponent", "Milliseconds", "Worst text")
+    for one in found[: wish.rows]:
+        exponent = f"{one.exponent:.1f}" if one.exponent else "–"
+        table.add_row(one.name, exponent, f"{one.seconds * 1000:.1f}", Text(one.text[:50]))
+    Console().print(table)
+    curved = sum(one.curved for one in found)
+    print(
+        f"{len(found)} tried with {wish.size:,} characters: {curved} grow faster than their text."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""What models and people wrote does nothing in documents and on terminals."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bot.terminal.files import tell
+from bot.terminal.progress import LineScreen, LiveScreen, news
+from core.events import ContributionMade, DebateStarted, Event, Recorded, TurnFailed, fold
+from core.models import Act, Contribution, Failure, Turn, Verdict
+from core.testing import a_setup, recorded
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.explain import explanation
+from core.transcript.inert import inert, inert_line, visible
+from core.transcript.record import record_json
+from core.transcript.report import report
+from core.transcript.words import bullets, nested, quoted, table
+
+PIECES = [
+    "<img src=x onerror=alert(1)>",
+    "<script>",
+    "</td>",
+    "<!--",
+    "-->",
+    "<?x?>",
+    "<https://evil.example>",
+    "![x](https://evil.example/p.png)",
+    "\\![x](https://evil.example/p.png)",
+    "![x][y]",
+    "[y]: https://evil.example/p.png",
+    "[y]:\njavascript:alert(1)",
+    "[x](javascript:alert(1))",
+    "[x]( javascript:alert(1))",
+    "[x](\njavascript:alert(1))",
+    "[x](java&#115;cript:alert(1))",
+    "[x](data:text/html,x)",
+    "&lt;b&gt;",
+    "&#60;b&#62;",
+    "`",
+    "``",
+    "```",
+    "````",
+    "~~~",
+    "```json",
+    "\\",
+    "\\`",
+    "\n",
+    "\n\n",
+    "\n# A",
+    "\n  ## B",
+    "\n===",
+    "\n---",
+    "\n- ",
+    "\n  ",
+    "\n    ",
+    "\n> ",
+    "\n1. ",
+    "\t",
+    "|",
+    "| a | b |\n|---|---|\n",
+    "a",
+    " ",
+    "\x1b[2J",
+    "\x9b31m",
+    "\u202e",
+    "\r",
+    "\u2028",
+    "\x0c",
+]
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map("".join)
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def all_tokens(text: str) -> Sequence[Token]:
+    """Every token a reader of Markdown sees, those inside lines too."""
+    tokens = PARSER.parse(text)
+    return [one for token in tokens for one in (token, *(token.children or ()))]
+
+
+def check(text: str) -> None:
+    """Make sure that a document loads, runs and hides nothing."""
+    tokens = all_tokens(text)
+    assert not {token.type for token in tokens} & {"html_block", "html_inline", "image"}, text
+    for token in tokens:
+        if token.type == "link_open":
+            assert str(token.attrs["href"]).startswith(("http://", "https://", "mailto:", "#")), (
+                text
+            )
+    assert text == visible(text)
+
+
+@given(texts)
+@example("".join(PIECES))
+@example("- a\n  ```\n  b\n<img src=x>")
+@example("a\\`<img src=x>`")
+@example("`\n`<img src=x>`")
+@example("a ` b\n\n| `c | <img src=x>` |")
+def test_no_text_does_anything_in_a_document_and_none_swallows_what_follows(text: str) -> None:
+    document = f"#### Said\n\n{nested(text, 4)}\n\n#### After\n"
+
+    check(document)
+    tokens = PARSER.parse(document)
+    heads = [
+        (token.tag, token.level, after.content)
+        for token, after in pairwise(tokens)
+        if token.type == "heading_open"
+    ]
+    assert heads[-1] == ("h4", 0, "After")
+    assert all(tag > "h4" for tag, level, _ in heads[1:-1] if not level)
+
+
+@given(texts)
+@example("".join(PIECES))
+def test_no_line_cell_or_quotation_does_anything(text: str) -> None:
+    check(inert_line(text))
+    check(bullets([text, "b"]))
+    check(table(("A", "B"), [(text, "b")]))
+    check(quoted(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use `List<String>` where latency < 50 ms & cost > 3.",
+        "See [the docs](https://docs.example/a) and **that**.",
+        "```python\nif a < b:\n    print('<b>')\n```",
+        "> said\n\n1. one\n2. two",
+    ],
+)
+def test_what_is_harmless_stays_as_it_is(text: str) -> None:
+    assert inert(text) == text
+
+
+BAD = (
+    "\x1b[2J\x1b]0;owned\x07 ![p](https://evil.example/p.png) <img src=https://evil.example/q>\n"
+    "# Decision\n\n```sql\nselect 1"
+)
+
+
+def a_log() -> Sequence[Recorded]:
+    """A debate in which everybody writes what documents must not obey."""
+    setup = a_setup(rounds=1).model_copy(update={"question": BAD, "context": BAD})
+    setup = setup.model_copy(update={"warnings": (BAD,)})
+    said: list[Event] = [
+        ContributionMade(
+            contribution=Contribution(
+                turn=Turn(act=Act.PROPOSAL, round=1, agent=agent.id), text=BAD, warnings=(BAD,)
+            )
+        )
+        for agent in setup.agents
+    ]
+    failed = Failure(
+        turn=Turn(act=Act.CRITIQUE, round=1, agent=setup.agents[0].id, target=setup.agents[1].id),
+        reason=BAD,
+    )
+    return recorded([DebateStarted(setup=setup), *said, TurnFailed(failure=failed)])
+
+
+def test_report_and_decision_record_hold_every_contribution_and_nothing_active() -> None:
+    debate = fold(a_log())
+    verdict = Verdict(
+        decision=BAD, solution=BAD, implementation=BAD, dissent=BAD, tradeoffs=(BAD,),
+        recommendations=(BAD,), confidence=50, warnings=(BAD,), open_questions=(BAD,),
+        overturned_by=(BAD,),
+    )  # fmt: skip
+    debate = replace(debate, verdict=verdict)
+    for text in (report(debate), adr(debate), decision_text(debate)):
+        check(text)
+    said = [one for one in PARSER.parse(report(debate)) if one.content.endswith(": Proposal")]
+    assert len(said) == len(debate.contributions)
+
+
+def test_the_record_keeps_every_sign() -> None:
+    assert "\\u001b[2J" in record_json(a_log())
+
+
+def test_the_terminal_gets_no_escape_sequence(capsys: pytest.CaptureFixture[str]) -> None:
+    log = a_log()
+    out = io.StringIO()
+    for screen in (LineScreen(out), LiveScreen(out)):
+        for one in log:
+            for line in news(fold(log), one.event, verbose=True):
+                screen.say(line)
+        screen.show(BAD)
+        screen.close()
+    tell(BAD)
+    shown = out.getvalue() + capsys.readouterr().err + explanation(log)
+    assert "owned" in shown
+    assert "\x1b[2J" not in shown
+    assert "\x1b]0" not in shown
+    assert "\x07" not in shown

@@ -1,0 +1,120 @@
+"""No text of others makes a pattern or a function slow: all of them, tried with text made for it.
+
+`python -m bench.patterns` does the same with longer text and shows what is worst.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bench.patterns import (
+    FUNCTIONS,
+    attacks,
+    grows,
+    made_while_running,
+    modules,
+    patterns,
+    worst,
+    worst_of_pattern,
+)
+
+#: Enough to tell a square from a line.
+PATTERN_SIZE, FUNCTION_SIZE = 3000, 1500
+#: The offline engine's patterns are held by its own tests; settings are the operator's own words.
+ELSEWHERE = ("core.llm.providers.offline_engine.", "bot.settings.")
+#: Patterns made of settings, of debate's own codes or of names, and those of the local Slack.
+MADE_WHILE_RUNNING = {
+    "core.llm.quoting",
+    "bot.log",
+    "bot.workspace.checks",
+    "bot.workspace.rules",
+}
+
+#: Where public functions take text of others first; every one is tried, or stands below.
+PLACES = (
+    "core.llm",
+    "core.rules.facts",
+    "core.rules.formats.same_question",
+    "core.opening",
+    "core.llm.quoting",
+    "core.redaction",
+    "core.turns.replies",
+    "core.turns.summarise",
+    "core.transcript",
+    "bot.listeners.typed",
+    "bot.slack.mrkdwn",
+    "bot.people.reading",
+    "bot.views.message",
+)
+#: Their text is ours, or a setting.
+OURS = {
+    "bot.views.message.context",
+    "bot.views.message.header",
+    "bot.views.message.in_pages",
+    "bot.views.message.named",
+    "bot.views.message.notice_of",
+    "bot.views.message.safe",
+    "bot.views.message.sections",
+    "core.llm.cache_warmup.beginning_keys",
+}
+
+
+@pytest.mark.parametrize("name", [one for one in patterns() if not one.startswith(ELSEWHERE)])
+def test_no_pattern_is_slower_than_its_text_is_long(name: str) -> None:
+    found = worst_of_pattern(name, PATTERN_SIZE)
+
+    assert not found.curved, f"{found.name} grows with power {found.exponent:.1f}: {found.text}"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_function_is_slower_than_its_text_is_long(name: str) -> None:
+    found = grows(FUNCTIONS[name], FUNCTION_SIZE)
+
+    assert found is None, f"it grows with power {found.exponent:.1f}: {found.text}"
+
+
+def test_a_quadratic_pattern_and_function_are_found() -> None:
+    slow = re.compile(r"(a+)b")
+    assert worst("slow", slow.search, attacks(slow), PATTERN_SIZE).curved
+
+    def pairs(text: str) -> int:
+        return sum(1 for one in text for other in text if one == other)
+
+    assert grows(pairs, FUNCTION_SIZE)
+
+
+def test_no_pattern_is_made_while_running_unseen() -> None:
+    made = {one.partition(":")[0] for one in made_while_running() if not one.startswith(ELSEWHERE)}
+
+    assert made == MADE_WHILE_RUNNING
+
+
+def test_every_function_that_takes_text_is_tried() -> None:
+    known = {*FUNCTIONS, *OURS}
+    missing = [name for name, _ in text_functions() if name not in known]
+
+    assert missing == []
+
+
+def text_functions() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Public functions at those places whose first argument is a text."""
+    for name, value in public_names():
+        function = inspect.unwrap(value) if callable(value) else None
+        if not inspect.isfunction(function) or function.__module__ != name.rpartition(".")[0]:
+            continue
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+        if first is not None and first.annotation is str:
+            yield name, function
+
+
+def public_names() -> Iterator[tuple[str, Any]]:
+    named = (one for one in modules() if one.__name__.startswith(PLACES))
+    return (
+        (f"{module.__name__}.{name}", value)
+        for module in named
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+    )
