@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from bot.testing import BotSpec, quick_workspace, running_bot
 from bot.workspace.workspace import run_workspace
+
+from bot.testing import BotSpec, quick_workspace, running_bot
 from core.models import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
