@@ -364,8 +364,8 @@ class Ballot(Value):
     turn: Turn
     ranking: tuple[str, ...]
     reasons: Mapping[str, str] = Field(default_factory=dict)
-    #: 0 to 1.
-    confidence: float = 0.5
+    #: 0 to 1; None: none can be given.
+    confidence: float | None = 0.5
     #: Key of the critique that moved the voter away from its first choice before the debate.
     moved_by: str | None = None
     call: Call | None = None
@@ -377,10 +377,12 @@ class Ballot(Value):
 
 
 class Abstention(Value):
-    """A ballot that could not be read even after one repair. It counts for nobody."""
+    """No ballot: it could not be read even after one repair, or the voter abstained."""
 
     turn: Turn
     reason: str
+    #: The voter said so itself; `reason` is in its words.
+    declared: bool = False
     call: Call | None = None
 
 
@@ -391,7 +393,8 @@ class Score(Value):
     #: Borda count: Σ over ballots of (N − rank), weighted.
     points: float
     first_places: int
-    mean_confidence: float
+    #: None: nobody who ranked it first gave a confidence.
+    mean_confidence: float | None
 
 
 class Tally(Value):
@@ -540,8 +543,8 @@ class Verdict(Value):
     dissent: str = ""
     overturned_by: tuple[str, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
-    #: 0 to 100.
-    confidence: int
+    #: 0 to 100; None: none can be given.
+    confidence: int | None
     source: VerdictSource = VerdictSource.JUDGE
     #: Written after a stop or with the quorum lost: not all turns were taken.
     partial: bool = False

@@ -3,7 +3,7 @@
 from core.models import Debate
 from core.transcript.decision import vote_words
 from core.transcript.people import adr_status
-from core.transcript.words import bullets, name_of, nested, quoted
+from core.transcript.words import bullets, confidence, name_of, nested, quoted
 
 _TITLE_MAX_CHARS = 80
 
@@ -64,7 +64,7 @@ def _outcome(debate: Debate) -> list[str]:
         ("Revisit when", bullets(verdict.overturned_by)),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(_assumptions(debate))),
-        ("Confidence", f"{verdict.confidence} of 100. {' '.join(verdict.warnings)}".strip()),
+        ("Confidence", f"{confidence(verdict)}. {' '.join(verdict.warnings)}".strip()),
     )
     return [f"## {title}\n\n{text}" for title, text in sections if text]
 

@@ -12,10 +12,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-
-from core.llm.providers.offline import MODEL, OfflineProvider
 from core.llm.providers.offline_engine.checklist import catalogue
 from core.llm.providers.offline_engine.wording import FOOTER
+
+from core.llm.providers.offline import MODEL, OfflineProvider
 from core.models import Act
 from core.request import AnswerForm, ModelRequest, Part, PartKind
 

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Mapping
 
 import pytest
-
 from core.llm.providers.offline_engine.checklist import ANY, Check, catalogue, things_in, topics_of
 
 ROLES = (

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from core.llm.providers.offline_engine.options import options_in
 from core.llm.providers.offline_engine.question import read_question
 from core.llm.providers.offline_engine.requirements import Level, requirements_in
