@@ -1,0 +1,1 @@
+"""The offline engine: answers from checklists and templates, without a model. Pure."""
