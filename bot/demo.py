@@ -301,7 +301,7 @@ def models_in_words(settings: Settings) -> str:
     """Return which models take part."""
     agent, judge = settings.agent_model, settings.judge_model
     if agent.provider == "offline":
-        return "Models: none. The built-in offline engine answers from checklists and declines the rest."
+        return "Models: none. The built-in offline engine has checklists and declines the rest."
     names = f"{agent.provider} {agent.model}"
     return f"Models: {names}, judge {judge.provider} {judge.model}."
 

@@ -530,6 +530,10 @@ class VerdictSource(StrEnum):
     WINNER = "winner"
 
 
+#: How a verdict begins that declines to decide.
+NOT_DECIDED = "Not decided"
+
+
 class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
@@ -552,6 +556,11 @@ class Verdict(Value):
     call: Call | None = None
     #: What judges that came to nothing have spent.
     lost: Usage = Usage()
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it says that nothing was decided."""
+        return self.decision.startswith(NOT_DECIDED)
 
 
 class Stop(Value):

@@ -75,8 +75,9 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     useless = [agent for agent in tally.abstained if agent not in failed]
     declared = _declared(debate, useless)
     if declared:
-        said = (f"{name_of(debate, agent)} ({why})" for agent, why in declared.items())
-        yield f"Abstained: {listed(said, 800, ', ')}."
+        reasons = dict.fromkeys(declared.values())
+        said = (f"{_names(debate, declared, reason)} ({reason})" for reason in reasons)
+        yield f"Abstained: {listed(said, 800, '; ')}."
     useless = [agent for agent in useless if agent not in declared]
     if useless:
         names = listed((name_of(debate, agent) for agent in useless), 600, ", ")
@@ -86,6 +87,11 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
         yield f"No ballot came from: {listed(said, 800, ', ')}."
     if len(tally.scores) > _MOST_ROWS:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
+
+
+def _names(debate: Debate, declared: Mapping[str, str], reason: str) -> str:
+    agents = (agent for agent, why in declared.items() if why == reason)
+    return ", ".join(name_of(debate, agent) for agent in agents)
 
 
 def _declared(debate: Debate, agents: Sequence[str]) -> Mapping[str, str]:

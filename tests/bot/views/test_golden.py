@@ -257,6 +257,16 @@ def test_no_view_makes_up_a_confidence_that_nobody_gave():
     assert "Confidence: not given" in summed_up(debate)
 
 
+def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
+    reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
+    setup = a_setup(provider="offline")
+    ended = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded(), setup=setup)
+    text = shown(board(ended))
+    assert "Debate ended: not decided" in text
+    assert "Debate decided" not in text
+    assert "hold in" not in text
+
+
 def test_those_who_abstain_say_why():
     why = Abstention(
         turn=Turn(act=Act.BALLOT, round=1, agent="simplicity"), reason="No list.", declared=True

@@ -28,14 +28,14 @@ from core.llm.providers.offline_engine.checklists import (
 )
 from core.llm.providers.offline_engine.checklists import normal as words_of
 from core.llm.providers.offline_engine.reading import READ_AT_MOST, Reading, read_question
-from core.models import Act, NextStep
+from core.models import NOT_DECIDED, Act, NextStep
 from core.request import ModelRequest, PartKind
 
 #: Stands once in every post, so that nobody takes it for a model's answer.
 FOOTER = "_Offline engine: from checklists. No model was asked._"
-NOT_DECIDED = "Not decided: no model was asked."
+UNDECIDED = f"{NOT_DECIDED}: no model was asked."
 #: Where models wrote positions and only their judge is this engine.
-NOT_JUDGED = "Not decided: no model was asked for the verdict."
+NOT_JUDGED = f"{NOT_DECIDED}: no model was asked for the verdict."
 _NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
 _SCORES_NOTHING = "No model was asked: the offline engine scores nothing."
 _MOST_QUESTIONS = 3
@@ -140,9 +140,13 @@ class _Asked:
         return "\n".join(found.text for found in self.texts(kind))
 
     def render(self, template: str, **values: object) -> str:
-        """A template filled in, as a post."""
+        """A template filled in."""
         body = _templates.get_template(template).render(asked=self, **values)
-        return "\n\n".join([_BLANK_LINES.sub("\n\n", body).strip(), FOOTER])
+        return _BLANK_LINES.sub("\n\n", body).strip()
+
+    def post(self, template: str, **values: object) -> str:
+        """A template filled in, with the line that says what wrote it."""
+        return f"{self.render(template, **values)}\n\n{FOOTER}"
 
 
 def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match over all acts
@@ -156,13 +160,13 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
         case Act.PROPOSAL | Act.GATHER | Act.FORMULATE | Act.REFINEMENT | Act.ADJUST:
             return _position(asked)
         case Act.STATEMENT if asked.texts(PartKind.OWN):
-            return asked.render("again.md.j2", questions=asked.questions)
+            return asked.post("again.md.j2", questions=asked.questions)
         case Act.STATEMENT:
             return _position(asked)
         case Act.CRITIQUE | Act.DEBATE | Act.REBUTTAL:
             return _review(asked)
         case Act.PLAN:
-            return asked.render("plan.md.j2", heard=_heard(asked, PartKind.OTHER))
+            return asked.post("plan.md.j2", heard=_heard(asked, PartKind.OTHER))
         case Act.SUMMARY:
             return _summary(asked)
         case Act.BALLOT:
@@ -185,15 +189,15 @@ def _position(asked: _Asked) -> str:
     """Where a role stands, with what the others asked it."""
     steps = [check.do for check in asked.checks if asked.choice][:_MOST_QUESTIONS]
     heard = {_HEARD: _heard(asked, PartKind.CRITIQUE)}
-    return asked.render("position.md.j2", heard=heard, steps=steps)
+    return asked.post("position.md.j2", heard=heard, steps=steps)
 
 
 def _review(asked: _Asked) -> str:
     """What a role's checklist says about others' positions; said once, not in every round."""
     before = any(text.label.startswith("Your critique") for text in asked.texts(PartKind.OTHER))
     if before:
-        return asked.render("again.md.j2", questions=())
-    return asked.render("review.md.j2", positions=asked.texts(PartKind.POSITION))
+        return asked.post("again.md.j2", questions=())
+    return asked.post("review.md.j2", positions=asked.texts(PartKind.POSITION))
 
 
 def _heard(asked: _Asked, kind: PartKind) -> Sequence[str]:
@@ -268,10 +272,9 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
     shown = asked.texts(PartKind.CANDIDATE)
     stands = {text.label: asked.stands_for(text.text) for text in shown}
     if asked.choice is None or not any(stands.values()):
-        weighs = (
-            "my checklist weighs the options the same" if asked.things else "none knows the matter"
-        )
-        why = f"No model was asked, and of the checklists {weighs}."
+        why = "No model was asked."
+        if asked.things and asked.choice is None:
+            why = f"The checklist of {asked.role.title} weighs the options the same."
         return {"ranking": [], "reasons": [why], "confidence": None, "moved_by": ""}
     worst = min(map(asked.weight, asked.things)) - 1
     weights = {label: asked.weight(thing) if thing else worst for label, thing in stands.items()}
@@ -312,7 +315,7 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
     against = [name for name, thing in stands.items() if thing and thing is not chosen]
     notes = [line.partition(" ")[0] for line in asked.joined(PartKind.NOTES).splitlines()]
     return {
-        "decision": decision or (NOT_DECIDED if ours else NOT_JUDGED),
+        "decision": decision or (UNDECIDED if ours else NOT_JUDGED),
         "solution": asked.render(
             "verdict.md.j2", chosen=chosen, stands=stands, rest=rest, ours=ours
         ),

@@ -21,7 +21,7 @@ from core.llm.providers.offline_engine.checklists import (
     singular,
     things_by_name,
 )
-from core.llm.providers.offline_engine.engine import FOOTER, NOT_DECIDED, NOT_JUDGED, answer
+from core.llm.providers.offline_engine.engine import FOOTER, NOT_JUDGED, UNDECIDED, answer
 from core.llm.providers.offline_engine.reading import read_question
 from core.models import Act, Debate, Note, Person, Place, Status
 from core.opening import Wish, open_debate
@@ -117,7 +117,7 @@ async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: st
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
     assert verdict
-    assert verdict.decision == NOT_DECIDED
+    assert verdict.decision == UNDECIDED == "Not decided: no model was asked."
     assert verdict.confidence is None
     assert len(verdict.open_questions) >= 6, "what three roles would ask"
     assert all(" asks: " in one and one.endswith("?") for one in verdict.open_questions)
@@ -153,6 +153,9 @@ async def test_what_the_lists_know_is_named_as_theirs_and_as_no_judgement(form: 
     assert verdict.confidence is None
     assert verdict.unmet_requirements == ()
     assert verdict.open_questions[0] == "Is this met? “It must keep every job.”"
+    told = report(debate)
+    assert "Repeating a fact is not checking it" in told
+    assert "hold in the verdict" not in told
     assert [ballot.confidence for ballot in debate.ballots.values()] == [None] * 6
     firsts = {ballot.voter: ballot.ranking for ballot in debate.ballots.values()}
     blind = {b.voter: b.ranking for b in debate.ballots.values() if not b.turn.round}
@@ -273,7 +276,7 @@ def test_a_tied_vote_between_options_is_not_decided() -> None:
         role="judge",
     )
 
-    assert verdict["decision"] == NOT_DECIDED
+    assert verdict["decision"] == UNDECIDED
 
 
 def test_dissent_and_a_summary_in_place_of_positions_are_read() -> None:
