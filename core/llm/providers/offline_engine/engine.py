@@ -37,6 +37,7 @@ UNDECIDED = f"{NOT_DECIDED}: no model was asked."
 #: Where models wrote positions and only their judge is this engine.
 NOT_JUDGED = f"{NOT_DECIDED}: no model was asked for the verdict."
 _NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
+_ADVICE = "Set up a model, or ask people who know the case, before you act on it."
 _SCORES_NOTHING = "No model was asked: the offline engine scores nothing."
 _MOST_QUESTIONS = 3
 #: Stands over questions taken over from others.
@@ -299,43 +300,24 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
     tops = [stands[name] for name in _winners(asked, stands)]
     chosen = tops[0] if ours and tops and all(thing is tops[0] for thing in tops) else None
     rest = [thing for thing in asked.things if thing is not chosen]
-    steps = (
-        line.removeprefix("1. ")
-        for text in positions
-        if stands[text.label] is chosen
-        for line in text.text.splitlines()
-        if line.startswith("1. ")
-    )
-    decision = f"By checklists alone, {chosen.title}: no model was asked." if chosen else ""
     asks = dict.fromkeys(
         f"{text.label} asks: {one}"
         for text in positions
         for one in _questions_in(text.text.partition(_HEARD_TITLE)[0])
     )
-    against = [name for name, thing in stands.items() if thing and thing is not chosen]
     notes = [line.partition(" ")[0] for line in asked.joined(PartKind.NOTES).splitlines()]
-    return {
-        "decision": decision or (UNDECIDED if ours else NOT_JUDGED),
-        "solution": asked.render(
-            "verdict.md.j2", chosen=chosen, stands=stands, rest=rest, ours=ours
-        ),
-        "implementation": "\n".join(f"{n}. {do}" for n, do in enumerate(dict.fromkeys(steps), 1))
-        if chosen
-        else "",
-        "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)]
-        if chosen
-        else [],
-        "recommendations": [
-            "Set up a model, or ask people who know the case, before you act on it."
-        ],
+    common = {
+        "decision": UNDECIDED if ours else NOT_JUDGED,
+        "solution": asked.render("verdict.md.j2", chosen=chosen, rest=rest, ours=ours),
+        "implementation": "",
+        "tradeoffs": [],
+        "recommendations": [_ADVICE],
         "unmet_requirements": [],
         "open_questions": [
             *(f"Is this met? {demand}" for demand in asked.reading.demands),
             *list(asks)[:_MOST_HEARD],
         ],
-        "dissent": "\n".join(f"- {n}: {t.title}" for n in against if (t := stands[n]))
-        if chosen
-        else "",
+        "dissent": "",
         "overturned_by": [],
         "notes": [
             {"note": label, "used": False, "explanation": _NOT_WEIGHED}
@@ -343,6 +325,26 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
             if label[:1] == "n" and label[1:].isdecimal()
         ],
         "confidence": None,
+    }
+    return {**common, **_of_choice(asked, chosen, positions)} if chosen else common
+
+
+def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapping[str, object]:
+    """What a verdict says only where the checklists came to an option."""
+    steps = list[str]()
+    dissent = list[str]()
+    for text in positions:
+        thing = asked.stands_for(text.text)
+        if thing is chosen:
+            lines = text.text.splitlines()
+            steps += [line.removeprefix("1. ") for line in lines if line.startswith("1. ")]
+        elif thing:
+            dissent.append(f"- {text.label}: {thing.title}")
+    return {
+        "decision": f"By checklists alone, {chosen.title}: no model was asked.",
+        "implementation": "\n".join(f"{n}. {do}" for n, do in enumerate(dict.fromkeys(steps), 1)),
+        "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)],
+        "dissent": "\n".join(dissent),
     }
 
 
