@@ -101,12 +101,15 @@ class Checklists(_Entry):
 def checklists() -> Checklists:
     """The data files, read once per process."""
     files = ("things", "topics", "open_points", "role_names")
-    parts = {name: yaml.safe_load((_DATA / f"{name}.yaml").read_text("utf-8")) for name in files}
-    roles = {
-        file.stem: yaml.safe_load(file.read_text("utf-8"))
-        for file in sorted((_DATA / "roles").glob("*.yaml"))
-    }
+    parts = {name: _read(_DATA / f"{name}.yaml") for name in files}
+    roles = {file.stem: _read(file) for file in sorted((_DATA / "roles").glob("*.yaml"))}
     return Checklists.model_validate({**parts, "roles": roles})
+
+
+def _read(file: Path) -> object:
+    """What a data file holds; by libyaml where it is there, ten times as fast."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(file.read_text("utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
 
 
 @cache
