@@ -45,6 +45,8 @@ from bot.views.message import pages
 from bot.views.start_form import fitted
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
+from core.llm import quoting
+from core.llm.call import writable
 from core.llm.prices import estimate_tokens
 from core.llm.providers.failures import code_of_body, from_code, from_status
 from core.llm.providers.openai import lacks_responses
@@ -61,8 +63,7 @@ from core.transcript.adr import adr
 from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
 from core.transcript.words import fenced, nested, quoted
-from core.turns.prompts import quoting
-from core.turns.replies import VerdictReply, first_sentence, verdict_from_text, writable
+from core.turns.replies import VerdictReply, first_sentence, verdict_from_text
 from core.turns.summarise import cut
 
 #: Packages whose patterns and functions meet text of others.

@@ -104,9 +104,9 @@ def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
 
 def estimating(settings: Settings) -> Callable[[Setup], Awaitable[Estimate]]:
     """Return what estimates a debate before it is started; it costs nothing."""
-    offline, clock = registry.build("offline"), SystemClock()
+    clock = SystemClock()
     tables = Tables(models=settings.models, prices=settings.prices)
-    return lambda setup: rehearse(setup, offline, clock, tables)
+    return lambda setup: rehearse(setup, clock, tables)
 
 
 async def load_settings(

@@ -38,8 +38,8 @@ from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_
 from slack_on_loopback.emoji import EMOJI
 
 QUESTION = (
-    "React Native, two native apps or a web app for our couriers? It must work offline, customers' "
-    "addresses must stay private, and three developers have 4 months to build it."
+    "React Native, two native apps or a web app for our couriers' phones? It must work offline, "
+    "customers' addresses must stay private, and three developers have 4 months to build it."
 )
 USER = "dana"
 CHANNEL = "architecture"
@@ -298,7 +298,7 @@ def models_in_words(settings: Settings) -> str:
     """Return which models take part."""
     agent, judge = settings.agent_model, settings.judge_model
     if agent.provider == "offline":
-        return "Models: none. The built-in offline engine argues from checklists."
+        return "Models: none. The built-in offline engine has checklists and declines the rest."
     names = f"{agent.provider} {agent.model}"
     return f"Models: {names}, judge {judge.provider} {judge.model}."
 

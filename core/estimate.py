@@ -1,9 +1,10 @@
 """What a debate will cost and how long it will take: held in a moment, without any model.
 
-The real schedule and the real prompts, with replies of the usual length from an engine that costs
-nothing. People are not waited for. Only as good as its assumptions; it is shown as "about".
+The real schedule and the real prompts, with replies that have the usual length and nothing to say.
+People are not waited for. Only as good as its assumptions; it is shown as "about".
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,9 +16,9 @@ from core.llm.prices import price
 from core.llm.prompt_text import prompt_text
 from core.llm.quoting import quote
 from core.llm.sizes import Measure
-from core.models import Clarifying, Debate, Ending, Forecast, Setup, Turn, Usage
-from core.ports import Clock, ModelProvider
-from core.request import ModelReply, ModelRequest
+from core.models import Act, Clarifying, Debate, Ending, Forecast, NextStep, Setup, Turn, Usage
+from core.ports import Clock
+from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
 from core.turns.request_for import WORDS
 from core.turns.take import Turns
@@ -31,7 +32,9 @@ _CHARS_PER_WORD = 6.0
 _MOST_WAVES = 1000
 #: Sums of estimates may differ by so many tokens.
 _ROUNDING = 4
-_FILLER = " The reasons, the risks and the cost of each step are set out one by one."
+_SENTENCE = "The reasons, the risks and the cost of each step are set out one by one."
+#: A structured reply's list has so many items.
+_ITEMS = 3
 
 
 class Cached(StrEnum):
@@ -91,18 +94,15 @@ class Estimate:
         )
 
 
-async def rehearse(
-    setup: Setup, answering: ModelProvider, clock: Clock, tables: Tables = NO_TABLES
-) -> Estimate:
+async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Estimate:
     """Estimate a debate.
 
     Args:
         setup: The debate as it would start.
-        answering: Answers every act in its form at once and at no cost (the offline engine).
         clock: For the times in the log.
         tables: Settings' capabilities and prices.
     """
-    stage = _Stage(answering, tables)
+    stage = _Stage(tables)
     names = {setup.agent(agent).provider for agent in _everybody(setup)}
     turns = Turns(ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables))
     debate = _opened(setup, clock)
@@ -142,8 +142,7 @@ def _with(debate: Debate, event: Event, clock: Clock) -> Debate:
 class _Stage:
     """Plays all providers, and keeps the books."""
 
-    def __init__(self, answering: ModelProvider, tables: Tables) -> None:
-        self._answering = answering
+    def __init__(self, tables: Tables) -> None:
         self._prices = tables.prices
         self._measure = Measure(tables.models)
         self._warm: set[str] = set()
@@ -164,8 +163,7 @@ class _Stage:
 
     async def play(self, name: str, request: ModelRequest) -> ModelReply:
         """One call: a reply of the usual length, and what it would have cost."""
-        reply = await self._answering.complete(request)
-        text = reply.text if request.answer else _padded(reply.text, request)
+        text = usual_reply(request)
         usage = self._usage(name, request, text)
         limits = self._measure.capability(name, request.model)
         self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
@@ -263,8 +261,33 @@ class _Player:
         """Nothing to free."""
 
 
-def _padded(text: str, request: ModelRequest) -> str:
-    """The text at the length an act usually has."""
-    length = int(WORDS.get(request.act, 0) * _CHARS_PER_WORD)
-    missing = max(0, length - len(text))
-    return text + (_FILLER * (missing // len(_FILLER) + 1))[:missing]
+def usual_reply(request: ModelRequest) -> str:
+    """A reply in the form an act asks for and of the length it usually has."""
+    length = request.most_chars or int(WORDS.get(request.act, 0) * _CHARS_PER_WORD)
+    text = f"{_SENTENCE} " * (length // len(_SENTENCE) + 1)
+    items = [_SENTENCE] * _ITEMS
+    match request.act:
+        case Act.BALLOT:
+            labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+            reasons = [_SENTENCE for _ in labels]
+            reply = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
+        case Act.FACILITATION:
+            step = NextStep.GO_ON
+            reply = {"decision": step, "focus": _SENTENCE, "question": "", "assumption": ""}
+        case Act.SYNTHESIS:
+            reply = {
+                "decision": _SENTENCE,
+                "solution": text[:length],
+                "implementation": " ".join(items),
+                "tradeoffs": items,
+                "recommendations": items,
+                "unmet_requirements": [],
+                "open_questions": items,
+                "dissent": _SENTENCE,
+                "overturned_by": items,
+                "notes": [],
+                "confidence": 70,
+            }
+        case _:
+            return text[:length]
+    return json.dumps(reply)

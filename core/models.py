@@ -501,8 +501,8 @@ class Ballot(Value):
     turn: Turn
     ranking: tuple[str, ...]
     reasons: Mapping[str, str] = Field(default_factory=dict)
-    #: 0 to 1.
-    confidence: float = 0.5
+    #: 0 to 1; None: none can be given.
+    confidence: float | None = 0.5
     #: Key of the critique that moved the voter away from its first choice before the debate.
     moved_by: str | None = None
     call: Call | None = None
@@ -514,10 +514,12 @@ class Ballot(Value):
 
 
 class Abstention(Value):
-    """A ballot that could not be read even after one repair. It counts for nobody."""
+    """No ballot: it could not be read even after one repair, or the voter abstained."""
 
     turn: Turn
     reason: str
+    #: The voter said so itself; `reason` is in its words.
+    declared: bool = False
     call: Call | None = None
 
 
@@ -528,7 +530,8 @@ class Score(Value):
     #: Borda count: Σ over ballots of (N − rank), weighted.
     points: float
     first_places: int
-    mean_confidence: float
+    #: None: nobody who ranked it first gave a confidence.
+    mean_confidence: float | None
 
 
 class Tally(Value):
@@ -664,6 +667,10 @@ class VerdictSource(StrEnum):
     WINNER = "winner"
 
 
+#: How a verdict begins that declines to decide.
+NOT_DECIDED = "Not decided"
+
+
 class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
@@ -677,8 +684,8 @@ class Verdict(Value):
     dissent: str = ""
     overturned_by: tuple[str, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
-    #: 0 to 100.
-    confidence: int
+    #: 0 to 100; None: none can be given.
+    confidence: int | None
     source: VerdictSource = VerdictSource.JUDGE
     #: Written after a stop or with the quorum lost: not all turns were taken.
     partial: bool = False
@@ -686,6 +693,11 @@ class Verdict(Value):
     call: Call | None = None
     #: What judges that came to nothing have spent.
     lost: Usage = Usage()
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it says that nothing was decided."""
+        return self.decision.startswith(NOT_DECIDED)
 
 
 class Stop(Value):

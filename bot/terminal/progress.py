@@ -25,7 +25,7 @@ from core.models import Act, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.transcript.decision import vote_words
 from core.transcript.inert import visible
-from core.transcript.words import act_words, money, name_of, rounds_words, turn_words
+from core.transcript.words import act_words, confidence, money, name_of, rounds_words, turn_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
@@ -218,7 +218,7 @@ def _closing_news(debate: Debate, event: Event) -> Iterator[str]:
         case TimeRanOut():
             yield "The debate's time is up: on to the vote."
         case VerdictReached(verdict=verdict):
-            yield f"Verdict: confidence {verdict.confidence} of 100"
+            yield f"Verdict: confidence {confidence(verdict)}"
         case _:
             pass
 

@@ -123,6 +123,8 @@ def _text(*lines: str) -> str:
 def _headline(debate: Debate) -> str:
     if debate.status is Status.FAILED:
         return "Debate ended without a decision"
+    if debate.verdict and debate.verdict.is_undecided:
+        return "Debate ended: not decided"
     if debate.status is Status.CONCLUDED:
         return "Debate stopped: partial decision" if debate.stop else "Debate decided"
     if debate.paused_by:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import listed
-from bot.views.words import name_of
+from bot.views.words import all_offline, name_of
 from core.models import Debate
 from core.rules import facts
 from core.rules.formats.registry import format_of
@@ -19,7 +19,7 @@ _NAMES_LIMIT = 400
 def kept_facts(debate: Debate) -> str:
     """Return how many facts hold and which are lost; empty where people gave none."""
     known = facts.ledger(debate)
-    if not known:
+    if not known or all_offline(debate):  # checklists repeat what was demanded, and check nothing
         return ""
     if debate.verdict:
         return _line("the verdict", known, facts.words_of(debate.verdict))

@@ -1,6 +1,6 @@
 """The counted vote: who wins, a bar chart, a table, each ballot (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
@@ -73,6 +73,12 @@ def _decider(tally: Tally) -> str:
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     failed = {agent: why for agent in tally.abstained if (why := _failure(debate, agent))}
     useless = [agent for agent in tally.abstained if agent not in failed]
+    declared = _declared(debate, useless)
+    if declared:
+        reasons = dict.fromkeys(declared.values())
+        said = (f"{_names(debate, declared, reason)} ({reason})" for reason in reasons)
+        yield f"Abstained: {listed(said, 800, '; ')}."
+    useless = [agent for agent in useless if agent not in declared]
     if useless:
         names = listed((name_of(debate, agent) for agent in useless), 600, ", ")
         yield f"Abstained (the ballot could not be used): {names}."
@@ -81,6 +87,21 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
         yield f"No ballot came from: {listed(said, 800, ', ')}."
     if len(tally.scores) > _MOST_ROWS:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
+
+
+def _names(debate: Debate, declared: Mapping[str, str], reason: str) -> str:
+    agents = (agent for agent, why in declared.items() if why == reason)
+    return ", ".join(name_of(debate, agent) for agent in agents)
+
+
+def _declared(debate: Debate, agents: Sequence[str]) -> Mapping[str, str]:
+    """Those who abstained themselves in the vote that counts, and why."""
+    last = max((one.turn.round for one in debate.abstentions.values()), default=0)
+    return {
+        one.turn.agent: gist(one.reason, _REASON_LIMIT).rstrip(".")
+        for one in debate.abstentions.values()
+        if one.declared and one.turn.round == last > 0 and one.turn.agent in agents
+    }
 
 
 def _failure(debate: Debate, agent: str) -> str:
@@ -120,11 +141,12 @@ def _table(debate: Debate, scores: Sequence[Score]) -> Block:
 
 
 def _row(debate: Debate, score: Score) -> tuple[str, ...]:
+    sure = score.mean_confidence
     return (
         bare(plain_name(debate, score.position), _CELL_WIDTH),
         number(score.points),
         str(score.first_places),
-        f"{score.mean_confidence:.0%}" if score.first_places else "–",
+        "–" if sure is None or not score.first_places else f"{sure:.0%}",
     )
 
 
@@ -135,5 +157,5 @@ def _ballots(debate: Debate, tally: Tally) -> str:
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
     ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
-    sure = f"{ballot.confidence:.0%}"
-    return f"{name_of(debate, ballot.voter)} ranked: {ranking} (confidence {sure})"
+    sure = "" if ballot.confidence is None else f" (confidence {ballot.confidence:.0%})"
+    return f"{name_of(debate, ballot.voter)} ranked: {ranking}{sure}"

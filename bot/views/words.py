@@ -140,8 +140,10 @@ def duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min"
 
 
-def confidence(percent: int) -> str:
-    """A confidence of 0 to 100 in words too: "72 of 100 (high)"."""
+def confidence(percent: int | None) -> str:
+    """A confidence in words too: "72 of 100 (high)"; "not given" where there is none."""
+    if percent is None:
+        return "not given"
     return f"{percent} of 100 ({next(word for least, word in _CONFIDENCE if percent >= least)})"
 
 

@@ -63,6 +63,7 @@ def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
     places = [(ballot, _places(ballot, rules)) for ballot in ballots]
     ranked = [(ballot, found) for ballot, found in places if position in found]
     first = [ballot.confidence for ballot, found in ranked if found[position] == 1]
+    given = [confidence for confidence in first if confidence is not None]
     points = (
         _weight(ballot.voter, rules.weights) * (len(found) - found[position])
         for ballot, found in ranked
@@ -71,7 +72,7 @@ def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
         position=position,
         points=sum(points),
         first_places=len(first),
-        mean_confidence=sum(first) / len(first) if first else 0.0,
+        mean_confidence=sum(given) / len(given) if given else None,
     )
 
 
@@ -87,7 +88,7 @@ def _weight(voter: str, weights: Mapping[str, float]) -> float:
 
 
 def _order(score: Score) -> tuple[float, int, float]:
-    return (-score.points, -score.first_places, -score.mean_confidence)
+    return (-score.points, -score.first_places, -(score.mean_confidence or 0.0))
 
 
 def _winners(scores: Sequence[Score]) -> tuple[str, ...]:

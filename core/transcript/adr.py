@@ -4,7 +4,7 @@ from core.models import Debate
 from core.transcript.decision import vote_words
 from core.transcript.inert import inert_line
 from core.transcript.people import adr_status
-from core.transcript.words import bullets, name_of, nested, quoted
+from core.transcript.words import bullets, confidence, name_of, nested, quoted
 
 _TITLE_MAX_CHARS = 80
 
@@ -67,7 +67,7 @@ def _outcome(debate: Debate) -> list[str]:
         ("Assumptions", bullets(_assumptions(debate))),
         (
             "Confidence",
-            f"{verdict.confidence} of 100. {inert_line(' '.join(verdict.warnings))}".strip(),
+            f"{confidence(verdict)}. {inert_line(' '.join(verdict.warnings))}".strip(),
         ),
     )
     return [f"## {title}\n\n{text}" for title, text in sections if text]

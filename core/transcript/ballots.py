@@ -24,7 +24,7 @@ def _scores(debate: Debate) -> str:
     if tally is None:
         return ""
     rows = [
-        (name_of(debate, s.position), f"{s.points:g}", s.first_places, f"{s.mean_confidence:.2f}")
+        (name_of(debate, s.position), f"{s.points:g}", s.first_places, _figure(s.mean_confidence))
         for s in tally.scores
     ]
     head = ("Position of", "Points", "First places", "Mean confidence")
@@ -53,8 +53,13 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
         f"{inert_line(ballot.reasons.get(position, 'no reason given'))}"
         for place, position in enumerate(ballot.ranking, start=1)
     ]
-    title = f"### {inert_line(name_of(debate, ballot.voter))} (confidence {ballot.confidence:.2f})"
+    sure = _figure(ballot.confidence)
+    title = f"### {inert_line(name_of(debate, ballot.voter))} (confidence {sure})"
     return "\n\n".join([title, "\n".join(lines)])
+
+
+def _figure(confidence: float | None) -> str:
+    return "not given" if confidence is None else f"{confidence:.2f}"
 
 
 def _abstentions(debate: Debate) -> str:

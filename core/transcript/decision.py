@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.models import Debate, Note, Verdict, VerdictSource
 from core.transcript.inert import inert, inert_line
-from core.transcript.words import bullets, money, name_of, nested
+from core.transcript.words import bullets, confidence, money, name_of, nested
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -39,7 +39,7 @@ def verdict_section(debate: Debate, *, level: int = 2) -> str:
         f"{mark} Decision",
         *warnings,
         f"**{inert_line(verdict.decision)}**",
-        f"Confidence {verdict.confidence} of 100. Written by {_SOURCES[verdict.source]}.",
+        f"Confidence {confidence(verdict)}. Written by {_SOURCES[verdict.source]}.",
         *_sections(debate, verdict, level=level + 1),
     ]
     return "\n\n".join(parts)
@@ -108,4 +108,4 @@ def _on_one_line(text: str) -> str:
 
 def _last_line(debate: Debate, verdict: Verdict) -> str:
     cost = money(debate.usage.cost)
-    return f"Confidence: {verdict.confidence} of 100. {vote_words(debate)} Cost: {cost}."
+    return f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}."

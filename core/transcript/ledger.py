@@ -21,6 +21,8 @@ def facts_section(debate: Debate) -> str:
 def _in_short(debate: Debate, known: Sequence[facts.Fact]) -> str:
     if not debate.verdict:
         return ""
+    if debate.verdict.confidence is None:
+        return "Repeating a fact is not checking it: the judge gave no confidence.\n\n"
     kept = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
     return f"{kept} of {len(known)} hold in the verdict.\n\n"
 
@@ -28,12 +30,13 @@ def _in_short(debate: Debate, known: Sequence[facts.Fact]) -> str:
 def _row(debate: Debate, fact: facts.Fact) -> Sequence[str]:
     verdict = debate.verdict
     held = facts.holds(facts.words_of(verdict), fact) if verdict else False
+    kept = "holds" if verdict and verdict.confidence is not None else "repeated"
     return (
         fact.text,
         fact.source,
         _in_positions(debate, fact, format_of(debate).positions(debate)),
         _in_summaries(fact, list(debate.summaries.values())),
-        ("holds" if held else "lost") if verdict else "",
+        (kept if held else "lost") if verdict else "",
     )
 
 

@@ -14,6 +14,7 @@ from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
     ACT_WORDS,
     bullets,
+    confidence,
     duration,
     fenced,
     money,
@@ -64,7 +65,7 @@ def _head(debate: Debate) -> str:
         ("Cost", money(debate.usage.cost)),
     ]
     if verdict:
-        rows.append(("Decision", f"{verdict.decision} (confidence {verdict.confidence} of 100)"))
+        rows.append(("Decision", f"{verdict.decision} (confidence {confidence(verdict)})"))
     return "# Debate report\n\n" + table(("", ""), rows)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage
+from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage, Verdict
 from core.transcript.inert import FENCE, ends, inert, inert_line, visible
 
 #: What a contribution of this act is called.
@@ -51,6 +51,11 @@ def act_words(turn: Turn) -> str:
     """What the turn brings forth."""
     blind = turn.act is Act.BALLOT and not turn.round
     return "Blind ballot" if blind else ACT_WORDS[turn.act]
+
+
+def confidence(verdict: Verdict) -> str:
+    """`72 of 100`; `not given` where nobody could give one."""
+    return "not given" if verdict.confidence is None else f"{verdict.confidence} of 100"
 
 
 def rounds_words(number: int) -> str:

@@ -15,11 +15,14 @@ DECISION_MAX_CHARS = 300
 
 
 class BallotReply(BaseModel):
-    """What a voter answers: labels best first, a reason for each in the same order."""
+    """What a voter answers: labels best first, a reason for each in the same order.
+
+    An empty ranking with one reason is an abstention.
+    """
 
     ranking: list[str]
     reasons: list[str]
-    confidence: float
+    confidence: float | None
     #: Label of the critique that moved the voter, or empty.
     moved_by: str
 
@@ -67,11 +70,19 @@ class VerdictReply(BaseModel):
     dissent: str
     overturned_by: list[str]
     notes: list[NoteReply]
-    confidence: int
+    #: None: none can be given. (The form vendors get asks for a number.)
+    confidence: int | None
+
+
+def abstains(reply: BallotReply) -> bool:
+    """Whether the voter ranks nothing and says why."""
+    return not reply.ranking and len(reply.reasons) == 1 and bool(reply.reasons[0].strip())
 
 
 def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
     """What is wrong with the ballot, as a sentence for the model; empty if it is good."""
+    if abstains(reply):
+        return ""
     if sorted(reply.ranking) != sorted(labels):
         return (
             f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
@@ -85,7 +96,7 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
     unfounded = [label for label, reason in given if not reason.strip()]
     if unfounded:
         return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
-    if not 0 <= reply.confidence <= 1:
+    if reply.confidence is not None and not 0 <= reply.confidence <= 1:
         return f'"confidence" must be from 0 to 1; it is {reply.confidence:g}.'
     return ""
 
@@ -123,7 +134,7 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
         dissent=reply.dissent.strip(),
         overturned_by=_lines(reply.overturned_by),
         notes=_note_outcomes(reply.notes, note_ids),
-        confidence=int(clamp(reply.confidence, 0, cap)),
+        confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, cap)),
     )
 
 

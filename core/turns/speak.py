@@ -7,7 +7,7 @@ from core.llm.spent import call_of
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.turns.context import Candidate, candidates, critiques_shown, first_choice_before
-from core.turns.replies import BallotReply, ballot_fault
+from core.turns.replies import BallotReply, abstains, ballot_fault
 from core.turns.request_for import request_for, terms_for
 
 
@@ -32,6 +32,8 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
     """Rank all positions under neutral labels; what not even a repair makes a ballot is abstained.
 
+    A voter may also abstain itself, with a reason.
+
     Raises:
         ProviderError: No model could be asked.
         LimitReached: A cap forbids the call.
@@ -48,6 +50,9 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         )
     except ReplyUnreadable as error:
         abstention = Abstention(turn=turn, reason=str(error), call=call_of(error))
+        return BallotAbstained(abstention=abstention)
+    if abstains(reply):
+        abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)
         return BallotAbstained(abstention=abstention)
     ballot = _ballot(turn, reply, shown)
     moved_by = _moved_by(debate, ballot, reply)

@@ -219,6 +219,23 @@ async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> Non
     assert debate.tally.voters == ("architect", "simplicity")
 
 
+async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.BALLOT and request.role == "security":
+            return '{"ranking": [], "reasons": ["No list."], "confidence": null, "moved_by": ""}'
+        return plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script))
+    debate = await bench.run(a_setup(rounds=1))
+    asked = [one for one in bench.provider.asked(Act.BALLOT) if one.role == "security"]
+
+    assert len(asked) == 2, "one for the blind ballot, one for the final one"
+    assert debate.tally
+    assert debate.tally.abstained == ("security",)
+    said = {(one.reason, one.declared) for one in debate.abstentions.values()}
+    assert said == {("No list.", True)}
+
+
 def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[ModelRequest], str]:
     """Security's ballots are changed like that; when asked to repair them, it may mend them."""
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 import pytest
 
 from core.estimate import Estimate, rehearse
-from core.llm.providers.offline import OfflineProvider
 from core.models import Setup
 from core.testing import ManualClock, a_setup
 
@@ -19,7 +18,7 @@ def on(setup: Setup, provider: str, model: str) -> Setup:
 
 
 async def estimate(setup: Setup) -> Estimate:
-    return await rehearse(setup, OfflineProvider(), ManualClock())
+    return await rehearse(setup, ManualClock())
 
 
 async def test_every_call_of_a_debate_is_counted() -> None:

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from bot.workspace.workspace import run_workspace
-
 from bot.testing import BotSpec, quick_workspace, running_bot
 from core.models import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
+from slack_on_loopback import run_workspace
 
 PINGS = (
     "<!channel> <!here|here> <!everyone> <@U0ADA0001> <!subteam^S0ABC|@all> &lt;!channel&gt; "

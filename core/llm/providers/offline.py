@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from core.llm.providers.offline_engine.answer import answer
+from core.llm.providers.offline_engine.engine import answer
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -17,12 +17,8 @@ MODEL = "offline-checklists"
 _CHARACTERS_PER_TOKEN = 3.5
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 class OfflineProvider:
-    """A `ModelProvider` that thinks with checklists."""
+    """A `ModelProvider` that answers from checklists."""
 
     name = "offline"
 
@@ -35,11 +31,14 @@ class OfflineProvider:
         self._latency = latency
 
     async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = _nothing
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer a request; tokens are estimated from characters, the cost is nothing."""
-        if self._latency > 0:
-            await asyncio.sleep(self._latency)
+        """Answer a request; tokens are estimated from characters, the cost is nothing.
+
+        Raises:
+            RequestRejected: The request is for scores, which the engine does not give.
+        """
+        await asyncio.sleep(self._latency)
         text = answer(request)
         on_first_token()
         asked = len(request.system) + sum(

@@ -13,6 +13,7 @@ from bot.building import open_store
 from bot.cli import app, exit_code
 from bot.terminal.debating import Asked, hand_out, hold
 from bot.terminal.files import write_file
+from bot.terminal.scoring import score
 from core.clock import SystemClock
 from core.errors import (
     BadInput,
@@ -23,8 +24,12 @@ from core.errors import (
     StoreInUse,
 )
 from core.events import DebateStarted, fold
+from core.llm.providers.testing.script import Asked as VendorAsked
+from core.llm.providers.testing.script import Say
+from core.llm.providers.testing.server import Vendor
 from core.store.lock import FileLock
 from core.testing import a_setup
+from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
@@ -275,15 +280,42 @@ def test_only_running_debates_can_be_listed(moot: Moot) -> None:
     assert moot("list", "--running").stdout == ""
 
 
-@pytest.mark.parametrize("form", ["md", "json", "csv"])
-def test_a_finished_debate_can_be_scored(moot: Moot, form: str) -> None:
+def test_without_a_model_nothing_is_scored_and_it_is_said_why(moot: Moot) -> None:
     debate_id = moot.debate()
-    done = moot("eval", debate_id, "--evaluators", "security,finance", "--format", form)
+    done = moot("eval", debate_id, "--evaluators", "security,finance")
 
-    assert done.exit_code == 0
-    assert "requirements" in done.stdout.lower()
+    assert done.exit_code == 3
+    assert "there are no scores" in done.stdout
+    why = "No model was asked: the offline engine scores nothing."
+    assert f"Warning: Security could not score the debate: {why}" in done.stderr
+
+
+def scores(_asked: VendorAsked) -> Say:
+    """A vendor's scores of any debate."""
+    marks = [{"criterion": one.value, "score": 6, "reason": "It says so."} for one in Criterion]
+    return Say(text=json.dumps({"scores": marks}))
+
+
+@pytest.mark.parametrize("form", ["md", "json", "csv"])
+async def test_a_finished_debate_can_be_scored(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    form: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    await hold(Asked(question=QUESTION, rounds=1))
+    debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
+    async with Vendor(scores) as vendor:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", vendor.url)
+        names = ["security", "finance"]
+        assert await score(debate_id, names, form=form, config=None, output=None) == 0
+
+    said = capsys.readouterr().out
+    assert "requirements" in said.lower()
     if form == "json":
-        marks = json.loads(done.stdout)["marks"]
+        marks = json.loads(said)["marks"]
         assert [one["evaluator"] for one in marks] == ["security", "finance"]
 
 

@@ -12,7 +12,6 @@ from bot.terminal.records import show_record
 from core.clock import SystemClock
 from core.errors import BadInput
 from core.estimate import Cached, Estimate, rehearse
-from core.llm.providers.offline import OfflineProvider
 from core.models import Act, Forecast, Setup
 from core.testing import a_setup
 from core.transcript.spending import forecast_words
@@ -30,7 +29,7 @@ def on_claude(rounds: int = 2) -> Setup:
 
 
 async def rehearsed(setup: Setup) -> Estimate:
-    return await rehearse(setup, OfflineProvider(), SystemClock())
+    return await rehearse(setup, SystemClock())
 
 
 @pytest.fixture(autouse=True)

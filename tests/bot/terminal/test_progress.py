@@ -5,8 +5,8 @@ import io
 import pytest
 
 from bot.terminal.progress import LineScreen, LiveScreen, Progress, news, screen_for, status_line
-from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, apply, fold
-from core.models import Act, Debate, Failure, Person, Stop, Turn
+from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, VerdictReached, apply, fold
+from core.models import Act, Debate, Failure, Person, Stop, Turn, Verdict
 from core.testing import a_setup
 from core.transcript.words import money
 from tests.core.transcript.test_transcript import a_log, held
@@ -101,6 +101,13 @@ def test_an_event_is_told(event: StopRequested | TimeRanOut | TurnFailed, said: 
     debate, _ = debate_and_last()
 
     assert next(news(debate, event)).startswith(said)
+
+
+def test_a_verdict_without_a_confidence_is_told_without_a_figure() -> None:
+    debate, _ = debate_and_last()
+    unsure = Verdict(decision="d", solution="s", confidence=None)
+
+    assert list(news(debate, VerdictReached(verdict=unsure))) == ["Verdict: confidence not given"]
 
 
 def test_a_terminal_gets_a_live_line_and_a_pipe_gets_lines() -> None:

@@ -4,10 +4,12 @@ Look at the difference before you accept it with `pytest --inline-snapshot=fix`.
 """
 
 import json
+import re
 
 import pytest
 from inline_snapshot import external_file
 
+from bot.listeners.answers import shown as summed_up
 from bot.presenter.posts import board_edit, posts_of
 from bot.presenter.reading_order import read
 from bot.views import notices
@@ -21,6 +23,7 @@ from core.events import (
     BallotAbstained,
     BallotCast,
     ContributionMade,
+    DebateConcluded,
     DebatePaused,
     Event,
     NoteAdded,
@@ -240,6 +243,39 @@ def test_a_whole_verdict_carries_no_warning():
 def test_confidence_is_said_in_words_too(percent: int, words: str):
     text = verdict(a_debate(), a_verdict(confidence=percent))[-1]
     assert f"Confidence: {percent} of 100 ({words})" in shown(text)
+
+
+def test_no_view_makes_up_a_confidence_that_nobody_gave():
+    reached = a_verdict(confidence=None)
+    debate = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded())
+    posts = [*verdict(debate, reached), headline(debate, reached), board(debate)]
+    for post in posts:
+        assert "None" not in shown(post)
+        assert not re.search(r"onfidence\S* \d", shown(post))
+    assert "Confidence: not given" in shown(posts[0])
+    assert "None" not in summed_up(debate)
+    assert "Confidence: not given" in summed_up(debate)
+
+
+def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
+    reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
+    setup = a_setup(provider="offline")
+    ended = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded(), setup=setup)
+    text = shown(board(ended))
+    assert "Debate ended: not decided" in text
+    assert "Debate decided" not in text
+    assert "hold in" not in text
+
+
+def test_those_who_abstain_say_why():
+    why = Abstention(
+        turn=Turn(act=Act.BALLOT, round=1, agent="simplicity"), reason="No list.", declared=True
+    )
+    silent = tallied(0, 0).tally.model_copy(update={"voters": (), "winners": ()})
+    debate = a_debate(*DRAFTS, BallotAbstained(abstention=why), VoteTallied(tally=silent))
+    text = vote(debate, tally_of(debate)).text
+    assert "*Nobody won:*" in text
+    assert "Abstained: Simplicity (No list)." in text
 
 
 def test_a_tie_is_called_one():

@@ -115,6 +115,15 @@ def test_level_first_places_go_to_higher_mean_confidence() -> None:
     assert count(("ann", "bob"), ballots).winners == ("bob",)
 
 
+def test_voters_without_a_confidence_make_up_none() -> None:
+    ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
+    ballots = [ballot.model_copy(update={"confidence": None}) for ballot in ballots]
+    tally = count(("ann", "bob"), ballots)
+
+    assert [score.mean_confidence for score in tally.scores] == [None, None]
+    assert tally.winners == ("ann", "bob")
+
+
 def test_confidence_is_the_mean_of_those_who_ranked_it_first() -> None:
     ballots = [
         a_ballot("ann", "ann", "bob", confidence=0.6),
@@ -123,7 +132,7 @@ def test_confidence_is_the_mean_of_those_who_ranked_it_first() -> None:
     first, second = count(("ann", "bob"), ballots).scores
 
     assert first.mean_confidence == pytest.approx(0.7)
-    assert second.mean_confidence == 0.0
+    assert second.mean_confidence is None
 
 
 def test_two_positions_can_be_controversial() -> None:

@@ -11,7 +11,6 @@ from core.clock import SystemClock
 from core.errors import BadInput, KeyRefused, ProviderError
 from core.events import DebateStarted, FeedbackGiven, fold
 from core.llm.call import ModelCalls
-from core.llm.providers.offline import OfflineProvider
 from core.models import Act, Debate, Feedback, Person
 from core.request import ModelRequest, PartKind
 from core.settings import ModelChoice, agent_for
@@ -149,19 +148,3 @@ async def test_a_reason_is_no_formula_in_a_spreadsheet() -> None:
     rows = csv.DictReader(io.StringIO(as_csv(await scored(ScriptedProvider(by_role)))))
 
     assert next(rows)["reason"] == "'=HYPERLINK(1)"
-
-
-async def test_the_offline_engine_scores_the_same_way_every_time() -> None:
-    agents = [
-        agent_for(role, ModelChoice(provider="offline", model="offline-checklists"))
-        for role in ("security", "simplicity")
-    ]
-    runs = [
-        await evaluate(ModelCalls({"offline": OfflineProvider()}, SystemClock()), debate, agents)
-        for debate in (fold(a_log()), fold(a_log()))
-    ]
-
-    assert runs[0].averages == runs[1].averages
-    assert set(runs[0].averages) == set(Criterion)
-    assert [len(one.marks) for one in runs[0].marks] == [8, 8]
-    assert runs[0].failed == ()

@@ -227,6 +227,36 @@ def test_the_decision_says_what_was_assumed_what_became_of_notes_and_what_it_cos
     assert f"Cost: {money(debate.usage.cost)}." in text
 
 
+def test_no_text_makes_up_a_confidence_that_nobody_gave() -> None:
+    unsure = VerdictReached(verdict=a_verdict().model_copy(update={"confidence": None}))
+    tally = Tally(
+        scores=(Points(position="security", points=2, first_places=1, mean_confidence=None),),
+        winners=("security",),
+        controversial=False,
+        voters=("architect",),
+    )
+    events: list[Event] = []
+    for one in a_log():
+        match one.event:
+            case VerdictReached():
+                events.append(unsure)
+            case VoteTallied():
+                events.append(VoteTallied(tally=tally))
+            case BallotCast(ballot=ballot):
+                silent = ballot.model_copy(update={"confidence": None})
+                events.append(BallotCast(ballot=silent))
+            case _:
+                events.append(one.event)
+    debate = fold(recorded(events))
+    texts = [report(debate), adr(debate), decision_text(debate)]
+
+    assert all("None" not in text for text in texts)
+    assert "(confidence not given) |" in texts[0]
+    assert "| Security | 2 | 1 | not given |" in texts[0]
+    assert "## Confidence\n\nnot given." in texts[1]
+    assert "Confidence: not given." in texts[2]
+
+
 def test_a_note_that_the_judge_passes_over_is_in_the_decision() -> None:
     silent = VerdictReached(verdict=a_verdict().model_copy(update={"notes": ()}))
     log = [silent if isinstance(one.event, VerdictReached) else one.event for one in a_log()]

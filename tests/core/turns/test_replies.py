@@ -7,6 +7,7 @@ from core.testing import a_verdict_reply
 from core.turns.replies import (
     BallotReply,
     VerdictReply,
+    abstains,
     ballot_fault,
     first_sentence,
     verdict_from,
@@ -35,6 +36,24 @@ def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> 
 @pytest.mark.parametrize(("said", "kept"), [(130, 100), (-5, 0), (72, 72)])
 def test_confidence_is_kept_between_0_and_100(said: int, kept: int) -> None:
     assert verdict_from(a_reply(confidence=said), {}).confidence == kept
+
+
+def test_a_judge_may_give_no_confidence() -> None:
+    assert verdict_from(a_reply(confidence=None), {}).confidence is None
+    assert verdict_from(a_reply(confidence=None, unmet_requirements=["x"]), {}).confidence is None
+
+
+@pytest.mark.parametrize(
+    ("reasons", "is_abstention"), [(["No list helps."], True), ([], False), ([" "], False)]
+)
+def test_an_empty_ranking_with_a_reason_is_an_abstention(
+    reasons: list[str],
+    is_abstention: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    ballot = BallotReply(ranking=[], reasons=reasons, confidence=None, moved_by="")
+
+    assert abstains(ballot) is is_abstention
+    assert (ballot_fault(ballot, ["p1"]) == "") is is_abstention
 
 
 def test_an_unmet_requirement_caps_the_confidence_at_40() -> None:

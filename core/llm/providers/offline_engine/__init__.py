@@ -1,1 +1,1 @@
-"""The offline engine: reads a debate's texts and answers from checklists, without a model. Pure."""
+"""The offline engine: answers from checklists and templates, without a model. Pure."""

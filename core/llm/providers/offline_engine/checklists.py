@@ -1,0 +1,139 @@
+"""What the offline engine knows: its data files, what they may contain, and how words are found.
+
+Reason: everything the engine says of a technology, and everything a role asks, is in `data/`.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+#: Key under which a role keeps the points that fit every question about software.
+ANY = "any"
+#: Answers for roles without a checklist of their own.
+GENERALIST = "generalist"
+_DATA = Path(__file__).parent / "data"
+_WORD = re.compile(r"[a-z0-9+#]+")
+#: Words up to this length are not taken for the beginning of longer ones.
+_SHORT = 3
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Thing(_Entry):
+    """A technology that a question may name."""
+
+    title: str
+    #: All the ways an option may be written, in lower case and in the singular.
+    names: tuple[str, ...]
+    #: By criterion: -2 (clearly bad) to 2 (clearly good), and a predicate that follows the title.
+    notes: Mapping[str, tuple[int, str]]
+
+
+class Topic(_Entry):
+    """What a question may be about."""
+
+    words: tuple[str, ...]
+    #: Keys of the things that compete here. Only things of one topic can be compared.
+    things: tuple[str, ...] = ()
+    #: False: it is about people, money or words.
+    software: bool = True
+
+
+class OpenPoint(_Entry):
+    """Something a question may leave open."""
+
+    question: str
+    assumption: str
+    #: Words in a text that settle it.
+    words: tuple[str, ...] = ()
+    #: Topics it matters for; empty: every question.
+    topics: tuple[str, ...] = ()
+
+
+class Check(_Entry):
+    """One point of a role's checklist."""
+
+    ask: str
+    #: What the role wants done: a sentence in the imperative.
+    do: str
+    #: Keys of things; without one of them in the question the point is left out.
+    only: tuple[str, ...] = ()
+
+
+class Role(_Entry):
+    """A point of view: what it values and what it asks."""
+
+    #: Completes "the checklist of …".
+    title: str
+    lens: str
+    #: Weight of each criterion.
+    values: Mapping[str, int]
+    #: Keys of open points, most important first.
+    asks: tuple[str, ...]
+    #: What it asks about a matter that is not about software.
+    anything: tuple[str, ...]
+    checks: Mapping[str, tuple[Check, ...]]
+
+
+class Checklists(_Entry):
+    """Everything in the data files."""
+
+    things: Mapping[str, Thing]
+    topics: Mapping[str, Topic]
+    open_points: Mapping[str, OpenPoint]
+    roles: Mapping[str, Role]
+    #: Other names of roles.
+    role_names: Mapping[str, str]
+
+    def role(self, name: str) -> Role:
+        """The role with this name or one of its other names; the generalist if there is none."""
+        key = "-".join(name.lower().replace("_", " ").replace("-", " ").split())
+        return self.roles.get(self.role_names.get(key, key), self.roles[GENERALIST])
+
+
+@cache
+def checklists() -> Checklists:
+    """The data files, read once per process."""
+    files = ("things", "topics", "open_points", "role_names")
+    parts = {name: _read(_DATA / f"{name}.yaml") for name in files}
+    roles = {file.stem: _read(file) for file in sorted((_DATA / "roles").glob("*.yaml"))}
+    return Checklists.model_validate({**parts, "roles": roles})
+
+
+def _read(file: Path) -> object:
+    """What a data file holds; by libyaml where it is there, ten times as fast."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(file.read_text("utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
+
+
+@cache
+def things_by_name() -> Mapping[str, str]:
+    """Every name of every thing, as `singular` writes it, with the thing's key."""
+    known = checklists().things.items()
+    return {singular(name): key for key, thing in known for name in thing.names}
+
+
+def normal(text: str) -> str:
+    """The words of a text in lower case with one space around each."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def singular(phrase: str) -> str:
+    """A short phrase in lower case, without the plural s of its last word."""
+    return normal(phrase).strip().removesuffix("s")
+
+
+def mentions(normalised: str, word: str) -> bool:
+    """Whether a text from `normal` has this word or, from four letters on, one beginning with it.
+
+    A plural s is allowed to shorter ones.
+    """
+    if len(word) > _SHORT:
+        return f" {word}" in normalised
+    return f" {word} " in normalised or f" {word}s " in normalised

@@ -1,0 +1,370 @@
+"""Answers a model request from checklists: one match over the acts, one template for each kind.
+
+Where the checklists know the options of a question, each role weighs them by what it values.
+Elsewhere nobody takes a side: the roles say what they would ask, voters abstain, and the verdict is
+"Not decided". Texts of other people and agents are read for two things only: which option a
+position of this engine stands for (its first line), and which questions it asks. So an order to
+the reader has nothing to work on.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import assert_never
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from core.errors import RequestRejected
+from core.llm.providers.offline_engine.checklists import (
+    ANY,
+    Check,
+    Role,
+    Thing,
+    checklists,
+    mentions,
+)
+from core.llm.providers.offline_engine.checklists import normal as words_of
+from core.llm.providers.offline_engine.reading import READ_AT_MOST, Reading, read_question
+from core.models import NOT_DECIDED, Act, NextStep
+from core.request import ModelRequest, PartKind
+
+#: Stands once in every post, so that nobody takes it for a model's answer.
+FOOTER = "_Offline engine: from checklists. No model was asked._"
+UNDECIDED = f"{NOT_DECIDED}: no model was asked."
+#: Where models wrote positions and only their judge is this engine.
+NOT_JUDGED = f"{NOT_DECIDED}: no model was asked for the verdict."
+_NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
+_ADVICE = "Set up a model, or ask people who know the case, before you act on it."
+_SCORES_NOTHING = "No model was asked: the offline engine scores nothing."
+_MOST_QUESTIONS = 3
+#: Stands over questions taken over from others.
+_HEARD = "What the others ask, and nobody has answered"
+_HEARD_TITLE = f"**{_HEARD}**"
+#: Questions taken over from others.
+_MOST_HEARD = 12
+_LONGEST_QUESTION = 200
+#: Characters of a summary, where the request allows more.
+_SUMMARY = 2400
+_CHARACTERS_PER_TOKEN = 3.5
+#: How lines begin that go into a summary, the weightiest first; questions come before steps.
+_WORTH = (("[", "**", FOOTER), ("- “",), ("1. ",), ("- ",))
+_QUESTION_RANK = 1
+_BLANK_LINES = re.compile(r"\n{3,}")
+_templates = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text of the request with its label."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request as the engine sees it."""
+
+    request: ModelRequest
+
+    @cached_property
+    def role(self) -> Role:
+        return checklists().role(self.request.role)
+
+    @cached_property
+    def reading(self) -> Reading:
+        return read_question(self.joined(PartKind.QUESTION), self.joined(PartKind.CONTEXT))
+
+    @cached_property
+    def things(self) -> Sequence[Thing]:
+        """What the question chooses between, best first for this role; empty where unknown."""
+        known = [checklists().things[key] for key in self.reading.things]
+        return sorted(known, key=self.weight, reverse=True)
+
+    @property
+    def choice(self) -> Thing | None:
+        """The thing this role's checklist weighs highest; None where two weigh the same."""
+        best = self.things[:2]
+        clear = len(best) > 1 and self.weight(best[0]) > self.weight(best[1])
+        return best[0] if clear else None
+
+    @property
+    def questions(self) -> Sequence[str]:
+        """What this role would ask."""
+        topics = [checklists().topics[key] for key in self.reading.topics]
+        if any(topic.things for topic in topics):
+            return [check.ask for check in self.checks][:_MOST_QUESTIONS]
+        keys = (k for k, t in zip(self.reading.topics, topics, strict=True) if not t.software)
+        own = [check.ask for key in keys for check in self.role.checks.get(key, ())]
+        return [*own[:1], *self.role.anything][:_MOST_QUESTIONS]
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """The role's points for the topics of the question, then those that fit any."""
+        named = {*self.reading.things}
+        found = [c for key in self.reading.topics for c in self.role.checks.get(key, ())]
+        found = [*found[: _MOST_QUESTIONS - 1], *self.role.checks.get(ANY, ())]
+        return [check for check in found if not check.only or named & set(check.only)]
+
+    def weight(self, thing: Thing) -> int:
+        """What a thing's notes are worth to this role."""
+        return sum(
+            self.role.values.get(key, 0) * amount for key, (amount, _) in thing.notes.items()
+        )
+
+    def notes(self, thing: Thing, sign: int) -> Sequence[str]:
+        """What speaks for a thing (sign 1) or against it (-1) as this role weighs it."""
+        worth = {
+            says: self.role.values.get(key, 0) * amount * sign
+            for key, (amount, says) in thing.notes.items()
+        }
+        return sorted((says for says in worth if worth[says] > 0), key=lambda says: -worth[says])
+
+    def stands_for(self, text: str) -> Thing | None:
+        """The thing a position of this engine stands for; None for any other text."""
+        return next((t for t in self.things if text.startswith(f"**{t.title}: ")), None)
+
+    def texts(self, *kinds: PartKind) -> Sequence[_Text]:
+        """The texts of these kinds, as far as they are read."""
+        parts = (part for part in self.request.parts if part.kind in kinds)
+        return [_Text(part.label, part.text[:READ_AT_MOST].strip()) for part in parts]
+
+    def joined(self, kind: PartKind) -> str:
+        return "\n".join(found.text for found in self.texts(kind))
+
+    def render(self, template: str, **values: object) -> str:
+        """A template filled in."""
+        body = _templates.get_template(template).render(asked=self, **values)
+        return _BLANK_LINES.sub("\n\n", body).strip()
+
+    def post(self, template: str, **values: object) -> str:
+        """A template filled in, with the line that says what wrote it."""
+        return f"{self.render(template, **values)}\n\n{FOOTER}"
+
+
+def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match over all acts
+    """The reply to a request: the same one for the same request. Structured acts get JSON.
+
+    Raises:
+        RequestRejected: The act asks for scores, which nobody can give without a model.
+    """
+    asked = _Asked(request)
+    match request.act:
+        case Act.PROPOSAL | Act.GATHER | Act.FORMULATE | Act.REFINEMENT | Act.ADJUST:
+            return _position(asked)
+        case Act.STATEMENT if asked.texts(PartKind.OWN):
+            return asked.post("again.md.j2", questions=asked.questions)
+        case Act.STATEMENT:
+            return _position(asked)
+        case Act.CRITIQUE | Act.DEBATE | Act.REBUTTAL:
+            return _review(asked)
+        case Act.PLAN:
+            return asked.post("plan.md.j2", heard=_heard(asked, PartKind.OTHER))
+        case Act.SUMMARY:
+            return _summary(asked)
+        case Act.BALLOT:
+            return json.dumps(_ballot(asked), ensure_ascii=False)
+        case Act.QUESTIONS:
+            return json.dumps({"questions": _open_points(asked)}, ensure_ascii=False)
+        case Act.FACILITATION:
+            return json.dumps(_facilitation(asked), ensure_ascii=False)
+        case Act.SYNTHESIS:
+            return json.dumps(_verdict(asked), ensure_ascii=False)
+        case Act.EVALUATION:
+            raise RequestRejected(_SCORES_NOTHING)
+        case Act.CLARIFICATION | Act.TALLY:
+            raise RequestRejected(f"No model is asked for {request.act}.")
+        case _:
+            assert_never(request.act)
+
+
+def _position(asked: _Asked) -> str:
+    """Where a role stands, with what the others asked it."""
+    steps = [check.do for check in asked.checks if asked.choice][:_MOST_QUESTIONS]
+    heard = {_HEARD: _heard(asked, PartKind.CRITIQUE)}
+    return asked.post("position.md.j2", heard=heard, steps=steps)
+
+
+def _review(asked: _Asked) -> str:
+    """What a role's checklist says about others' positions; said once, not in every round."""
+    before = any(text.label.startswith("Your critique") for text in asked.texts(PartKind.OTHER))
+    if before:
+        return asked.post("again.md.j2", questions=())
+    return asked.post("review.md.j2", positions=asked.texts(PartKind.POSITION))
+
+
+def _heard(asked: _Asked, kind: PartKind) -> Sequence[str]:
+    """Questions of others that are not this role's own, each once; those of earlier rounds too."""
+    earlier = [text.text.partition(_HEARD_TITLE)[2] for text in asked.texts(PartKind.OWN)]
+    now = [text.text.partition(_HEARD_TITLE)[0] for text in asked.texts(kind)]
+    found = (one for text in (*earlier, *now) for one in _questions_in(text))
+    return [one for one in dict.fromkeys(found) if one not in asked.questions][:_MOST_HEARD]
+
+
+def _questions_in(text: str) -> Iterator[str]:
+    """The items of a text's lists that are questions."""
+    for line in text.splitlines():
+        if line.startswith("- ") and line.endswith("?") and len(line) <= _LONGEST_QUESTION:
+            yield line.removeprefix("- ")
+
+
+def _summary(asked: _Asked) -> str:
+    """The lines that count most, as far as there is room; nothing that is said twice."""
+    request = asked.request
+    room = min(_SUMMARY, int(request.max_output_tokens * _CHARACTERS_PER_TOKEN))
+    room = min(room, request.most_chars or room) - len(FOOTER) - 2
+    lines, is_heard = list[str](), False
+    for line in map(str.strip, asked.joined(PartKind.OTHER).splitlines()):
+        if line.startswith(("[", "**")):
+            is_heard = line == _HEARD_TITLE
+        if not is_heard:
+            lines.append(line)
+    kept = set[int]()
+    for at in sorted(range(len(lines)), key=lambda at: _rank(lines[at])):
+        if _rank(lines[at]) < len(_WORTH) and len(lines[at]) < room:
+            kept.add(at)
+            room -= len(lines[at]) + 1
+    return "\n".join([*(lines[at] for at in sorted(kept)), "", FOOTER])
+
+
+def _rank(line: str) -> int:
+    """How soon a line goes into a summary; beyond the last rank, not at all."""
+    if line.startswith("- ") and line.endswith("?"):
+        return _QUESTION_RANK
+    return next((n for n, begins in enumerate(_WORTH) if line.startswith(begins)), len(_WORTH))
+
+
+def _open_points(asked: _Asked) -> Sequence[Mapping[str, str]]:
+    """What the question leaves open and this role wants to know first."""
+    said = words_of("\n".join(asked.joined(k) for k in (PartKind.QUESTION, PartKind.CONTEXT)))
+    before = asked.joined(PartKind.CLARIFICATIONS)
+    points = [checklists().open_points[key] for key in asked.role.asks]
+    return [
+        {"question": point.question, "assumption": point.assumption}
+        for point in points
+        if (not point.topics or set(point.topics) & set(asked.reading.topics))
+        and not any(mentions(said, word) for word in point.words)
+        and point.question not in before
+    ][:_MOST_QUESTIONS]
+
+
+def _facilitation(asked: _Asked) -> Mapping[str, str]:
+    """Another round only where positions differ: checklists do not change their minds."""
+    stands = (asked.stands_for(text.text) for text in asked.texts(PartKind.POSITION))
+    differ = len({thing.title for thing in stands if thing}) > 1
+    return {
+        "decision": NextStep.GO_ON if differ else NextStep.VOTE,
+        "focus": asked.questions[0] if differ else "",
+        "question": "",
+        "assumption": "",
+    }
+
+
+def _ballot(asked: _Asked) -> Mapping[str, object]:
+    """Positions by what their option weighs for this role; no ballot where nothing is weighed."""
+    shown = asked.texts(PartKind.CANDIDATE)
+    stands = {text.label: asked.stands_for(text.text) for text in shown}
+    if asked.choice is None or not any(stands.values()):
+        why = "No model was asked."
+        if asked.things and asked.choice is None:
+            why = f"The checklist of {asked.role.title} weighs the options the same."
+        return {"ranking": [], "reasons": [why], "confidence": None, "moved_by": ""}
+    worst = min(map(asked.weight, asked.things)) - 1
+    weights = {label: asked.weight(thing) if thing else worst for label, thing in stands.items()}
+    # Positions for the same option stand in the same order in every round, on every ballot: any
+    # other order would pass for a change of mind.
+    shown = sorted(shown, key=lambda text: (-weights[text.label], text.text))
+    ranking = [text.label for text in shown]
+    reasons = [
+        f"{thing.title}: {weights[label]:+d} on the checklist of {asked.role.title}."
+        if (thing := stands[label])
+        else "A checklist cannot read this position."
+        for label in ranking
+    ]
+    return {"ranking": ranking, "reasons": reasons, "confidence": None, "moved_by": ""}
+
+
+def _verdict(asked: _Asked) -> Mapping[str, object]:
+    """The option that won the vote, called a checklist's; else "Not decided" and what is asked."""
+    positions = _final_positions(asked)
+    ours = bool(positions) and all(FOOTER in text.text for text in positions)
+    stands = {text.label: asked.stands_for(text.text) for text in positions}
+    tops = [stands[name] for name in _winners(asked, stands)]
+    chosen = tops[0] if ours and tops and all(thing is tops[0] for thing in tops) else None
+    rest = [thing for thing in asked.things if thing is not chosen]
+    asks = dict.fromkeys(
+        f"{text.label} asks: {one}"
+        for text in positions
+        for one in _questions_in(text.text.partition(_HEARD_TITLE)[0])
+    )
+    notes = [line.partition(" ")[0] for line in asked.joined(PartKind.NOTES).splitlines()]
+    common = {
+        "decision": UNDECIDED if ours else NOT_JUDGED,
+        "solution": asked.render("verdict.md.j2", chosen=chosen, rest=rest, ours=ours),
+        "implementation": "",
+        "tradeoffs": [],
+        "recommendations": [_ADVICE],
+        "unmet_requirements": [],
+        "open_questions": [
+            *(f"Is this met? {demand}" for demand in asked.reading.demands),
+            *list(asks)[:_MOST_HEARD],
+        ],
+        "dissent": "",
+        "overturned_by": [],
+        "notes": [
+            {"note": label, "used": False, "explanation": _NOT_WEIGHED}
+            for label in notes
+            if label[:1] == "n" and label[1:].isdecimal()
+        ],
+        "confidence": None,
+    }
+    return {**common, **_of_choice(asked, chosen, positions)} if chosen else common
+
+
+def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapping[str, object]:
+    """What a verdict says only where the checklists came to an option."""
+    steps = list[str]()
+    dissent = list[str]()
+    for text in positions:
+        thing = asked.stands_for(text.text)
+        if thing is chosen:
+            lines = text.text.splitlines()
+            steps += [line.removeprefix("1. ") for line in lines if line.startswith("1. ")]
+        elif thing:
+            dissent.append(f"- {text.label}: {thing.title}")
+    return {
+        "decision": f"By checklists alone, {chosen.title}: no model was asked.",
+        "implementation": "\n".join(f"{n}. {do}" for n, do in enumerate(dict.fromkeys(steps), 1)),
+        "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)],
+        "dissent": "\n".join(dissent),
+    }
+
+
+def _final_positions(asked: _Asked) -> Sequence[_Text]:
+    """The positions by their agents' names, from the judge's summary where it stands for them."""
+    positions = asked.texts(PartKind.POSITION)
+    if not positions:
+        blocks = asked.joined(PartKind.SUMMARY).split("[Position of ")[1:]
+        halves = (block.partition("]\n") for block in blocks)
+        positions = [_Text(name, text.strip()) for name, _, text in halves]
+    return [_Text(text.label.removeprefix("Position of "), text.text) for text in positions]
+
+
+def _winners(asked: _Asked, names: Mapping[str, object]) -> Sequence[str]:
+    """Whose positions have most points in the counted vote: lines like "Ann: 4 points, …"."""
+    points = dict[str, float]()
+    for line in asked.joined(PartKind.TALLY).splitlines():
+        name, _, rest = line.partition(": ")
+        figure, _, what = rest.partition(" ")
+        is_figure = figure.replace(".", "", 1).isdecimal()
+        if name in names and is_figure and what.startswith("points, "):
+            points[name] = float(figure)
+    return [name for name in points if points[name] == max(points.values())]
