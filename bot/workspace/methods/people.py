@@ -64,6 +64,8 @@ def bot_info(desk: Desk, call: Call) -> Json:
 def user_object(desk: Desk, user: User) -> Json:
     """Return Slack's user object."""
     here = datetime.fromtimestamp(desk.now(), ZoneInfo(user.tz))
+    # As in Slack, the first person of a workspace owns it.
+    owner = next((one.id for one in desk.world.users.values() if not one.is_bot), "")
     return {
         "id": user.id,
         "team_id": desk.world.team_id,
@@ -83,8 +85,8 @@ def user_object(desk: Desk, user: User) -> Json:
         },
         "is_bot": user.is_bot,
         "is_app_user": False,
-        "is_admin": False,
-        "is_owner": False,
+        "is_admin": user.id == owner,
+        "is_owner": user.id == owner,
         "is_restricted": False,
         "is_ultra_restricted": False,
         "updated": 0,
