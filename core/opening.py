@@ -41,7 +41,7 @@ TAKEN_OUT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class DebateRequest:
     """What a person asked for; None means the settings' default."""
 
     question: str
@@ -53,30 +53,30 @@ class Wish:
     format: str | None = None
 
 
-def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
+def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
     """The setup of the debate asked for.
 
     Args:
-        wish: What was asked.
+        request: What was asked.
         settings: What holds where nothing was asked.
         delimiter: Random text that marks quoted parts in this debate's prompts.
 
     Raises:
         BadInput: The question, the rounds or the format cannot be used; says what to do.
     """
-    roster, warnings = _roster(wish.agents, settings)
-    form = _format(wish.format or settings.format)
-    rounds, notices = _rounds(wish.rounds, settings, form)
+    roster, warnings = _roster(request.agents, settings)
+    form = _format(request.format or settings.format)
+    rounds, notices = _rounds(request.rounds, settings, form)
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
-    asked = check_question(wish.question, settings.question_max_chars)
-    question, context = redact(asked), redact(wish.context.strip())
-    if (question, context) != (asked, wish.context.strip()):
+    asked = check_question(request.question, settings.question_max_chars)
+    question, context = redact(asked), redact(request.context.strip())
+    if (question, context) != (asked, request.context.strip()):
         warnings.append(TAKEN_OUT)
     return Setup(
         question=question,
         context=context,
-        asked_by=wish.asked_by,
-        place=wish.place,
+        asked_by=request.asked_by,
+        place=request.place,
         format=form,
         rounds=rounds,
         agents=tuple(_fitting(_completed(agent, settings), form) for agent in roster),

@@ -21,7 +21,7 @@ COMMANDS = {
     "/debate show ID": "where a debate stands",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
-    "/debate doctor": "whether keys, models, Slack and the database work",
+    "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
     "/debate help": "this text",
     "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
     "Debate this": "a shortcut on any message: its text becomes the question",
@@ -39,7 +39,7 @@ TOO_SLOW = (
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
-NOT_A_MEMBER = "You are not in this channel; nothing was done."
+
 RANKED_TWICE = "You have ranked this position higher already. Rank each position once."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."

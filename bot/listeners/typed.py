@@ -71,14 +71,14 @@ class Unclear:
 
 
 @dataclass(frozen=True)
-class Question:
+class TypedQuestion:
     """Something to debate."""
 
     text: str
 
 
 SingleProcess = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = SingleProcess | Search | Show | StopDebate | Unclear | Question
+Typed = SingleProcess | Search | Show | StopDebate | Unclear | TypedQuestion
 _ALONE: Mapping[str, SingleProcess] = {
     "": OpenForm(),
     "help": Help(),
@@ -107,7 +107,7 @@ def understood(text: str) -> Typed:
         return Unclear(words[0], close[0] if close else "")
     if _is_misused(words):
         return Unclear(" ".join(words), first if first in ALONE else "")
-    return Question(text.strip())
+    return TypedQuestion(text.strip())
 
 
 def _is_misused(words: Sequence[str]) -> bool:

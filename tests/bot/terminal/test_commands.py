@@ -332,6 +332,15 @@ def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -
     assert "moot.yaml says nothing about" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--report", "--output"])
+def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: str) -> None:
+    (moot.folder / "file").write_text("", encoding="utf-8")
+    done = moot("debate", QUESTION, option, "file/result.md")
+
+    assert "cannot be written" in str(error_of(done))
+    assert "There are no debates" in moot("list").stderr
+
+
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
     asked = Asked(question="x", report=target)

@@ -11,7 +11,7 @@ from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
 from core.models import Act, Debate, Person, Place
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.rules.mind_changes import mind_changes
 from core.settings import Settings
 from core.store.memory import InMemoryStore
@@ -94,7 +94,7 @@ async def debated(
 
 async def _debated(question: str, rounds: int, agents: tuple[str, ...]) -> Debate:
     clock, store = SystemClock(), InMemoryStore()
-    wish = Wish(
+    wish = DebateRequest(
         question=question,
         asked_by=Person(id="U1"),
         place=Place(surface="terminal"),
