@@ -137,19 +137,17 @@ def unclear(typed: Unclear) -> str:
     )
 
 
-def _gist(text: str) -> str:
-    one_line = " ".join(text.split())
-    return plain(one_line if len(one_line) <= _GIST else f"{one_line[: _GIST - 1]}…")
-
-
 def shown(debate: Debate) -> str:
     """Return where a debate stands."""
     setup = debate.setup
+    question = " ".join(setup.question.split())
+    question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
+    said, cast, notes = len(debate.contributions), len(debate.ballots), len(debate.notes)
     lines = [
-        f"*{_gist(setup.question)}*",
+        f"*{plain(question)}*",
         f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
         "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
-        _counts(debate),
+        f"{said} contributions, {cast} ballots, {notes} notes.",
     ]
     if debate.verdict:
         lines.append(f"*The agents' verdict*: {gist(debate.verdict.decision, _MOST_DECIDED)}")
@@ -157,11 +155,6 @@ def shown(debate: Debate) -> str:
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)
-
-
-def _counts(debate: Debate) -> str:
-    said, cast, notes = len(debate.contributions), len(debate.ballots), len(debate.notes)
-    return f"{said} contributions, {cast} ballots, {notes} notes."
 
 
 def help_text() -> Message:

@@ -98,6 +98,8 @@ class RefusedPosts:
         """
         if row.debate_id is None:
             return
+        board = board_key(row.debate_id)
+        is_board_edit = row.payload.get("target_key") == board
         match row.method:
             case "pin":
                 words = f":pushpin: The board could not be pinned: {refusal.words}"
@@ -105,13 +107,13 @@ class RefusedPosts:
             case "upload":
                 words = f":paperclip: The report could not be attached: {refusal.words}"
                 post = _notice(row, words)
-            case "update" if refusal.code in _BOARD_GONE and _is_board(row):
+            case "update" if is_board_edit and refusal.code in _BOARD_GONE:
                 words = (
                     ":warning: The board of this debate was deleted; all of it is in this thread. "
                     f"While it runs, `/debate stop {row.debate_id}` ends it."
                 )
-                post = _notice(row, words, key=f"{board_key(row.debate_id)}/lost")
-            case "post" if row.key == board_key(row.debate_id) or refusal.code in _PLACE_GONE:
+                post = _notice(row, words, key=f"{board}/lost")
+            case "post" if row.key == board or refusal.code in _PLACE_GONE:
                 post = await self._give_up(row, row.debate_id, refusal)
             case "post" if any(extra in row.payload for extra in _EXTRAS):
                 post = _bare(row)
@@ -131,10 +133,6 @@ class RefusedPosts:
             method="post",
             payload={"text": words},
         )
-
-
-def _is_board(row: PostRow) -> bool:
-    return row.payload.get("target_key") == board_key(row.debate_id or "")
 
 
 def _notice(row: PostRow, words: str, *, key: str = "") -> NewPost:

@@ -18,7 +18,7 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
-from bot.terminal.progress import Progress, screen_for
+from bot.terminal.progress import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
@@ -45,7 +45,7 @@ _HOW = 'Type it (moot debate "Kafka or SQS?") or name a file (--problem-file FIL
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class DebateCommand:
     """What was typed after `moot debate`."""
 
     question: str | None = None
@@ -65,7 +65,7 @@ class Asked:
     resume: str | None = None
 
 
-async def hold(asked: Asked) -> int:
+async def hold(asked: DebateCommand) -> int:
     """Hold the debate, or go on with one.
 
     Returns:
@@ -115,7 +115,7 @@ async def hold(asked: Asked) -> int:
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
 
 
-async def _settings_for(asked: Asked) -> tuple[BotSettings, Settings]:
+async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings]:
     """The process's settings, and what holds for this debate; notices are told."""
     environment = read_settings()
     # Progress tells people what they need, so logs stay quiet.
@@ -144,7 +144,7 @@ def current_user() -> Person:
     return Person(id=name, name=name)
 
 
-def _question(asked: Asked) -> str:
+def _question(asked: DebateCommand) -> str:
     """The question, typed or in a file; empty when a debate is taken up again.
 
     Raises:
@@ -186,7 +186,7 @@ def _read(file: Path) -> str:
         raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
 
 
-def _report_path(asked: Asked) -> Path | None:
+def _report_path(asked: DebateCommand) -> Path | None:
     return with_suffix(asked.report, ".md") if asked.report else None
 
 
@@ -224,7 +224,7 @@ async def _resume(debate_id: str, environment: BotSettings, store: DebateStore) 
 
 async def _advance(
     debate_id: str,
-    asked: Asked,
+    asked: DebateCommand,
     *,
     calls: ModelCalls,
     turns: Turns,
@@ -232,7 +232,7 @@ async def _advance(
 ) -> Debate:
     """Run the debate to its end, with progress on standard error."""
     screen, clock = screen_for(), SystemClock()
-    sink = Progress(screen, verbose=asked.verbose)
+    sink = ProgressSink(screen, verbose=asked.verbose)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
@@ -244,7 +244,7 @@ async def _advance(
         await calls.close()
 
 
-def hand_out(debate: Debate, asked: Asked, record: str) -> None:
+def hand_out(debate: Debate, asked: DebateCommand, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
     put_out(text, None)

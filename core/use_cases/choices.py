@@ -91,10 +91,18 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     if choices.debate_cost is not None:
         limits = settings.limits.model_copy(update={"debate_cost": choices.debate_cost})
         changes["limits"] = limits
-    changes["clarifying"] = settings.clarifying.model_copy(update=_clarifying(choices))
-    found = next((one for one in models if one.id == choices.models), None)
-    chosen = settings.model_copy(update=changes)
-    return _on(found, chosen) if found else chosen
+    asking: dict[str, object] = {}
+    if choices.clarify is not None:
+        asking["enabled"] = choices.clarify
+    if choices.wait_minutes:
+        asking["wait_seconds"] = choices.wait_minutes * 60.0
+    changes["clarifying"] = settings.clarifying.model_copy(update=asking)
+    wanted = next((one for one in models if one.id == choices.models), None)
+    if wanted:
+        changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
+        changes["agents"] = tuple(_served(agent, wanted.agent) for agent in settings.agents)
+        changes["judge"] = _served(settings.judge, wanted.judge) if settings.judge else None
+    return settings.model_copy(update=changes)
 
 
 def roster(settings: Settings) -> Mapping[str, str]:
@@ -127,28 +135,6 @@ def money(text: str) -> Decimal | None:
     if not (amount.is_finite() and _CENT <= amount <= _MOST_MONEY):
         raise BadInput(f"Write an amount from {_CENT} to {_MOST_MONEY} US dollars.")
     return amount
-
-
-def _clarifying(choices: Choices) -> Mapping[str, object]:
-    found: dict[str, object] = {}
-    if choices.clarify is not None:
-        found["enabled"] = choices.clarify
-    if choices.wait_minutes:
-        found["wait_seconds"] = choices.wait_minutes * 60.0
-    return found
-
-
-def _on(models: ModelSet, settings: Settings) -> Settings:
-    """The settings with everybody on these models."""
-    agents = tuple(_served(agent, models.agent) for agent in settings.agents)
-    judge = _served(settings.judge, models.judge) if settings.judge else None
-    changes = {
-        "agent_model": models.agent,
-        "judge_model": models.judge,
-        "agents": agents,
-        "judge": judge,
-    }
-    return settings.model_copy(update=changes)
 
 
 def _served(agent: Agent, choice: ModelChoice) -> Agent:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from bot.building import open_store
 from bot.cli import app, exit_code
-from bot.terminal.debating import Asked, hand_out, hold
+from bot.terminal.debating import DebateCommand, hand_out, hold
 from bot.terminal.files import write_file
 from core.clock import SystemClock
 from core.errors import (
@@ -343,7 +343,7 @@ def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: s
 
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
-    asked = Asked(question="x", report=target)
+    asked = DebateCommand(question="x", report=target)
     target.mkdir()
     hand_out(fold(a_log()), asked, "{}")
 
@@ -359,7 +359,7 @@ async def test_a_debate_of_slack_is_not_taken_up_here(
         await store.create("dabc2345", started, origin="x", at=SystemClock().now())
 
     with pytest.raises(BadInput, match="is held on slack, not here"):
-        await hold(Asked(resume="dabc2345"))
+        await hold(DebateCommand(resume="dabc2345"))
 
 
 def test_a_file_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:

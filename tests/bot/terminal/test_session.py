@@ -12,7 +12,7 @@ from typing import TextIO
 import pytest
 
 from bot.terminal.asking import Asking
-from bot.terminal.progress import LineScreen, Progress
+from bot.terminal.progress import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession
 from core.clock import SystemClock
 from core.engine import Engine
@@ -61,7 +61,9 @@ class Sitting:
         started = DebateStarted(setup=setup)
         await self.store.create(DEBATE, started, origin="test", at=clock.now())
         calls = ModelCalls({"scripted": self.provider}, clock)
-        engine = Engine(store=self.store, turns=Turns(calls), sink=Progress(screen), clock=clock)
+        engine = Engine(
+            store=self.store, turns=Turns(calls), sink=ProgressSink(screen), clock=clock
+        )
         session = DebateSession(
             DEBATE, engine=engine, store=self.store, clock=clock, screen=screen, person=SITTING
         )
