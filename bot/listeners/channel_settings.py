@@ -5,13 +5,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
+from bot.listeners.estimates import form_options
 from bot.listeners.interactions import on_form, open_form
 from bot.listeners.start import check_agents, checked_cap, choices_of
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.payloads import Command, Filled, FormSubmitted
 from bot.store.posts import NewPost
 from bot.views.notices import settings_changed
-from bot.views.start_form import FormOptions, settings_form
+from bot.views.start_form import settings_form
 from core.errors import BadInput
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.find import NOT_A_MEMBER
@@ -34,8 +35,7 @@ async def open_settings(context: ListenerContext, command: Command, client: Asyn
     if reason := answers.not_here(standing):
         raise BadInput(reason)
     now = await context.channels.get(place(command.team_id, command.channel_id))
-    options = FormOptions(agents=context.start.agents(), models=context.start.models)
-    usual = context.start.built_in()
+    options, usual = form_options(context.start), context.start.built_in()
     form = settings_form(command.channel_id, now, usual, options)
     await open_form(client, command.trigger_id, form)
 

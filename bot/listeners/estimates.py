@@ -39,6 +39,11 @@ class OpenStartForm:
     by: Person
 
 
+def form_options(start: StartDebate) -> FormOptions:
+    """Return what a form lets people choose among."""
+    return FormOptions(agents=start.agents(), models=start.models)
+
+
 @dataclass
 class Estimates:
     """One estimate at a time for each open form."""
@@ -75,8 +80,7 @@ class Estimates:
             words = estimate_words(await self.start.estimate(request, opened.draft.choices))
         except MootError as error:
             words = f"No estimate: {error}"
-        options = FormOptions(agents=self.start.agents(), models=self.start.models)
-        view = start_form(opened.draft, options, opened.target, words)
+        view = start_form(opened.draft, form_options(self.start), opened.target, words)
         try:
             await client.views_update(view_id=opened.view_id, view=dict(view))
         except (SlackClientError, *UNREACHED) as error:

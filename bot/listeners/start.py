@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.estimates import PENDING, OpenStartForm
+from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
@@ -19,7 +19,6 @@ from bot.views.forms import said
 from bot.views.start_form import (
     AS_USUAL,
     FormDraft,
-    FormOptions,
     FormTarget,
     fitted,
     start_form,
@@ -85,8 +84,7 @@ async def open_start_form(
     question, rest, left_out = fitted(opening.question)
     draft = FormDraft(question=question, context=rest, choices=await context.start.usual(here))
     target = FormTarget(channel=opening.channel, source=opening.source, left_out=left_out)
-    options = FormOptions(agents=context.start.agents(), models=context.start.models)
-    view = start_form(draft, options, target, PENDING)
+    view = start_form(draft, form_options(context.start), target, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
     opened = OpenStartForm(view_id=view_id, draft=draft, target=target, place=here, by=opening.by)
     context.estimates.show(client, opened)

@@ -30,7 +30,15 @@ class Bounds:
 
 
 #: For a surface whose people answer for themselves: the terminal.
-UNBOUNDED = Bounds(**dict.fromkeys(Bounds.__dataclass_fields__, sys.maxsize))
+UNBOUNDED = Bounds(
+    debates_per_person=sys.maxsize,
+    debates_per_channel=sys.maxsize,
+    debates_per_workspace=sys.maxsize,
+    question_characters=sys.maxsize,
+    context_characters=sys.maxsize,
+    note_characters=sys.maxsize,
+    notes_per_debate=sys.maxsize,
+)
 
 
 def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds: Bounds) -> None:
