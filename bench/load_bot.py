@@ -19,7 +19,7 @@ from core.clock import SystemClock
 from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls, RetryPolicy
 from core.models import Clarifying, Person, Place, Setup, Status
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
@@ -108,7 +108,9 @@ class Bench:
     async def _begin(self, number: int, places: Sequence[Place], settings: Settings) -> str:
         place = places[number % len(places)]
         setup: Setup = open_debate(
-            Wish(question=f"Choice {number}: queue or table?", asked_by=_DANA, place=place),
+            DebateRequest(
+                question=f"Choice {number}: queue or table?", asked_by=_DANA, place=place
+            ),
             settings,
             delimiter=secrets.token_hex(8),
         )

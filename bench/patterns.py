@@ -31,9 +31,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
-from bot.choices import money
 from bot.listeners.typed import understood
-from bot.people.reading import read_reply
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
 from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
@@ -65,6 +63,8 @@ from core.transcript.report import report
 from core.transcript.words import fenced, nested, quoted
 from core.turns.replies import VerdictReply, first_sentence, verdict_from_text
 from core.turns.summarise import cut
+from core.use_cases.choices import cost_cap
+from core.use_cases.reply_parsing import parse_reply
 
 #: Packages whose patterns and functions meet text of others.
 PACKAGES = ("core", "bot")
@@ -494,7 +494,7 @@ def _structure(text: str) -> None:
 
 def _amount(text: str) -> None:
     with suppress(BadInput):
-        money(text)
+        cost_cap(text, None)
 
 
 def _rejected(text: str) -> None:
@@ -552,7 +552,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.addresses.fault_of": fault_of,
     "bot.addresses.is_loopback": is_loopback,
     "bot.addresses.sends_openly": sends_openly,
-    "bot.choices.money": _amount,
+    "core.use_cases.choices.cost_cap": _amount,
     "bot.slack.ids.addressed": addressed,
     "bot.slack.ids.fill_in": lambda text: fill_in(text, defaultdict(str)),
     "bot.slack.ids.note_ts": note_ts,
@@ -571,7 +571,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.split.split": lambda text: split(text, 3500),
     "bot.slack.mrkdwn.terminal.message_text": lambda text: message_text(_message(text), 80),
     "bot.slack.payloads.plain": unescaped,
-    "bot.people.reading.read_reply": lambda text: read_reply(text, {1, 2}, [1, 2]),
+    "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "bot.terminal.progress.news": _whole(
         lambda debate: [*news(debate, ContributionMade(contribution=_only(debate)), verbose=True)]
     ),

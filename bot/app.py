@@ -12,26 +12,18 @@ from slack_bolt.logger.messages import warning_client_prioritized_and_token_skip
 import bot.store.tables
 import core.store.tables
 from bot.building import build_turns, database_url, estimating
-from bot.choices import ModelSet
-from bot.commands import Commands
-from bot.limits import Bounds
-from bot.listeners.doctoring import Examine
-from bot.listeners.estimating import Estimates
-from bot.listeners.reception import Reception
-from bot.listeners.refusals import Refusals
+from bot.listeners.context import ListenerContext
+from bot.listeners.doctor_report import Examine
+from bot.listeners.estimates import Estimates
+from bot.listeners.find import DebateLists, HomeTab
+from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.retention import housekeeping
-from bot.people.answering import Answering
-from bot.people.deciding import Deciding
-from bot.people.finding import Finding
-from bot.people.homes import Homes
-from bot.people.reminding import MorningReminders, Reminding
-from bot.people.starting import Starting
-from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
+from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
 from bot.running.heartbeat import Heartbeat
 from bot.running.port import Runner
@@ -55,10 +47,20 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
 from core.llm.call import ModelCalls
-from core.ports import Clock, EventSink
+from core.ports import EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from core.use_cases.answer import AnswerQuestions
+from core.use_cases.choices import ModelSet
+from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.fact_log import FactLog
+from core.use_cases.find import FindDebates
+from core.use_cases.limits import Bounds
+from core.use_cases.note import AddNote
+from core.use_cases.remind import RemindPeople
+from core.use_cases.start import StartDebate
+from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
@@ -103,12 +105,12 @@ class Moot:
     seats: WorkspaceClients
     store: SqlDebateStore
     posts: Posts
-    commands: Commands
+    context: ListenerContext
     runner: Runner
     outbox: Outbox
     http: HttpServer
     health: Health
-    reminding: Reminding
+    reminders: ReminderLoop
 
 
 @asynccontextmanager
@@ -128,10 +130,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         watch = await stack.enter_async_context(_watching(parts, database, metrics))
         door = await stack.enter_async_context(_door(parts, database))
         sharing = sharing_of(database_url(parts.database), parts.beat)
-        reception, runner = _tie(
+        context, runner = _tie(
             parts, database, door.seats, sharing=sharing, metrics=metrics, watch=watch
         )
-        app = _listening(parts, door, reception)
+        app = _listening(parts, door, context)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = Health(
             database=lambda: _answers(database),
@@ -144,23 +146,24 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             health,
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
-            figures=_figures(metrics, reception, runner),
+            figures=_figures(metrics, context, runner),
             installing=door.installing,
         )
         ways_in = (http, gateway) if gateway else (http,)
-        await _start(stack, reception, runner, sharing=sharing, ways_in=ways_in)
+        reminders = ReminderLoop(context.remind)
+        await _start(stack, context, runner, sharing=sharing, reminders=reminders, ways_in=ways_in)
         stack.enter_context(http.ready())
         _log.info("running", team=door.name, address=http.address)
         yield Moot(
             seats=door.seats,
             store=SqlDebateStore(database),
-            posts=reception.posts,
-            commands=reception.commands,
+            posts=context.posts,
+            context=context,
             runner=runner,
-            outbox=reception.outbox,
+            outbox=context.outbox,
             http=http,
             health=health,
-            reminding=reception.reminding,
+            reminders=reminders,
         )
 
 
@@ -181,26 +184,27 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
 
 async def _start(
     stack: AsyncExitStack,
-    reception: Reception,
+    context: ListenerContext,
     runner: Runner,
     *,
     sharing: Cluster,
+    reminders: ReminderLoop,
     ways_in: Sequence[HttpServer | SocketGateway],
 ) -> None:
     """Start everything; what was started is stopped in the opposite order."""
     stack.push_async_callback(sharing.close)
-    stack.push_async_callback(reception.outbox.close)
+    stack.push_async_callback(context.outbox.close)
     stack.push_async_callback(runner.close)
-    stack.push_async_callback(reception.estimates.close)
-    stack.push_async_callback(reception.homes.close)
+    stack.push_async_callback(context.estimates.close)
+    stack.push_async_callback(context.home.close)
     for way_in in ways_in:
         stack.push_async_callback(way_in.close)
         await way_in.start()
     await sharing.start()
-    await reception.outbox.start()
+    await context.outbox.start()
     await runner.start()
-    stack.push_async_callback(reception.reminding.close)
-    reception.reminding.start()
+    stack.push_async_callback(reminders.close)
+    reminders.start()
 
 
 def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
@@ -208,15 +212,6 @@ def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Insta
     if parts.slack.oauth is None:
         return one_workspace(parts.slack)
     return many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
-
-
-def _addresses(seats: WorkspaceClients) -> Callable[[str], Awaitable[str]]:
-    """Return what tells a workspace's own address."""
-
-    async def address(team_id: str) -> str:
-        return (await seats.of(team_id)).identity.url
-
-    return address
 
 
 async def _open(location: str) -> Database:
@@ -238,55 +233,66 @@ def _tie(
     sharing: Cluster,
     metrics: Metrics,
     watch: Watch,
-) -> tuple[Reception, Runner]:
+) -> tuple[ListenerContext, Runner]:
     """Make the parts that know each other."""
-    clock, store, posts = SystemClock(), SqlDebateStore(database), Posts(database)
-    outbox = _outbox(parts, posts, seats, shares=(sharing, metrics))
-    channels, words = ChannelSettings(database), DebateWords(database)
-    reminders = Reminders(database)
-    access = Accesses(seats)
-    presenter = _presenter(database, outbox, MorningReminders(reminders, access))
+    clock, store = SystemClock(), SqlDebateStore(database)
+    outbox = _outbox(parts, Posts(database), seats, shares=(sharing, metrics))
+    presenter = _presenter(database, outbox)
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=watch(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
-    commands = _commands(parts, store, runner, clock)
-    outbox.on_refused = Refusals(commands=commands, outbox=outbox)
-    begins = Starting(
-        commands=commands,
+    facts = FactLog(store=store, clock=clock, wake=runner.wake)
+    context = _context(parts, database, seats, facts=facts, outbox=outbox)
+    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
+    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
+    return context, runner
+
+
+def _context(
+    parts: Parts, database: Database, seats: WorkspaceClients, *, facts: FactLog, outbox: Outbox
+) -> ListenerContext:
+    """Make what people can do, and what listeners need to let them do it."""
+    access, posts, channels = Accesses(seats), outbox.posts, ChannelSettings(database)
+    update = {"question_max_chars": parts.bounds.question_characters}
+    settings = parts.settings.model_copy(update=update)
+    start = StartDebate(
+        facts=facts,
+        settings=lambda: settings,
         channels=channels,
         models=parts.models,
         estimating=estimating(parts.settings),
+        bounds=parts.bounds,
     )
-    finding = Finding(commands=commands, words=words, posts=posts, team_url=_addresses(seats))
-    homes = Homes(finding, access, seats, clock)
-    presenter.on_listed = homes.changed
-    reception = Reception(
-        commands=commands,
-        answering=Answering(commands=commands),
-        starting=begins,
-        estimates=Estimates(begins),
-        steering=Steering(commands=commands, starting=begins),
-        deciding=Deciding(commands=commands),
-        reminding=Reminding(reminders, commands),
-        finding=finding,
-        homes=homes,
+    note = AddNote(facts=facts, bounds=parts.bounds)
+    find = FindDebates(
+        store=facts.store,
+        index=DebateWords(database),
+        people=access,
+        on_unreadable=lambda debate_id, error: _log.warning(
+            "cannot show", debate=debate_id, reason=str(error)
+        ),
+    )
+    lists = DebateLists(find=find, posts=posts, seats=seats)
+    return ListenerContext(
+        start=start,
+        answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
+        steer=SteerDebate(
+            facts=facts, note=note, stewards=channels.stewards, mention="<@{}>".format
+        ),
+        decide=DecideOnVerdict(facts=facts),
+        find=find,
+        remind=RemindPeople(facts=facts, reminders=Reminders(database), people=access),
+        channels=channels,
+        estimates=Estimates(start),
+        lists=lists,
+        home=HomeTab(lists, access, seats, facts.clock),
         access=access,
         seats=seats,
         outbox=outbox,
         posts=posts,
         deliveries=Deliveries(database),
-        clock=clock,
+        clock=facts.clock,
         examine=parts.examine,
-    )
-    return reception, runner
-
-
-def _commands(parts: Parts, store: SqlDebateStore, runner: Runner, clock: Clock) -> Commands:
-    bounds = parts.bounds
-    update = {"question_max_chars": bounds.question_characters}
-    settings = parts.settings.model_copy(update=update)
-    return Commands(
-        store=store, runner=runner, clock=clock, settings=lambda: settings, bounds=bounds
     )
 
 
@@ -312,31 +318,30 @@ def _outbox(
     return outbox
 
 
-def _presenter(database: Database, outbox: Outbox, reminders: MorningReminders) -> Presenter:
+def _presenter(database: Database, outbox: Outbox) -> Presenter:
     return Presenter(
         posts=outbox,
         log=SqlDebateStore(database),
         enabled=tuple(BoardAction),
         rows=Posts(database),
         channels=ChannelSettings(database),
-        reminders=reminders,
         words=DebateWords(database),
     )
 
 
 def _figures(
-    metrics: Metrics, reception: Reception, runner: Runner
+    metrics: Metrics, context: ListenerContext, runner: Runner
 ) -> Callable[[], Awaitable[bytes]]:
     """Return what tells Prometheus how things are."""
     gauges = Gauges(
         debates=lambda: len(runner.held),
-        depth=reception.posts.backlog,
-        age=lambda: reception.outbox.age,
+        depth=context.posts.backlog,
+        age=lambda: context.outbox.age,
     )
     return lambda: exposition(metrics, gauges)
 
 
-def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncApp:
+def _listening(parts: Parts, door: Installation, context: ListenerContext) -> AsyncApp:
     """Make the Bolt app. Its logger is a quiet one: Bolt logs whole bodies at INFO."""
     quiet = logging.getLogger("slack_bolt")
     quiet.addFilter(_is_news)
@@ -354,7 +359,7 @@ def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncA
     answer_failures(app)
     if door.watch is not None:
         app.use(door.watch)
-    register_all(app, reception)
+    register_all(app, context)
     return app
 
 

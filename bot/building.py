@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import core.store.tables
-from bot.choices import ModelSet
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
@@ -24,6 +23,7 @@ from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
 from core.store.migrate import newest
 from core.turns.take import Turns
+from core.use_cases.choices import ModelSet
 
 #: The variable with each provider's key.
 KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in registry.KEYED}

@@ -17,8 +17,7 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
-from bot.choices import ModelSet
-from bot.listeners.doctoring import Examine
+from bot.listeners.doctor_report import Examine
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
 from bot.serving import start_up, stop_signal
@@ -34,6 +33,7 @@ from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
 from slack_on_loopback.emoji import EMOJI
 

@@ -14,8 +14,8 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.addresses import fault_of, is_loopback, sends_openly
-from bot.limits import Bounds
 from core.errors import ConfigurationBroken
+from core.use_cases.limits import Bounds
 
 SLACK_API_URL = "https://slack.com/api/"
 INSTALL_PATH = "/slack/install"

@@ -14,8 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.app import Moot, Parts, running
-from bot.limits import Bounds
-from bot.listeners.doctoring import Examine
+from bot.listeners.doctor_report import Examine
 from bot.settings import SlackAccess
 from bot.slack.ids import ActionId, board_key
 from bot.slack.manifest import manifest
@@ -28,6 +27,7 @@ from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
+from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.

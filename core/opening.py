@@ -42,7 +42,7 @@ TAKEN_OUT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class DebateRequest:
     """What a person asked for; None means the settings' default."""
 
     question: str
@@ -54,30 +54,32 @@ class Wish:
     format: str | None = None
 
 
-def open_debate(wish: Wish, settings: Settings, *, delimiter: str) -> Setup:
+def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
     """The setup of the debate asked for.
 
     Args:
-        wish: What was asked.
+        request: What was asked.
         settings: What holds where nothing was asked.
         delimiter: Random text that marks quoted parts in this debate's prompts.
 
     Raises:
         BadInput: The question, the rounds or the format cannot be used; says what to do.
     """
-    roster, warnings = _roster(wish.agents, settings)
-    form = _format(wish.format or settings.format)
-    rounds, notices = _rounds(wish.rounds, settings, form)
+    roster, warnings = _roster(request.agents, settings)
+    form = request.format or settings.format
+    if form not in FORMATS:
+        raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
+    rounds, notices = _rounds(request.rounds, settings, form)
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
-    asked = check_question(wish.question, settings.question_max_chars)
-    question, context = redact(asked), redact(wish.context.strip())
-    if (question, context) != (asked, wish.context.strip()):
+    asked = check_question(request.question, settings.question_max_chars)
+    question, context = redact(asked), redact(request.context.strip())
+    if (question, context) != (asked, request.context.strip()):
         warnings.append(TAKEN_OUT)
     return Setup(
         question=question,
         context=context,
-        asked_by=wish.asked_by,
-        place=wish.place,
+        asked_by=request.asked_by,
+        place=request.place,
         format=form,
         rounds=rounds,
         agents=tuple(_fitting(_completed(agent, settings), form) for agent in roster),
@@ -122,12 +124,6 @@ def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, lis
     return most, [f"You asked for {wanted} rounds; a {form} has {has}."]
 
 
-def _format(name: str) -> str:
-    if name not in FORMATS:
-        raise BadInput(f'There is no format "{name}". Formats: {", ".join(FORMATS)}.')
-    return name
-
-
 def _roster(
     wanted: Sequence[str] | None, settings: Settings
 ) -> tuple[tuple[Agent, ...], list[str]]:
@@ -141,7 +137,8 @@ def _roster(
         chosen = _distinct(found)
     if not chosen:
         if wanted is not None or settings.agents:
-            warnings.append(f"No agents were left; the default ones take part: {_default_names()}.")
+            names = ", ".join(DEFAULT_ROSTER)
+            warnings.append(f"No agents were left; the default ones take part: {names}.")
         chosen = [agent_for(role, settings.agent_model) for role in DEFAULT_ROSTER]
     return tuple(chosen), warnings
 
@@ -155,16 +152,12 @@ def _find(name: str, enabled: Sequence[Agent], settings: Settings, warnings: lis
     role = role_id(name)
     if role:
         return agent_for(role, settings.agent_model)
-    warnings.append(_no_role(name.strip()))
+    meant = get_close_matches(wanted, ROLES, n=1, cutoff=0.7)
+    hint = f' Did you mean "{meant[0]}"?' if meant else ""
+    warnings.append(f'There is no role "{name.strip()}"; a generalist takes its place.{hint}')
     generalist = agent_for(FALLBACK_ROLE, settings.agent_model)
     others = {agent.id for agent in enabled}
     return generalist.model_copy(update={"id": _agent_id(wanted, others), "name": name.strip()})
-
-
-def _no_role(name: str) -> str:
-    meant = get_close_matches(name.lower(), ROLES, n=1, cutoff=0.7)
-    hint = f' Did you mean "{meant[0]}"?' if meant else ""
-    return f'There is no role "{name}"; a generalist takes its place.{hint}'
 
 
 def _agent_id(name: str, others: AbstractSet[str]) -> str:
@@ -226,7 +219,3 @@ def _fitting(agent: Agent, form: str) -> Agent:
         return agent
     fitting = own.model_copy(update={"method": ContextMethod.ROUNDS})
     return agent.model_copy(update={"summarization": fitting})
-
-
-def _default_names() -> str:
-    return ", ".join(DEFAULT_ROSTER)

@@ -4,14 +4,14 @@ Adapters live in `core.llm.providers` and `core.store` and on the Slack side; in
 anybody may use in tests live in `core.testing`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Protocol
 
 from core.events import Event, Recorded
-from core.models import Cap, Debate, Turn
+from core.models import Cap, Debate, Place, Turn
 from core.request import ModelReply, ModelRequest
 
 
@@ -171,6 +171,25 @@ class SpendingCaps(Protocol):
         Raises:
             StoreDown: The database does not answer.
         """
+        ...
+
+
+class PeopleDirectory(Protocol):
+    """What the surface knows of people: which channels they are in, names, time zones.
+
+    `may_see` and `channels_of` raise `BadInput` when the surface does not answer.
+    """
+
+    async def may_see(self, person: str, place: Place) -> bool:
+        """Whether a person is in a channel, and so may see its debates."""
+        ...
+
+    async def channels_of(self, person: str, workspace: str) -> Collection[str]:
+        """The channels that a person and Moot are both in."""
+        ...
+
+    async def zone_of(self, person: str, workspace: str) -> tzinfo:
+        """A person's time zone; UTC when nobody knows."""
         ...
 
 

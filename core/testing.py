@@ -13,7 +13,7 @@ from core.errors import ProviderError
 from core.events import Event, Recorded
 from core.llm.spent import with_usage
 from core.models import Act, Debate, Person, Place, Setup, Turn, Usage
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.settings import ModelChoice, Settings
@@ -155,7 +155,7 @@ def a_setup(
 ) -> Setup:
     """The setup of a debate as a person in a channel would start it."""
     choice = ModelChoice(provider=provider, model="scripted-1")
-    wish = Wish(
+    request = DebateRequest(
         question=question,
         asked_by=Person(id="U1", name="Dana"),
         place=Place(surface="slack", workspace="T1", channel="C1"),
@@ -163,7 +163,7 @@ def a_setup(
         rounds=rounds,
     )
     settings = Settings(agent_model=choice, judge_model=choice)
-    return open_debate(wish, settings, delimiter="d41d8c")
+    return open_debate(request, settings, delimiter="d41d8c")
 
 
 def recorded(events: Sequence[Event], debate_id: str = "dabc2345") -> Sequence[Recorded]:

@@ -21,7 +21,7 @@ COMMANDS = {
     "/debate show ID": "where a debate stands",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
-    "/debate doctor": "whether keys, models, Slack and the database work",
+    "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
     "/debate help": "this text",
     "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
     "Debate this": "a shortcut on any message: its text becomes the question",
@@ -39,7 +39,7 @@ TOO_SLOW = (
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
-NOT_A_MEMBER = "You are not in this channel; nothing was done."
+
 RANKED_TWICE = "You have ranked this position higher already. Rank each position once."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."
@@ -137,19 +137,17 @@ def unclear(typed: Unclear) -> str:
     )
 
 
-def _gist(text: str) -> str:
-    one_line = " ".join(text.split())
-    return plain(one_line if len(one_line) <= _GIST else f"{one_line[: _GIST - 1]}…")
-
-
 def shown(debate: Debate) -> str:
     """Return where a debate stands."""
     setup = debate.setup
+    question = " ".join(setup.question.split())
+    question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
+    said, cast, notes = len(debate.contributions), len(debate.ballots), len(debate.notes)
     lines = [
-        f"*{_gist(setup.question)}*",
+        f"*{plain(question)}*",
         f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
         "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
-        _counts(debate),
+        f"{said} contributions, {cast} ballots, {notes} notes.",
     ]
     if debate.verdict:
         lines.append(f"*The agents' verdict*: {gist(debate.verdict.decision, _MOST_DECIDED)}")
@@ -157,11 +155,6 @@ def shown(debate: Debate) -> str:
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)
-
-
-def _counts(debate: Debate) -> str:
-    said, cast, notes = len(debate.contributions), len(debate.ballots), len(debate.notes)
-    return f"{said} contributions, {cast} ballots, {notes} notes."
 
 
 def help_text() -> Message:

@@ -1,32 +1,31 @@
 """`/debate settings`: what holds for debates in a channel, and a line that says who changed it."""
 
+from decimal import Decimal
+
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
-from bot.listeners.clicks import on_form, open_form
-from bot.listeners.form_reading import checked_settings
-from bot.listeners.reception import Reception, person
-from bot.slack.ids import CallbackId
-from bot.slack.payloads import Command, FormSubmitted
-from bot.store.posts import Channel, NewPost
-from bot.views.forms import Form
+from bot.listeners.context import ListenerContext, person, place
+from bot.listeners.estimates import form_options
+from bot.listeners.interactions import on_form, open_form
+from bot.listeners.start import check_agents, checked_cap, choices_of
+from bot.slack.ids import CallbackId, FieldId
+from bot.slack.payloads import Command, Filled, FormSubmitted
+from bot.store.posts import NewPost
 from bot.views.notices import settings_changed
 from bot.views.start_form import settings_form
 from core.errors import BadInput
+from core.use_cases.choices import ChannelChoices
+from core.use_cases.find import NOT_A_MEMBER
 
 
-def register(app: AsyncApp, reception: Reception) -> None:
+def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the form."""
-
-    async def submitted(form: FormSubmitted) -> Form | None:
-        await save_settings(reception, form)
-        return None
-
-    on_form(app, CallbackId.SETTINGS_FORM, submitted)
+    on_form(app, context, CallbackId.SETTINGS_FORM, save_settings)
 
 
-async def open_settings(reception: Reception, command: Command, client: AsyncWebClient) -> None:
+async def open_settings(context: ListenerContext, command: Command, client: AsyncWebClient) -> None:
     """Open the form for the channel the command was typed in.
 
     Raises:
@@ -34,35 +33,53 @@ async def open_settings(reception: Reception, command: Command, client: AsyncWeb
     """
     if command.is_direct:
         raise BadInput(answers.IN_DIRECT_MESSAGE)
-    if reason := answers.not_here(
-        await reception.access.of(command.team_id).standing(command.channel_id)
-    ):
+    standing = await context.access.of(command.team_id).standing(command.channel_id)
+    if reason := answers.not_here(standing):
         raise BadInput(reason)
-    channel = Channel(command.team_id, command.channel_id)
-    now = await reception.starting.of_channel(channel)
-    offer, usual = reception.starting.offer(), reception.starting.built_in()
-    await open_form(
-        client, command.trigger_id, settings_form(command.channel_id, now, usual, offer)
-    )
+    now = await context.channels.get(place(command.team_id, command.channel_id))
+    options, usual = form_options(context.start), context.start.built_in()
+    form = settings_form(command.channel_id, now, usual, options)
+    await open_form(client, command.trigger_id, form)
 
 
-async def save_settings(reception: Reception, form: FormSubmitted) -> None:
+async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
     """Keep the settings and say so in the channel, once however often the form arrives.
 
     Raises:
         BadInput: The person is not in the channel.
     """
-    most_cost = reception.commands.settings().limits.most_debate_cost
-    chosen, channel = checked_settings(form, most_cost), form.kept.get("channel", "")
-    if not await reception.access.of(form.team_id).may_see(form.user_id, channel):
-        raise BadInput(answers.NOT_A_MEMBER)
-    await reception.starting.set_channel(Channel(form.team_id, channel), chosen)
-    changed = settings_changed(person(form.user_id, form.user_name), chosen)
+    most_cost = context.start.settings().limits.most_debate_cost
+    chosen, here = (
+        checked_settings(form, most_cost),
+        place(form.team_id, form.kept.get("channel", "")),
+    )
+    if not await context.access.may_see(form.user_id, here):
+        raise BadInput(NOT_A_MEMBER)
+    await context.channels.put(here, chosen)
     post = NewPost(
         key=f"settings/{form.view_id}",
-        workspace=form.team_id,
-        channel=channel,
+        workspace=here.workspace,
+        channel=here.channel,
         method="post",
-        payload=changed.payload,
+        payload=settings_changed(person(form), chosen).payload,
     )
-    await reception.outbox.post([post])
+    await context.outbox.post([post])
+
+
+def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
+    """Return what a channel is to have set.
+
+    Args:
+        form: What was filled in.
+        most_cost: The highest cost cap; None: any.
+
+    Raises:
+        FieldWrong: Something in it cannot be used.
+    """
+    asks = {"on": True, "off": False}.get(form.chosen(FieldId.CLARIFY.value))
+    check_agents(form)
+    return ChannelChoices(
+        choices=choices_of(form, clarify=asks, cap=checked_cap(form, most_cost)),
+        stewards=form.people(FieldId.STEWARDS.value),
+        unpin=bool(form.all_chosen(FieldId.UNPIN.value)),
+    )

@@ -1,33 +1,35 @@
-"""Every listener of the bot, in the order in which Bolt asks them."""
+"""Every listener of the bot, in the order in which Bolt asks them: the first match wins."""
+
+import re
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import (
-    actions,
     channel_settings,
-    clarifying,
     commands,
-    deciding,
-    endings,
-    feedback,
-    finding,
+    decide,
+    find,
     messages,
-    rest,
-    starting,
+    place_gone,
+    question_card,
+    start,
+    steer,
 )
-from bot.listeners.reception import Reception
+from bot.listeners.context import ListenerContext
 
 
-def register_all(app: AsyncApp, reception: Reception) -> None:
+def register_all(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to everything the manifest asks Slack for."""
-    commands.register(app, reception)
-    actions.register(app, reception)
-    clarifying.register(app, reception)
-    starting.register(app, reception)
-    channel_settings.register(app, reception)
-    deciding.register(app, reception)
-    feedback.register(app, reception)
-    finding.register(app, reception)
-    messages.register(app, reception)
-    endings.register(app, reception)
-    rest.register(app)
+    commands.register(app, context)
+    steer.register(app, context)
+    question_card.register(app, context)
+    start.register(app, context)
+    channel_settings.register(app, context)
+    decide.register(app, context)
+    find.register(app, context.home)
+    messages.register(app, context)
+    place_gone.register(app, context)
+
+    @app.event(re.compile(".*"))
+    async def other_events() -> None:
+        """Acknowledge all other events, so that Slack does not send them again."""

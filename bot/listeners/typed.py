@@ -1,7 +1,7 @@
 """What people type after `/debate`, understood (pure)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -71,14 +71,14 @@ class Unclear:
 
 
 @dataclass(frozen=True)
-class Question:
+class TypedQuestion:
     """Something to debate."""
 
     text: str
 
 
 SingleProcess = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = SingleProcess | Search | Show | StopDebate | Unclear | Question
+Typed = SingleProcess | Search | Show | StopDebate | Unclear | TypedQuestion
 _ALONE: Mapping[str, SingleProcess] = {
     "": OpenForm(),
     "help": Help(),
@@ -99,32 +99,19 @@ def understood(text: str) -> Typed:
     if len(words) <= 1 and first in _ALONE:
         return _ALONE[first]
     if first in WITH_ID and len(words) <= 2:  # noqa: PLR2004 - the subcommand and an id
-        return _with_id(first, words[1] if len(words) > 1 else "")
+        found = _DEBATE_ID.fullmatch(words[-1])
+        if found is None:
+            return Unclear(" ".join([first, *words[1:]]), first)
+        debate_id = found.group(1).lower()
+        return Show(debate_id) if first == "show" else StopDebate(debate_id)
     if first == "search" and not text.rstrip().endswith("?"):
-        return Search(text.strip()[len("search") :].strip()) if words[1:] else _no_words()
+        wanted = text.strip()[len("search") :].strip()
+        return Search(wanted) if wanted else Unclear("search", "search")
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         close = get_close_matches(first, (*ALONE, *WITH_ID, *WITH_WORDS), n=1, cutoff=0.6)
         return Unclear(words[0], close[0] if close else "")
-    if _is_misused(words):
+    # A few words that begin like a subcommand or end in an id are no question to pay for.
+    is_few = 2 <= len(words) <= 3 and not words[-1].endswith("?")  # noqa: PLR2004 - "list all please"
+    if is_few and (first in ALONE or _DEBATE_ID.fullmatch(words[-1])):
         return Unclear(" ".join(words), first if first in ALONE else "")
-    return Question(text.strip())
-
-
-def _is_misused(words: Sequence[str]) -> bool:
-    """A few words that begin like a subcommand or end in an id are no question to pay for."""
-    few = 2 <= len(words) <= 3  # noqa: PLR2004 - "list all please"
-    if not few or words[-1].endswith("?"):
-        return False
-    return words[0].lower() in ALONE or bool(_DEBATE_ID.fullmatch(words[-1]))
-
-
-def _no_words() -> Unclear:
-    return Unclear("search", "search")
-
-
-def _with_id(subcommand: str, word: str) -> Typed:
-    found = _DEBATE_ID.fullmatch(word)
-    if found is None:
-        return Unclear(f"{subcommand} {word}".strip(), subcommand)
-    debate_id = found.group(1).lower()
-    return Show(debate_id) if subcommand == "show" else StopDebate(debate_id)
+    return TypedQuestion(text.strip())

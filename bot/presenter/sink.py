@@ -1,8 +1,8 @@
 """The presenter: hears what happens in debates and queues what people are to see."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from bot.presenter.edits import edits_of
 from bot.presenter.finding import words_of
@@ -24,7 +24,8 @@ from core.events import (
     TurnFailed,
     VerdictReached,
 )
-from core.models import Debate, Decision, Status, Turn
+from core.models import Debate, Decision, Place, Status, Turn
+from core.use_cases.choices import ChannelChoices
 
 #: After these there is more to find a debate by.
 _WORTH_FINDING = (DebateStarted, VerdictReached, DecisionRecorded)
@@ -83,8 +84,8 @@ class PostRows(Protocol):
 class ChannelWishes(Protocol):
     """Tells what channels have set."""
 
-    async def get(self, channel: Channel) -> Mapping[str, Any]:
-        """What the channel has set; empty if nothing."""
+    async def get(self, place: Place) -> ChannelChoices:
+        """What the channel has set."""
         ...
 
 
@@ -209,9 +210,7 @@ class Presenter:
         self._pinned.discard(debate.id)
         if self.channels is None:
             return
-        place = debate.setup.place
-        chosen = await self.channels.get(Channel(place.workspace, place.channel))
-        if chosen.get("unpin"):
+        if (await self.channels.get(debate.setup.place)).unpin:
             await self.posts.post([unpinning(debate)])
 
     async def _before(self, recorded: Recorded) -> Reading:

@@ -21,6 +21,7 @@ from bot.slack.payloads import (
     refusal_of,
 )
 from core.errors import BadInput, MootError
+from core.models import Place
 
 _log = logger(__name__)
 
@@ -28,7 +29,7 @@ _log = logger(__name__)
 PATIENCE = 1.0
 #: The same for who may see what, which can take several questions.
 MEMBER_PATIENCE = 1.4
-#: Seconds that a person's channels are taken as known.
+#: Seconds that a person's channels are cached.
 REMEMBERED = 15.0
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
@@ -84,7 +85,7 @@ class Access:
     async def may_see(self, person: str, channel: str) -> bool:
         """Return whether a person is in a channel.
 
-        A yes holds for `REMEMBERED` seconds; after a no, Slack is asked again: people join.
+        Membership is cached for 15 s; non-membership is not cached, because people join.
 
         Raises:
             SlackSilent: Slack did not say in time.
@@ -101,7 +102,7 @@ class Access:
     async def channels_of(self, person: str) -> frozenset[str]:
         """Return the channels that both this person and the bot are in.
 
-        What was heard holds for `REMEMBERED` seconds.
+        The answer is cached for 15 s.
 
         Raises:
             SlackSilent: Slack did not say in time.
@@ -145,6 +146,20 @@ class Access:
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
         return (await self._who(person)).name
+
+    async def is_admin(self, person: str) -> bool:
+        """Return whether somebody is an owner or admin of the workspace.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await (await self._client()).users_info(user=person)
+        except _UNANSWERED as error:
+            _log.warning("cannot ask who is an admin", reason=type(error).__name__)
+            raise SlackSilent from None
+        return UserFound.model_validate(answer.data).is_admin
 
     async def zone_of(self, person: str) -> tzinfo:
         """Return somebody's time zone; UTC when Slack does not say in time."""
@@ -209,7 +224,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Accesses:
-    """What is asked of Slack, by workspace."""
+    """What is asked of Slack, by workspace. The `PeopleDirectory` of the use cases."""
 
     seats: WorkspaceClients
     _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
@@ -217,6 +232,18 @@ class Accesses:
     def of(self, team: str) -> Access:
         """Return who may see and do what in a workspace."""
         return self._known.setdefault(team, Access(self.seats, team))
+
+    async def may_see(self, person: str, place: Place) -> bool:
+        """Return whether a person is in a channel; see `Access.may_see`."""
+        return await self.of(place.workspace).may_see(person, place.channel)
+
+    async def channels_of(self, person: str, workspace: str) -> frozenset[str]:
+        """Return the channels that both a person and the bot are in."""
+        return await self.of(workspace).channels_of(person)
+
+    async def zone_of(self, person: str, workspace: str) -> tzinfo:
+        """Return somebody's time zone; UTC when Slack does not say in time."""
+        return await self.of(workspace).zone_of(person)
 
 
 def _standing_after(error: SlackApiError) -> Standing:

@@ -1,7 +1,6 @@
 """When people want to look at decisions again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, tzinfo
 
 from sqlalchemy import delete, select
@@ -10,19 +9,10 @@ from bot.store.tables import REMINDERS
 from core.models import Decision
 from core.store.columns import insert_new
 from core.store.database import Database
+from core.use_cases.remind import Reminder
 
 #: The time of day at which people are reminded, in the morning of who named the date.
 AT = time(8, 0)
-
-
-@dataclass(frozen=True)
-class Reminder:
-    """A date to look at a decision again."""
-
-    debate_id: str
-    #: The decision's origin.
-    decision: str
-    due_at: datetime
 
 
 class Reminders:

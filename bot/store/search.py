@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, text
@@ -10,20 +9,13 @@ from sqlalchemy import Connection, Select, delete, func, insert, literal_column,
 from bot.store.posts import Channel
 from bot.store.tables import DEBATE_WORDS
 from core.store.database import Database
+from core.use_cases.find import SearchHit
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 12
 #: Words around a hit in the excerpt.
 _EXCERPT_WORDS = 14
 _TABLE = DEBATE_WORDS.c
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A debate that was found, and the words around what was looked for."""
-
-    debate_id: str
-    excerpt: str
 
 
 class DebateWords:
@@ -39,7 +31,7 @@ class DebateWords:
 
     async def find(
         self, workspace: str, channels: Sequence[str], wanted: str, limit: int
-    ) -> Sequence[Hit]:
+    ) -> Sequence[SearchHit]:
         """Return the debates of these channels that hold all the words, the best fit first.
 
         Words may be cut short: "post" finds PostgreSQL. Signs of either search language are plain
@@ -59,11 +51,13 @@ def _put(connection: Connection, debate_id: str, channel: Channel, words: str) -
     connection.execute(insert(DEBATE_WORDS).values(**values))
 
 
-def _find(connection: Connection, words: Sequence[str], place: Any, limit: int) -> Sequence[Hit]:
+def _find(
+    connection: Connection, words: Sequence[str], place: Any, limit: int
+) -> Sequence[SearchHit]:
     is_sqlite = connection.dialect.name == "sqlite"
     query = _on_sqlite(words) if is_sqlite else _on_postgresql(words)
     rows = connection.execute(query.where(place).limit(limit))
-    return [Hit(row.debate_id, row.excerpt) for row in rows]
+    return [SearchHit(row.debate_id, row.excerpt) for row in rows]
 
 
 def _on_sqlite(words: Sequence[str]) -> Select[Any, Any]:

@@ -1,14 +1,19 @@
 """What a channel has set for its debates."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import Connection, select, update
 
-from bot.store.posts import Channel
+from bot.log import logger
 from bot.store.tables import CHANNEL_SETTINGS
+from core.models import Place
 from core.store.columns import insert_new
 from core.store.database import Database
+from core.use_cases.choices import ChannelChoices
+
+_log = logger(__name__)
 
 
 class ChannelSettings:
@@ -18,25 +23,34 @@ class ChannelSettings:
         """Use tables that `bot.store.tables.prepare` has made."""
         self._database = database
 
-    async def get(self, channel: Channel) -> Mapping[str, Any]:
-        """What the channel has set; empty if nothing."""
-        wanted = select(CHANNEL_SETTINGS.c.settings).where(_of(channel))
+    async def get(self, place: Place) -> ChannelChoices:
+        """What the channel has set; nothing, if that can no longer be read."""
+        wanted = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
         found = await self._database.read(lambda c: c.execute(wanted).scalar())
-        return found or {}
+        try:
+            return ChannelChoices.model_validate(found or {})
+        except ValidationError as error:
+            _log.warning("channel settings not read", channel=place.channel, reason=str(error))
+            return ChannelChoices()
 
-    async def put(self, channel: Channel, settings: Mapping[str, Any]) -> None:
+    async def stewards(self, place: Place) -> Sequence[str]:
+        """Ids of people who may steer the channel's debates besides those who start them."""
+        return (await self.get(place)).stewards
+
+    async def put(self, place: Place, chosen: ChannelChoices) -> None:
         """Set all of the channel's settings; the last writer wins."""
-        await self._database.write(lambda connection: _put(connection, channel, settings))
+        values = chosen.model_dump(mode="json")
+        await self._database.write(lambda connection: _put(connection, place, values))
 
 
-def _put(connection: Connection, channel: Channel, settings: Mapping[str, Any]) -> None:
+def _put(connection: Connection, place: Place, settings: dict[str, Any]) -> None:
     """Insert or update the row."""
-    values = {**channel._asdict(), "settings": dict(settings)}
-    if not insert_new(connection, CHANNEL_SETTINGS, values):
-        connection.execute(update(CHANNEL_SETTINGS).where(_of(channel)).values(**values))
+    row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
+    if not insert_new(connection, CHANNEL_SETTINGS, row):
+        connection.execute(update(CHANNEL_SETTINGS).where(_of(place)).values(settings=settings))
 
 
-def _of(channel: Channel) -> Any:
+def _of(place: Place) -> Any:
     """The condition: of this channel."""
     table = CHANNEL_SETTINGS.c
-    return (table.workspace == channel.workspace) & (table.channel == channel.channel)
+    return (table.workspace == place.workspace) & (table.channel == place.channel)

@@ -6,34 +6,30 @@ import threading
 from typing import TextIO
 
 from bot.terminal.progress import Screen
-from core.models import Answer, Clarification, Debate, Person
-from core.redaction import redact
+from core.models import Clarification, Debate
 from core.transcript.words import name_of
 
 
 class Asking:
     """Asks the person at the terminal."""
 
-    def __init__(self, screen: Screen, person: Person, stream: TextIO | None = None) -> None:
-        """Keep whom to ask, and where.
+    def __init__(self, screen: Screen, stream: TextIO | None = None) -> None:
+        """Keep where to ask.
 
         Args:
             screen: Where questions are shown.
-            person: Who answers.
             stream: Where answers are typed; None: standard input.
         """
         self._screen = screen
-        self._person = person
         self._lines = _Lines(stream or sys.stdin)
 
-    async def answer(self, debate: Debate, asked: Clarification) -> Answer:
+    async def ask(self, debate: Debate, asked: Clarification) -> str:
         """Put one question; no text, or the end of the input, lets its assumption hold."""
-        who = ", ".join(name_of(debate, agent) for agent in asked.asked_by)
+        names = ", ".join(name_of(debate, agent) for agent in asked.asked_by)
         self._screen.show("")
-        self._screen.say(f"{asked.number}. {asked.question}  ({who})")
+        self._screen.say(f"{asked.number}. {asked.question}  ({names})")
         self._screen.say(f"   Enter alone: {asked.assumption}")
-        typed = redact((await self._lines.next()).strip())
-        return Answer(number=asked.number, text=typed, by=self._person)
+        return (await self._lines.next()).strip()
 
 
 class _Lines:

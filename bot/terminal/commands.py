@@ -75,9 +75,9 @@ def debate(  # noqa: PLR0913 - one per option
 
     Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
     """
-    from bot.terminal.debating import Asked, hold
+    from bot.terminal.debating import DebateCommand, hold
 
-    asked = Asked(
+    asked = DebateCommand(
         question=" ".join(question) if question else None,
         problem_file=problem_file,
         context=context,

@@ -1,8 +1,9 @@
 """`moot debate`: from what was typed to a decision, and a record that can be taken up again."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from getpass import getuser
 from pathlib import Path
 
 from bot.building import (
@@ -13,23 +14,19 @@ from bot.building import (
     load_settings,
     open_store,
 )
-from bot.commands import new_debate_id
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.dry_run import rehearse_aloud
+from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
-from bot.terminal.progress import Progress, screen_for
-from bot.terminal.question import read_question
+from bot.terminal.progress import ProgressSink, screen_for
+from bot.terminal.session import DebateSession
 from bot.terminal.summary import verbose_summary
-from bot.terminal.table import Table
-from bot.terminal.who import person
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, MootError
-from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
-from core.models import Debate, Place, Setup
-from core.opening import Wish, open_debate
+from core.models import Debate, Person, Place
+from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore
 from core.settings import Settings
 from core.transcript.decision import decision_text
@@ -37,15 +34,19 @@ from core.transcript.inert import visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.turns.take import Turns
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import UNBOUNDED
+from core.use_cases.start import StartDebate
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
 #: A file may hold more than anybody would type into a chat.
 _QUESTION_MAX_CHARS = 100_000
+_HOW = 'Type it (moot debate "Kafka or SQS?") or name a file (--problem-file FILE).'
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class DebateCommand:
     """What was typed after `moot debate`."""
 
     question: str | None = None
@@ -65,7 +66,7 @@ class Asked:
     resume: str | None = None
 
 
-async def hold(asked: Asked) -> int:
+async def hold(asked: DebateCommand) -> int:
     """Hold the debate, or go on with one.
 
     Returns:
@@ -77,130 +78,174 @@ async def hold(asked: Asked) -> int:
         MootError: Something else that can be told in words.
     """
     question = _question(asked)
+    # Before anything is paid for: a decision that cannot be written down is money lost.
     check_writable(asked.output)
     check_writable(_report_path(asked))
-    environment = _environment(verbose=asked.verbose)
-    loaded = await load_settings(environment, asked.config)
-    for notice in loaded.notices:
-        tell(f"Notice: {notice}")
-    if asked.dry_run:
-        setup = _setup(asked, question, loaded.settings)
-        return rehearse_aloud(setup, await estimating(loaded.settings)(setup))
-    async with open_store(environment.moot_database) as store:
-        session = Session(
-            asked=asked,
-            environment=environment,
-            settings=loaded.settings,
-            store=store,
-            take_turns=lambda calls: build_turns(calls, loaded.settings, store),
-        )
-        return await session.hold(question)
-
-
-def _question(asked: Asked) -> str:
-    """The question; empty when a debate is taken up again.
-
-    Raises:
-        BadInput: There is none, or there are several; or a debate is to be resumed with another.
-    """
-    if asked.resume is not None and asked.dry_run:
-        raise BadInput("--dry-run shows a debate before it is held: it does not go with --resume.")
-    if asked.resume is None:
-        return read_question(asked.question, asked.problem_file)
-    if asked.question is not None or asked.problem_file is not None:
-        raise BadInput("--resume goes on with a debate as it is: leave the question out.")
-    return ""
-
-
-def _report_path(asked: Asked) -> Path | None:
-    return with_suffix(asked.report, ".md") if asked.report else None
-
-
-def _environment(*, verbose: bool) -> BotSettings:
-    """The process settings; progress tells people what they need, so logs stay quiet."""
-    environment = read_settings()
-    level = LogLevel.WARNING if verbose else LogLevel.ERROR
-    set_up_logs(level, environment.moot_log_format, environment.secrets)
-    return environment
-
-
-@dataclass(frozen=True, kw_only=True)
-class Session:
-    """One call of `moot debate`, its settings read and its database open."""
-
-    asked: Asked
-    environment: BotSettings
-    settings: Settings
-    store: DebateStore
-    take_turns: Callable[[ModelCalls], Turns]
-
-    async def hold(self, question: str) -> int:
-        """Hold the debate from its start, or from where it was interrupted."""
-        debate_id = await (self._begin(question) if self.asked.resume is None else self._find())
-        try:
-            debate = await self._advance(debate_id)
-        except MootError:
-            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
-            raise
-        hand_out(debate, self.asked, record_json(await self.store.events(debate_id)))
-        where = self.environment.moot_database
-        tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
-        return _exit_code(debate)
-
-    async def _find(self) -> str:
-        """The debate to go on with."""
-        debate = fold(await self.store.events(self.asked.resume or ""))
-        if debate.setup.place.surface != SURFACE:
-            raise BadInput(f"Debate {debate.id} is held on {debate.setup.place.surface}, not here.")
-        check_providers(debate.setup, self.environment)
-        return debate.id
-
-    async def _begin(self, question: str) -> str:
-        """Start a debate."""
-        setup = _setup(self.asked, question, self.settings)
-        check_providers(setup, self.environment)
-        forecast = (await estimating(self.settings)(setup)).forecast
-        setup = setup.model_copy(update={"forecast": forecast})
-        debate_id = new_debate_id()
-        origin = f"{SURFACE}/{secrets.token_hex(8)}"
-        started = DebateStarted(setup=setup)
-        await self.store.create(debate_id, started, origin=origin, at=SystemClock().now())
-        return debate_id
-
-    async def _advance(self, debate_id: str) -> Debate:
-        """Run the debate to its end, with progress on standard error."""
-        screen, clock = screen_for(), SystemClock()
-        calls = build_calls(self.environment, self.settings)
-        sink = Progress(screen, verbose=self.asked.verbose)
-        turns = self.take_turns(calls)
-        engine = Engine(store=self.store, turns=turns, sink=sink, clock=clock)
-        table = Table(debate_id, engine=engine, store=self.store, clock=clock, screen=screen)
-        try:
-            return await table.hold()
-        finally:
-            screen.close()
-            await calls.close()
-
-
-def _setup(asked: Asked, question: str, settings: Settings) -> Setup:
-    """The debate asked for. Questions to people are asked only if that was asked for, too."""
-    asking = settings.clarifying.model_copy(
-        update={"enabled": asked.clarify or settings.clarifying.enabled}
-    )
-    usable = {"clarifying": asking, "question_max_chars": _QUESTION_MAX_CHARS}
-    wish = Wish(
+    environment, settings = await _settings_for(asked)
+    request = DebateRequest(
         question=question,
         context=asked.context,
-        asked_by=person(),
+        asked_by=current_user(),
         place=Place(surface=SURFACE),
         agents=asked.agents,
         rounds=asked.rounds,
         format=asked.format,
     )
-    return open_debate(wish, settings.model_copy(update=usable), delimiter=secrets.token_hex(8))
+    if asked.dry_run:
+        setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
+        lines = dry_run_lines(setup, await estimating(settings)(setup))
+        put_out("\n".join(lines) + "\n", None)
+        return DONE
+    async with open_store(environment.moot_database) as store:
+        if asked.resume is None:
+            debate_id = await _begin(request, settings, environment, store)
+        else:
+            debate_id = await _resume(asked.resume, environment, store)
+        calls = build_calls(environment, settings)
+        turns = build_turns(calls, settings, store)
+        try:
+            debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
+        except MootError:
+            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
+            raise
+        hand_out(debate, asked, record_json(await store.events(debate_id)))
+    where = environment.moot_database
+    tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
+    if debate.verdict:
+        return DONE
+    return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
 
 
-def hand_out(debate: Debate, asked: Asked, record: str) -> None:
+async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings]:
+    """The process's settings, and what holds for this debate; notices are told."""
+    environment = read_settings()
+    # Progress tells people what they need, so logs stay quiet.
+    level = LogLevel.WARNING if asked.verbose else LogLevel.ERROR
+    set_up_logs(level, environment.moot_log_format, environment.secrets)
+    loaded = await load_settings(environment, asked.config)
+    for notice in loaded.notices:
+        tell(f"Notice: {notice}")
+    # Questions to people are asked if the command or the settings say so.
+    asking = {"enabled": asked.clarify or loaded.settings.clarifying.enabled}
+    settings = loaded.settings.model_copy(
+        update={
+            "clarifying": loaded.settings.clarifying.model_copy(update=asking),
+            "question_max_chars": _QUESTION_MAX_CHARS,
+        }
+    )
+    return environment, settings
+
+
+def current_user() -> Person:
+    """Return the person at the terminal, by the name the machine knows."""
+    try:
+        name = getuser()
+    except (OSError, KeyError):
+        name = "somebody"
+    return Person(id=name, name=name)
+
+
+def _question(asked: DebateCommand) -> str:
+    """The question, typed or in a file; empty when a debate is taken up again.
+
+    Raises:
+        BadInput: There is none, there are two, or it is blank; or a debate is to be resumed with
+            another question.
+        MootError: The file is there and cannot be read.
+    """
+    typed, file = asked.question, asked.problem_file
+    if asked.resume is not None:
+        if asked.dry_run:
+            raise BadInput(
+                "--dry-run shows a debate before it is held: it does not go with --resume."
+            )
+        if typed is not None or file is not None:
+            raise BadInput("--resume goes on with a debate as it is: leave the question out.")
+        return ""
+    if typed is not None and file is not None:
+        raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
+    text = typed if file is None else _read(file)
+    if text is None:
+        raise BadInput(f"There is no question. {_HOW}")
+    if not text.strip():
+        what = "The question" if file is None else f"The problem file {file}"
+        raise BadInput(f"{what} is blank. {_HOW}")
+    return text
+
+
+def _read(file: Path) -> str:
+    if file.is_dir():
+        raise BadInput(f"The problem file {file} is a folder.")
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise BadInput(f"There is no problem file {file}.") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"The problem file {file} is not UTF-8 text.") from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
+
+
+def _report_path(asked: DebateCommand) -> Path | None:
+    return with_suffix(asked.report, ".md") if asked.report else None
+
+
+async def _begin(
+    request: DebateRequest, settings: Settings, environment: BotSettings, store: DebateStore
+) -> str:
+    """Record a new debate with what it is expected to take; return its id."""
+    start = StartDebate(
+        facts=FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet),
+        settings=lambda: settings,
+        estimating=estimating(settings),
+        bounds=UNBOUNDED,
+    )
+    setup = await start.setup_for(request)
+    check_providers(setup, environment)
+    forecast = (await start.estimating(setup)).forecast
+    whole = setup.model_copy(update={"forecast": forecast})
+    begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")
+    return begun.debate_id
+
+
+def _nobody_runs_it_yet(_debate_id: str) -> None:
+    """The session that runs it is made afterwards."""
+
+
+async def _resume(debate_id: str, environment: BotSettings, store: DebateStore) -> str:
+    """Make sure that a debate can go on here; return its id."""
+    facts = FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet)
+    debate = await facts.debate(debate_id)
+    if debate.setup.place.surface != SURFACE:
+        raise BadInput(f"Debate {debate.id} is held on {debate.setup.place.surface}, not here.")
+    check_providers(debate.setup, environment)
+    return debate.id
+
+
+async def _advance(
+    debate_id: str,
+    asked: DebateCommand,
+    *,
+    calls: ModelCalls,
+    turns: Turns,
+    store: DebateStore,
+) -> Debate:
+    """Run the debate to its end, with progress on standard error."""
+    screen, clock = screen_for(), SystemClock()
+    sink = ProgressSink(screen, verbose=asked.verbose)
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
+    session = DebateSession(
+        debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
+    )
+    try:
+        return await session.hold()
+    finally:
+        screen.close()
+        await calls.close()
+
+
+def hand_out(debate: Debate, asked: DebateCommand, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
     put_out(visible(text), None)
@@ -217,10 +262,3 @@ def hand_out(debate: Debate, asked: Asked, record: str) -> None:
             tell(f"Warning: {error}")
     if asked.verbose:
         tell(verbose_summary(debate))
-
-
-def _exit_code(debate: Debate) -> int:
-    """Done when there is a decision, partial or not."""
-    if debate.verdict:
-        return DONE
-    return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED

@@ -3,19 +3,10 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from bot.terminal.files import put_out
 from core.estimate import Estimate, Played
 from core.llm.prompt_text import prompt_text
 from core.models import RESERVED_IDS, Setup
 from core.transcript.words import ACT_WORDS, duration, money
-
-_DONE = 0
-
-
-def rehearse_aloud(setup: Setup, estimate: Estimate) -> int:
-    """Print everything; return the exit code."""
-    put_out("\n".join(dry_run_lines(setup, estimate)) + "\n", None)
-    return _DONE
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:

@@ -100,7 +100,7 @@ def screen_for(stream: TextIO | None = None) -> Screen:
     return LiveScreen(out) if out.isatty() else LineScreen(out)
 
 
-class Progress:
+class ProgressSink:
     """The `EventSink` of the terminal."""
 
     def __init__(self, screen: Screen, *, verbose: bool = False) -> None:
@@ -168,7 +168,9 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
 
 
-def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str]:
+def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
+    debate: Debate, event: Event, *, verbose: bool = False
+) -> Iterator[str]:
     """What an event is worth saying, as lines."""
     match event:
         case DebateStarted(setup=setup):
@@ -176,10 +178,11 @@ def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str
             yield f"Debate {debate.id}: {setup.format}, {rounds_words(setup.rounds)}, {names}"
             yield from (f"Warning: {warning}" for warning in setup.warnings)
         case ContributionMade(contribution=made):
-            origin = "carried over" if made.call is None else _figures(made.call.latency_ms)
+            origin = f"{made.call.latency_ms:,} ms" if made.call else "carried over"
             yield f"  {turn_words(debate, made.turn)}: done ({origin})"
             if verbose:
-                yield f"    {_first_line(made.text)}"
+                lines = (line.strip() for line in made.text.splitlines())
+                yield f"    {next(filter(None, lines), '')}"
             yield from (f"    Warning: {warning}" for warning in made.warnings)
         case TurnFailed(failure=failure):
             yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"
@@ -188,12 +191,6 @@ def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str
             yield f"  {turn_words(debate, ballot.turn)}: {first} first"
         case BallotAbstained(abstention=abstention):
             yield f"  {turn_words(debate, abstention.turn)}: abstained: {abstention.reason}"
-        case _:
-            yield from _other_news(debate, event)
-
-
-def _other_news(debate: Debate, event: Event) -> Iterator[str]:
-    match event:
         case QuestionsAsked(questions=asked):
             yield f"  {turn_words(debate, asked.turn)}: {len(asked.questions)}"
         case ClarificationsOpened(clarifications=opened):
@@ -205,12 +202,6 @@ def _other_news(debate: Debate, event: Event) -> Iterator[str]:
             sizes = f"{summary.before_chars:,} → {summary.after_chars:,} characters"
             yield f"  {turn_words(debate, summary.turn)}: {sizes}"
             yield from (f"    Warning: {warning}" for warning in summary.warnings)
-        case _:
-            yield from _closing_news(debate, event)
-
-
-def _closing_news(debate: Debate, event: Event) -> Iterator[str]:
-    match event:
         case VoteTallied():
             yield f"Vote: {vote_words(debate)}"
         case StopRequested():
@@ -229,11 +220,3 @@ def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:
     if turn.act not in form.PHASES or not turn.round:
         return ()
     return [one for one in form.planned(debate, turn.round) if one.act is turn.act]
-
-
-def _figures(milliseconds: int) -> str:
-    return f"{milliseconds:,} ms"
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")

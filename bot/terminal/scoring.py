@@ -10,7 +10,7 @@ from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
 from core.events import fold
 from core.models import Debate, Setup
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.settings import Settings
 from core.transcript.evaluation import as_csv, as_json, as_markdown, evaluate
 
@@ -65,7 +65,7 @@ async def score(
 
 def _evaluators(debate: Debate, names: Sequence[str], settings: Settings) -> Setup:
     """A roster found as for a debate: agents of the settings, else built-in roles."""
-    wish = Wish(
+    request = DebateRequest(
         question=debate.setup.question,
         asked_by=debate.setup.asked_by,
         place=debate.setup.place,
@@ -73,4 +73,4 @@ def _evaluators(debate: Debate, names: Sequence[str], settings: Settings) -> Set
     )
     most = {"question_max_chars": len(debate.setup.question)}
     usable = settings.model_copy(update=most)
-    return open_debate(wish, usable, delimiter=debate.setup.delimiter)
+    return open_debate(request, usable, delimiter=debate.setup.delimiter)

@@ -58,10 +58,8 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
 
 def _waiting(debate: Debate, asked: Clarifications) -> Sequence[Clarification]:
     """Questions of the card that people can still answer."""
-    over = debate.status is not Status.RUNNING or schedule.is_cut_short(debate)
-    if over or asked.turn.key in debate.closed:
-        return ()
-    return [item for item in asked.items if item.number not in debate.answers]
+    still_open = {item.number for item in schedule.open_questions(debate)}
+    return [item for item in asked.items if item.number in still_open]
 
 
 def _title(asked: Clarifications, waiting: Sequence[Clarification]) -> str:

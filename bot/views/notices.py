@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from bot.choices import NO_CAP, ChannelChoices
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
@@ -11,6 +10,7 @@ from bot.views.message import notice_of as notice
 from bot.views.words import counted, deed, dollars, name_of, person
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 from core.rules.formats.registry import format_of
+from core.use_cases.choices import NO_CAP, ChannelChoices
 
 _REASON_LIMIT = 600
 _STEPS: Mapping[NextStep, str] = {

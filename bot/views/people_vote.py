@@ -10,10 +10,10 @@ from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
 from bot.views.words import counted, deed, name_of, number, plain_name
-from core.models import Act, Ballot, Debate, DecisionKind, PeopleBallot, Tally, Turn
+from core.models import Act, Ballot, Debate, PeopleBallot, Tally, Turn
 from core.rules.formats.registry import format_of
 from core.rules.mind_changes import MindChange, mind_changes
-from core.rules.voting import count
+from core.rules.voting import count, is_people_vote_closed
 
 _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400
@@ -31,14 +31,6 @@ _PLACES = ("First choice", "Second choice", "Third choice")
 def positions_of(debate: Debate) -> Sequence[str]:
     """Ids of the agents whose positions can be ranked."""
     return tuple(format_of(debate).positions(debate))
-
-
-def is_vote_closed(debate: Debate) -> bool:
-    """Whether people's ballots can no longer be cast or changed: their decision stands.
-
-    A decision that is put off to a date leaves the vote open.
-    """
-    return debate.decision is not None and debate.decision.kind is not DecisionKind.REVISIT
 
 
 def people_tally(debate: Debate) -> Tally:
@@ -178,7 +170,7 @@ def people_votes(debate: Debate) -> Iterator[str]:
 
 def ballot_button(debate: Debate) -> list[Block]:
     """Return the button that opens the form; none where there is nothing to rank."""
-    if len(positions_of(debate)) <= 1 or is_vote_closed(debate):
+    if len(positions_of(debate)) <= 1 or is_people_vote_closed(debate):
         return []
     button = ButtonElement(
         text="Cast or change your ballot",

@@ -10,7 +10,6 @@ from slack_sdk.models.blocks import (
     UserMultiSelectElement,
 )
 
-from bot.choices import WAITS, ChannelChoices, Choices, ModelSet
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
@@ -30,6 +29,7 @@ from bot.views.words import counted, dollars, duration
 from core.estimate import Estimate
 from core.models import MOST_ROUNDS, Value
 from core.rules.formats.registry import FORMATS
+from core.use_cases.choices import WAITS, ChannelChoices, Choices, ModelSet
 
 #: Stands for "nothing chosen" in menus: Slack takes no empty value.
 AS_USUAL = "as-usual"
@@ -45,7 +45,7 @@ _NAME_LIMIT = 40
 _GOES_ON = "The question goes on: "
 
 
-class Draft(Value):
+class FormDraft(Value):
     """What is in the form to start a debate."""
 
     question: str = ""
@@ -54,7 +54,7 @@ class Draft(Value):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class FormOptions:
     """What can be chosen."""
 
     agents: Mapping[str, str]
@@ -64,7 +64,7 @@ class Offer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aim:
+class FormTarget:
     """Where a form leads: the channel, and the message it was opened on."""
 
     #: Empty: a person chooses in the form.
@@ -102,24 +102,24 @@ def _cut(text: str, most: int) -> tuple[str, str]:
     return text[:end].rstrip(), text[end:].lstrip()
 
 
-def start_form(draft: Draft, offer: Offer, aim: Aim, estimate: str) -> Form:
+def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estimate: str) -> Form:
     """Return the form to start a debate.
 
     Args:
         draft: What is in it.
-        offer: What can be chosen.
-        aim: Where it leads.
+        options: What can be chosen.
+        target: Where it leads.
         estimate: What it would cost, in words; clean text.
     """
     chosen = draft.choices
     blocks = [
-        *([] if aim.channel else [_channel()]),
-        *_asked(draft, aim),
+        *([] if target.channel else [_channel()]),
+        *_asked(draft, target),
         *_estimate(estimate),
         _format(chosen.format or "", tells=True),
-        _agents(chosen.agents or (), offer, tells=True),
+        _agents(chosen.agents or (), options, tells=True),
         _rounds(chosen.rounds, tells=True),
-        *_money(chosen, offer, tells=True),
+        *_money(chosen, options, tells=True),
         _ask_first(chosen),
     ]
     return form(
@@ -127,25 +127,25 @@ def start_form(draft: Draft, offer: Offer, aim: Aim, estimate: str) -> Form:
         title="Start a debate",
         submit="Start",
         blocks=blocks,
-        keeps=aim.keeps,
+        keeps=target.keeps,
     )
 
 
-def settings_form(channel: str, now: ChannelChoices, usual: Choices, offer: Offer) -> Form:
+def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: FormOptions) -> Form:
     """Return the form for what holds in a channel.
 
     Args:
         channel: Its id.
         now: What it has set.
         usual: What holds without.
-        offer: What can be chosen.
+        options: What can be chosen.
     """
     chosen = now.choices
     wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
-        _agents(chosen.agents or (), offer, usual=usual.agents or ()),
+        _agents(chosen.agents or (), options, usual=usual.agents or ()),
         _rounds(chosen.rounds, usual=usual.rounds),
         _ask_usually(chosen, usual),
         select(
@@ -153,7 +153,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, offer: Offe
             {AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)), **_waits()},
             wait,
         ),
-        *_money(chosen, offer),
+        *_money(chosen, options),
         _stewards(now),
         checkbox(
             Field(id=FieldId.UNPIN.value, label="When a debate ends", optional=True),
@@ -194,7 +194,7 @@ def _channel() -> Block:
     return labelled(field, element)
 
 
-def _asked(draft: Draft, aim: Aim) -> Sequence[Block]:
+def _asked(draft: FormDraft, target: FormTarget) -> Sequence[Block]:
     question = Field(
         id=FieldId.QUESTION.value,
         label="Question",
@@ -207,7 +207,7 @@ def _asked(draft: Draft, aim: Aim) -> Sequence[Block]:
         hint="What everybody should know: numbers, limits, what was tried.",
         optional=True,
     )
-    source = context(*_from(draft, aim))
+    source = context(*_from(draft, target))
     return [
         text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
         *source,
@@ -215,14 +215,14 @@ def _asked(draft: Draft, aim: Aim) -> Sequence[Block]:
     ]
 
 
-def _from(draft: Draft, aim: Aim) -> Iterator[str]:
+def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
     """Which message the question was taken from, and what became of a long one."""
-    if aim.source:
-        yield f"From <{aim.source}|this message>."
-    if aim.left_out:
+    if target.source:
+        yield f"From <{target.source}|this message>."
+    if target.left_out:
         yield (
             ":warning: The message is too long for this form: "
-            f"its last {aim.left_out:,} characters are left out. "
+            f"its last {target.left_out:,} characters are left out. "
             "Say in the question or the context what matters of them."
         )
     if draft.context.startswith(_GOES_ON):
@@ -236,16 +236,16 @@ def _format(chosen: str, *, usual: str = "", tells: bool = False) -> Block:
 
 
 def _agents(
-    chosen: Sequence[str], offer: Offer, *, usual: Sequence[str] = (), tells: bool = False
+    chosen: Sequence[str], options: FormOptions, *, usual: Sequence[str] = (), tells: bool = False
 ) -> Block:
     hint = "At least two; each argues from its own point of view."
     if usual:
-        names = ", ".join(bare(offer.agents.get(one, one), _NAME_LIMIT) for one in usual)
+        names = ", ".join(bare(options.agents.get(one, one), _NAME_LIMIT) for one in usual)
         hint += f" Empty: as Moot is set up ({names})."
     field = Field(
         id=FieldId.AGENTS.value, label="Agents", hint=hint, optional=bool(usual), tells=tells
     )
-    return multi_select(field, offer.agents, chosen)
+    return multi_select(field, options.agents, chosen)
 
 
 def _rounds(chosen: int | None, *, usual: int | None = None, tells: bool = False) -> Block:
@@ -255,13 +255,13 @@ def _rounds(chosen: int | None, *, usual: int | None = None, tells: bool = False
     return select(field, options, str(chosen) if chosen else AS_USUAL)
 
 
-def _money(chosen: Choices, offer: Offer, *, tells: bool = False) -> Sequence[Block]:
-    models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in offer.models}}
+def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Sequence[Block]:
+    models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in options.models}}
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",
         hint="A debate never spends more. Empty: the cap of the channel or of Moot. "
-        + (f"{dollars(offer.most_cost)} at most." if offer.most_cost else "“none”: no cap."),
+        + (f"{dollars(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
         optional=True,
     )
     return [

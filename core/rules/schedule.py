@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.events import DebateConcluded, DebateFailed
-from core.models import ENGINE, FEWEST_ROUNDS, JUDGE, Act, Ballot, Debate, Ending, Status, Turn
+from core.models import (
+    ENGINE,
+    FEWEST_ROUNDS,
+    JUDGE,
+    Act,
+    Ballot,
+    Clarification,
+    Debate,
+    Ending,
+    Status,
+    Turn,
+)
 from core.rules import convergence
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
@@ -64,6 +75,13 @@ def overdue(debate: Debate, now: datetime) -> str | None:
     """Key of the clarifications whose time is over by now."""
     waiting = clarifying.due(debate)
     return waiting[0] if waiting and not debate.paused_by and waiting[1] <= now else None
+
+
+def open_questions(debate: Debate) -> Sequence[Clarification]:
+    """The questions people can still answer, oldest first; none once only the end is to come."""
+    if debate.status is not Status.RUNNING or is_cut_short(debate):
+        return ()
+    return debate.open_clarifications
 
 
 def worked_on(debate: Debate, number: int) -> float:

@@ -6,7 +6,7 @@ Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Ballot, Debate, Score, Tally, VoteRules
+from core.models import Ballot, Debate, DecisionKind, Score, Tally, VoteRules
 
 #: The vote is called controversial when the best two are no further apart than this.
 CONTROVERSIAL_WITHIN = 1.0
@@ -50,6 +50,14 @@ def check(ranking: Sequence[str], positions: Sequence[str]) -> str:
     repeated = sorted({position for position in ranking if ranking.count(position) > 1})
     faults = (("missing", missing), ("unknown", unknown), ("ranked twice", repeated))
     return "; ".join(f"{what}: {', '.join(which)}" for what, which in faults if which)
+
+
+def is_people_vote_closed(debate: Debate) -> bool:
+    """Whether people's ballots can no longer be cast or changed: their decision stands.
+
+    A decision that is put off to a date leaves the vote open.
+    """
+    return debate.decision is not None and debate.decision.kind is not DecisionKind.REVISIT
 
 
 def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:

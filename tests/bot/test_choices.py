@@ -5,15 +5,16 @@ from decimal import Decimal
 
 import pytest
 
-from bot.choices import NO_CAP, ChannelChoices, Choices, cost_cap, roster, with_choices
-from bot.listeners.clicks import FieldWrong
-from bot.listeners.form_reading import checked_draft, checked_settings
+from bot.listeners.channel_settings import checked_settings
+from bot.listeners.interactions import FieldWrong
+from bot.listeners.start import checked_draft
 from bot.slack.ids import FieldId
 from bot.slack.payloads import Filled
-from bot.views.start_form import Aim, Draft, Offer, start_form
+from bot.views.start_form import FormDraft, FormOptions, FormTarget, start_form
 from core.errors import BadInput
 from core.models import USUAL_DEBATE_COST
 from core.settings import AllLimits, Settings
+from core.use_cases.choices import NO_CAP, ChannelChoices, Choices, cost_cap, roster, with_choices
 
 MOST = Decimal(2)
 #: As a channel's settings were stored before there was a word for "no cap".
@@ -62,9 +63,9 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
 
 
 def test_the_form_says_the_highest_cap() -> None:
-    offer = Offer(agents=roster(Settings()), models=[], most_cost=MOST)
+    offer = FormOptions(agents=roster(Settings()), models=[], most_cost=MOST)
 
-    shown = json.dumps(start_form(Draft(), offer, Aim(channel="C1"), ""))
+    shown = json.dumps(start_form(FormDraft(), offer, FormTarget(channel="C1"), ""))
 
     assert "$2.00 at most." in shown
     assert "no cap" not in shown

@@ -10,11 +10,11 @@ from bot.listeners.typed import (
     ListDebates,
     OpenForm,
     OpenSettings,
-    Question,
     Search,
     Show,
     StopDebate,
     Typed,
+    TypedQuestion,
     Unclear,
     understood,
 )
@@ -29,7 +29,10 @@ from bot.slack.access import Standing
         ("settings", OpenSettings()),
         ("search kafka retries", Search("kafka retries")),
         ("search", Unclear("search", "search")),
-        ("search engine: Elastic or Typesense?", Question("search engine: Elastic or Typesense?")),
+        (
+            "search engine: Elastic or Typesense?",
+            TypedQuestion("search engine: Elastic or Typesense?"),
+        ),
         ("help", Help()),
         ("HELP", Help()),
         ("list", ListDebates()),
@@ -43,18 +46,18 @@ from bot.slack.access import Standing
         ("help me", Unclear("help me", "help")),
         ("list all please", Unclear("list all please", "list")),
         ("delete dabc2345", Unclear("delete dabc2345", "")),
-        ("help us choose a queue", Question("help us choose a queue")),
-        ("doctor or nurse?", Question("doctor or nurse?")),
-        ("x" * 5000, Question("x" * 5000)),
+        ("help us choose a queue", TypedQuestion("help us choose a queue")),
+        ("doctor or nurse?", TypedQuestion("doctor or nurse?")),
+        ("x" * 5000, TypedQuestion("x" * 5000)),
         ("lst", Unclear("lst", "list")),
         ("Kafka", Unclear("Kafka", "")),
-        ("Kafka?", Question("Kafka?")),
-        ("stop using Kafka?", Question("stop using Kafka?")),
-        ("list or set?", Question("list or set?")),
-        ("show dabcd234 to everybody?", Question("show dabcd234 to everybody?")),
-        ("  Kafka\nor PostgreSQL?  ", Question("Kafka\nor PostgreSQL?")),
-        ("<script>alert(1)</script> ok?", Question("<script>alert(1)</script> ok?")),
-        ("数据库 还是 队列?", Question("数据库 还是 队列?")),
+        ("Kafka?", TypedQuestion("Kafka?")),
+        ("stop using Kafka?", TypedQuestion("stop using Kafka?")),
+        ("list or set?", TypedQuestion("list or set?")),
+        ("show dabcd234 to everybody?", TypedQuestion("show dabcd234 to everybody?")),
+        ("  Kafka\nor PostgreSQL?  ", TypedQuestion("Kafka\nor PostgreSQL?")),
+        ("<script>alert(1)</script> ok?", TypedQuestion("<script>alert(1)</script> ok?")),
+        ("数据库 还是 队列?", TypedQuestion("数据库 还是 队列?")),
     ],
 )
 def test_what_is_typed_is_understood(text: str, expected: Typed):
@@ -64,7 +67,7 @@ def test_what_is_typed_is_understood(text: str, expected: Typed):
 @given(st.text(max_size=200))
 def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
     found = understood(text)
-    if isinstance(found, Question):
+    if isinstance(found, TypedQuestion):
         assert found.text == text.strip()
 
 

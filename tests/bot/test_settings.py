@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.limits import Bounds
 from bot.settings import (
     BotSettings,
     LogLevel,
@@ -15,6 +14,7 @@ from bot.settings import (
     variables,
 )
 from core.errors import ConfigurationBroken
+from core.use_cases.limits import Bounds
 
 BOT, APP, SIGNING = "xoxb-1-abc", "xapp-1-abc", "0123456789abcdef0123456789abcdef"
 

@@ -7,10 +7,12 @@ import pytest
 
 from core.errors import BadInput
 from core.models import Agent, ContextMethod, ModelChoice, Person, Place, Summarization
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.settings import Settings
 
-WISH = Wish(question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack"))
+WISH = DebateRequest(
+    question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack")
+)
 
 
 def roles_of(agents: Sequence[str] | None = None) -> tuple[list[str], tuple[str, ...]]:
@@ -133,7 +135,7 @@ def test_disabled_agents_stay_out() -> None:
         (replace(WISH, format="brawl"), 'no format "brawl". Formats: critique'),
     ],
 )
-def test_what_cannot_be_used_is_named(wish: Wish, words: str) -> None:
+def test_what_cannot_be_used_is_named(wish: DebateRequest, words: str) -> None:
     with pytest.raises(BadInput) as caught:
         open_debate(wish, Settings(), delimiter="ab")
 

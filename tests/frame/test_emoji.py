@@ -9,7 +9,7 @@ from tests.frame.files import modules
 
 #: In a sentence or alone in a string, never a part of a time or an address.
 _SHORTCODE = re.compile(r"(?<![\w/{}.]):([a-z][a-z0-9_+-]{2,}):(?![\w/])")
-_WRITERS = ("bot/views", "bot/presenter", "bot/people", "bot/listeners")
+_WRITERS = ("bot/views", "bot/presenter", "bot/listeners")
 
 
 def _written() -> Iterator[str]:

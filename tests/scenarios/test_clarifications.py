@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from bot.slack.ids import ActionId, FieldId, question_field
+from bot.slack.ids import ActionId, FieldId, note_id, question_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.events import fold
 from core.models import Act, Clarifying, Debate, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
+from core.use_cases.answer import PersonsReply
 from slack_on_loopback import run_workspace
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -230,11 +231,19 @@ async def test_a_reply_delivered_twice_answers_one_question(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)
     team.workspace.faults.double_next_events(1)
-    await team.say("About 10k a second", board)
+    said = await team.say("About 10k a second", board)
     await card_saying(team, board, "About 10k a second")
     times = [one.event_id for one in team.workspace.deliveries if one.name == "message"]
     await team.workspace.wait_for(lambda: all(one.acked for one in team.workspace.deliveries))
     assert len(times) - len(set(times)) == 1
+    # The two above may have come at the same moment; this one surely comes after the answer.
+    debate = await debate_at(team, board)
+    origin = note_id(team.workspace.channel(team.channel).id, str(said["ts"]))
+    assert debate.answers[1].origin == origin
+    again = PersonsReply(
+        debate_id=debate.id, by=debate.answers[1].by, text="About 10k a second", origin=origin
+    )
+    assert await team.moot.context.answer.reply(again)
     debate = await debate_at(team, board)
     assert list(debate.answers) == [1]
     assert debate.notes == ()

@@ -170,7 +170,7 @@ async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team
     assert len([one for one in log if isinstance(one.event, PeopleBallotCast)]) == 1
     await ballot(team, board, "alex", *reversed(order))
     await post_saying(team, board, "vote", "1 changed")
-    await team.moot.commands.record(debate.id, PeopleBallotCast(ballot=kept))
+    await team.moot.context.decide.facts.record(debate.id, PeopleBallotCast(ballot=kept))
     last = (await debate_at(team, board)).people_ballots[kept.by.id]
     assert last.ranking == tuple(reversed(order))
 
@@ -321,7 +321,7 @@ async def test_revisiting_names_the_day_on_the_board(team: Team):
 
 async def planned(team: Team) -> Sequence[datetime]:
     long_after = datetime(2100, 1, 1, tzinfo=UTC)
-    return [one.due_at for one in await team.moot.reminding.reminders.due(long_after)]
+    return [one.due_at for one in await team.moot.context.remind.reminders.due(long_after)]
 
 
 async def put_off(team: Team, board: str, day: date) -> None:
@@ -377,7 +377,7 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
         without = debate_of(team.thread(await team.debate("And what about SQS?"))[0])
         await team.click(board, ActionId.SUPERSEDE.value)
         await team.workspace.wait_for(lambda: "no newer debate with a verdict" in team.told()[-1])
-        await team.moot.commands.give_up(without, "It broke.")
+        await team.moot.context.steer.give_up(without, "It broke.")
         provider.latency = 0
         _, newer = await ended(team, "And what about RabbitMQ?")
         await team.click(board, ActionId.SUPERSEDE.value)
@@ -414,15 +414,15 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
             board, debate = await ended(team)
-            await team.moot.reminding.close()
-            await team.moot.commands.record(debate.id, revisit(debate, "V1"))
+            await team.moot.reminders.close()
+            await team.moot.context.decide.facts.record(debate.id, revisit(debate, "V1"))
             await board_saying(team, board, "To be revisited on 2020-01-01")
             assert await reminders_in(team, board) == []
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
             await again.workspace.wait_for(
                 lambda: any("Time to revisit" in one["text"] for one in again.replies(board))
             )
-            await again.moot.reminding.look()
+            await again.moot.context.remind.look()
             await again.wait_until_sent()
             found = await reminders_in(again, board)
             assert len(found) == 1
@@ -436,12 +436,12 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         running_bot(workspace, database=path, spec=SPEC) as team,
     ):
         (_, broken), (board, debate) = await ended(team), await ended(team)
-        await team.moot.reminding.close()
+        await team.moot.reminders.close()
         for one in (broken, debate):
-            await team.moot.commands.record(one.id, revisit(one, f"V-{one.id}"))
+            await team.moot.context.decide.facts.record(one.id, revisit(one, f"V-{one.id}"))
         await board_saying(team, board, "To be revisited on 2020-01-01")
         damage(path, broken.id)
-        await team.moot.reminding.look()
+        await team.moot.context.remind.look()
         await team.workspace.wait_for(
             lambda: any("Time to revisit" in one["text"] for one in team.replies(board))
         )
@@ -449,12 +449,12 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
 
 async def test_a_decision_that_no_longer_stands_reminds_nobody(team: Team):
     board, debate = await ended(team)
-    await team.moot.reminding.close()
-    await team.moot.commands.record(debate.id, revisit(debate, "V1"))
+    await team.moot.reminders.close()
+    await team.moot.context.decide.facts.record(debate.id, revisit(debate, "V1"))
     await board_saying(team, board, "To be revisited")
     await decide(team, board, ActionId.ACCEPT)
     await board_saying(team, board, "*Accepted*")
-    await team.moot.reminding.look()
+    await team.moot.context.remind.look()
     log = await team.moot.store.events(debate.id)
     assert not any(isinstance(one.event, ReminderDue) for one in log)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.listeners.doctoring import LOOKING, NOBODY
+from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY
 from bot.operations.doctor.findings import Finding, bad, good
 from bot.operations.doctor.slack import check_access
 from bot.testing import PATIENCE, BotSpec, quick_workspace, running_bot, socket_access, team_at_work
@@ -35,6 +35,22 @@ async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
         assert "needs whoever runs Moot" in second
         assert "<!channel>" not in second
         assert list(team.workspace.messages(team.channel)) == []
+
+
+async def test_only_admins_of_the_workspace_may_look() -> None:
+    looked: list[str] = []
+
+    async def examine(channel: str) -> Sequence[Finding]:
+        looked.append(channel)
+        return []
+
+    async with team_at_work(spec=BotSpec(examine=examine)) as team:
+        await team.type("doctor", user="alex")
+        await team.type("doctor")
+        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=PATIENCE)
+
+        assert team.told("alex") == [ADMINS_ONLY]
+        assert len(looked) == 1
 
 
 async def test_a_bot_that_cannot_look_says_where_to_look() -> None:

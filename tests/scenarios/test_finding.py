@@ -157,6 +157,7 @@ async def test_an_open_home_follows_debates_as_they_begin_end_and_are_decided_on
     shown = await home_saying(team, "alex", PUBLIC)
     assert f"/p{board.replace('.', '')}|{PUBLIC}" in shown
     await home_saying(team, "alex", "Waiting for your team's decision")
+    await team.wait_until_sent()  # the board with its buttons may come after the Home
     await decide(team, board, ActionId.ACCEPT, chosen_why(""))
     await home_saying(team, "alex", ":white_check_mark: accepted")
     assert 2 <= drawn_homes(team, "alex") <= 4

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from bot.people.answering import Answering, Reply
 from bot.slack.ids import note_id
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused
@@ -14,6 +13,7 @@ from core.events import StopRequested
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
+from core.use_cases.answer import PersonsReply
 from tests.scenarios.test_faults import failing
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -167,6 +167,8 @@ async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_n
     said = await say_in_time(team, models, "Two people.", board)
     debate = await team.wait_for_end(board)
     origin = note_id(team.workspace.channel(team.channel).id, said)
-    again = Reply(debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin)
+    again = PersonsReply(
+        debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin
+    )
     assert [note.id for note in debate.notes] == [origin]
-    assert await Answering(commands=team.moot.commands).take_reply(again)
+    assert await team.moot.context.answer.reply(again)

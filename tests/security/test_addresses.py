@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.addresses import fault_of, is_loopback
-from bot.choices import ChannelChoices, Choices
 from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access, variables
 from core.config.load import Known, load_file
 from core.errors import ConfigurationBroken
+from core.use_cases.choices import ChannelChoices, Choices
 
 METADATA = [
     "http://169.254.169.254/latest/meta-data/",

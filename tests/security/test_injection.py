@@ -13,7 +13,7 @@ from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
 from core.llm.quoting import quote
 from core.models import Act, Debate, Note, Person, Place, Status, Turn
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.request import Part, PartKind
 from core.settings import Settings
 from core.store.memory import InMemoryStore
@@ -79,7 +79,7 @@ PLACE = Place(surface="test", workspace="T1", channel="C1")
 
 async def held(*notes: Note) -> Debate:
     """Hold a debate with the offline engine, with these notes from the start."""
-    wish = Wish(question=QUESTION, asked_by=Person(id="U1"), place=PLACE, rounds=1)
+    wish = DebateRequest(question=QUESTION, asked_by=Person(id="U1"), place=PLACE, rounds=1)
     setup = open_debate(wish, Settings(), delimiter=DELIMITER)
     store, clock = InMemoryStore(), SystemClock()
     started = DebateStarted(setup=setup)

@@ -2,20 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.limits import Bounds, check_context, check_room, check_size
 from bot.settings import BotSettings
 from bot.testing import BotSpec, Team, team_at_work
 from core.errors import BadInput
 from core.models import Person, Place
-from core.opening import Wish
+from core.opening import DebateRequest
 from core.ports import DebateEntry, DebateFilter
 from core.testing import ScriptedProvider
+from core.use_cases.limits import Bounds, check_context, check_room, check_size
 
 BOUNDS = Bounds(
     debates_per_person=2,
@@ -25,6 +24,8 @@ BOUNDS = Bounds(
     note_characters=100,
     notes_per_debate=2,
 )
+ASKER = Person(id="U1")
+PLACE = Place(surface="slack", workspace="T1", channel="C1")
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
 
@@ -41,11 +42,6 @@ def entry(number: int, person: str, channel: str) -> DebateEntry:
     )
 
 
-def wish(person: str = "U1", channel: str = "C1") -> Wish:
-    place = Place(surface="slack", workspace="T1", channel=channel)
-    return Wish(question=QUESTION, asked_by=Person(id=person), place=place)
-
-
 @pytest.mark.parametrize(
     ("running", "said"),
     [
@@ -58,19 +54,19 @@ def test_too_many_debates_are_refused_with_whose_and_what_to_do(
     running: list[tuple[str, str]], said: str
 ) -> None:
     entries = [entry(number, *one) for number, one in enumerate(running, start=2)]
-    check_room(wish(), entries[:-1], BOUNDS)
+    check_room(ASKER, PLACE, entries[:-1], BOUNDS)
     with pytest.raises(BadInput, match=said) as caught:
-        check_room(wish(), entries, BOUNDS)
+        check_room(ASKER, PLACE, entries, BOUNDS)
     assert "again" in str(caught.value)
 
 
 def test_only_ones_own_debates_are_named() -> None:
     entries = [entry(2, "U1", "C2"), entry(3, "U1", "C3")]
     with pytest.raises(BadInput, match="`dabcde2`, `dabcde3`"):
-        check_room(wish(), entries, BOUNDS)
+        check_room(ASKER, PLACE, entries, BOUNDS)
     others = [entry(2, "U2", "C1"), entry(3, "U3", "C1"), entry(4, "U4", "C1")]
     with pytest.raises(BadInput) as caught:
-        check_room(wish(), others, BOUNDS)
+        check_room(ASKER, PLACE, others, BOUNDS)
     assert "dabcde" not in str(caught.value)
 
 
@@ -132,13 +128,13 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
         workspace=team.workspace.state.team_id,
         channel=team.workspace.channel(team.channel).id,
     )
-    asked = replace(wish(), place=place)
-    first = [await team.moot.commands.start_debate(asked, origin=f"o{one}") for one in (1, 2)]
-    again = await team.moot.commands.start_debate(asked, origin="o1")
+    asked = DebateRequest(question=QUESTION, asked_by=ASKER, place=place)
+    first = [await team.moot.context.start.start(asked, origin=f"o{one}") for one in (1, 2)]
+    again = await team.moot.context.start.start(asked, origin="o1")
 
     assert (again.debate_id, again.fresh) == (first[0].debate_id, False)
     with pytest.raises(BadInput):
-        await team.moot.commands.start_debate(asked, origin="o3")
+        await team.moot.context.start.start(asked, origin="o3")
 
 
 async def test_a_question_that_is_too_long_by_the_setting_is_refused(team: Team) -> None:
@@ -162,9 +158,7 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
         await team.say(f"Note {number}.", board, user="alex")
     await team.workspace.wait_for(lambda: team.told("alex"))
     [found] = await team.moot.store.find(DebateFilter())
-    debate = await team.moot.commands.debate(
-        found.debate_id, workspace=team.workspace.state.team_id
-    )
+    debate = await team.moot.context.answer.facts.debate(found.debate_id)
 
     assert "as many as one can take" in team.told("alex")[-1]
     assert len(debate.notes) == 2

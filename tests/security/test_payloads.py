@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.listeners.clicks import FieldWrong
-from bot.listeners.form_reading import aim_of, channel_of, checked_draft, checked_settings, draft_of
+from bot.listeners.channel_settings import checked_settings
+from bot.listeners.interactions import FieldWrong
+from bot.listeners.start import channel_of, checked_draft, draft_of, target_of
 from bot.listeners.typed import understood
 from bot.slack import payloads
 from bot.slack.payloads import Filled, Payload
@@ -78,7 +79,7 @@ def checked_of_channel(form: Filled) -> object:
 
 
 READS: list[Callable[[Filled], object]] = [
-    aim_of,
+    target_of,
     channel_of,
     draft_of,
     checked_of_channel,

@@ -8,13 +8,13 @@ import structlog
 
 import bot.store.tables
 import core.store.tables
-from bot.listeners.reception import place
+from bot.listeners.context import place
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel, read_settings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot
 from core.errors import ConfigurationBroken
 from core.models import Clarifying, Person, Place, Status
-from core.opening import Wish
+from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import Workspace, run_workspace
@@ -46,8 +46,8 @@ def content(database: Path) -> bytes:
 async def a_whole_debate(team: Team) -> None:
     """Put a secret in everything that people can write."""
     asked_by = Person(id=team.workspace.user("dana").id)
-    started = await team.moot.commands.start_debate(
-        Wish(
+    started = await team.moot.context.start.start(
+        DebateRequest(
             question=f"Is {QUESTION} a good token?",
             context=f"We also have {CONTEXT}.",
             asked_by=asked_by,
@@ -153,10 +153,10 @@ async def test_a_form_answers_secrets_are_taken_out_too(
             lambda: any("How many" in one["text"] for one in team.replies(board))
         )
         [entry] = await team.moot.store.find(DebateFilter())
-        await team.moot.commands.add_note(
+        await team.moot.context.steer.note.add(
             entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
         )
-        debate = await team.moot.commands.debate(entry.debate_id, workspace=workspace.state.team_id)
+        debate = await team.moot.context.answer.facts.debate(entry.debate_id)
         assert [one.text for one in debate.notes] == ["See [redacted]."]
 
 

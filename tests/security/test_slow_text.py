@@ -46,7 +46,7 @@ PLACES = (
     "core.transcript",
     "bot.listeners.typed",
     "bot.slack.mrkdwn",
-    "bot.people.reading",
+    "core.use_cases.reply_parsing",
     "bot.views.message",
 )
 #: Their text is ours, or a setting.

@@ -12,7 +12,7 @@ import bot.store.tables
 import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
-from bot.store.posts import Channel, NewPost, Posts
+from bot.store.posts import NewPost, Posts
 from bot.store.settings import ChannelSettings
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
@@ -22,8 +22,10 @@ from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.testing import a_setup
+from core.use_cases.choices import ChannelChoices
 
 NOW = SystemClock().now()
+HERE = Place(surface="slack", workspace="T1", channel="C1")
 
 
 async def fill(database: Database) -> None:
@@ -53,7 +55,7 @@ async def fill(database: Database) -> None:
             debate_id=name,
         )
         await posts.enqueue([post])
-    await ChannelSettings(database).put(Channel("T1", "C1"), {"rounds": 2})
+    await ChannelSettings(database).put(HERE, ChannelChoices(unpin=True))
 
 
 async def left(location: str) -> set[str]:
@@ -71,7 +73,7 @@ async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(locatio
     assert await left(location) == {"new", "run", "far"}
     async with await Database.open(location) as database:
         assert await Posts(database).rows_of_debate("old") == []
-        assert await ChannelSettings(database).get(Channel("T1", "C1")) == {"rounds": 2}
+        assert await ChannelSettings(database).get(HERE) == ChannelChoices(unpin=True)
 
 
 async def test_a_whole_workspace_is_forgotten(location: str) -> None:
@@ -80,7 +82,7 @@ async def test_a_whole_workspace_is_forgotten(location: str) -> None:
     assert await purge(location, "T1", None) == 3
     assert await left(location) == {"far"}
     async with await Database.open(location) as database:
-        assert await ChannelSettings(database).get(Channel("T1", "C1")) == {}
+        assert await ChannelSettings(database).get(HERE) == ChannelChoices()
 
 
 async def test_nothing_is_deleted_under_a_running_bot(tmp_path: Path) -> None:

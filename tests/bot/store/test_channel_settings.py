@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.store.posts import Channel
 from bot.store.settings import ChannelSettings
-from bot.store.tables import prepare
+from bot.store.tables import CHANNEL_SETTINGS, prepare
+from core.models import Place
+from core.store.columns import insert_new
 from core.store.database import Database
+from core.use_cases.choices import ChannelChoices, Choices
 
 
 @pytest.fixture
@@ -17,14 +19,31 @@ async def settings(location: str) -> AsyncIterator[ChannelSettings]:
         yield ChannelSettings(database)
 
 
+HERE = Place(surface="slack", workspace="T1", channel="C1")
+ELSEWHERE = Place(surface="slack", workspace="T2", channel="C1")
+
+
+def rounds(number: int) -> ChannelChoices:
+    return ChannelChoices(choices=Choices(rounds=number))
+
+
 async def test_a_channel_has_no_settings_at_first(settings: ChannelSettings) -> None:
-    assert await settings.get(Channel("T1", "C1")) == {}
+    assert await settings.get(HERE) == ChannelChoices()
 
 
 async def test_the_last_settings_stand_each_channel_for_itself(settings: ChannelSettings) -> None:
-    await settings.put(Channel("T1", "C1"), {"rounds": 2, "roles": ["architect"]})
-    await settings.put(Channel("T1", "C1"), {"rounds": 3})
-    await settings.put(Channel("T2", "C1"), {"rounds": 5})
+    await settings.put(HERE, ChannelChoices(stewards=("U1",), unpin=True))
+    await settings.put(HERE, rounds(3))
+    await settings.put(ELSEWHERE, rounds(5))
 
-    assert await settings.get(Channel("T1", "C1")) == {"rounds": 3}
-    assert await settings.get(Channel("T2", "C1")) == {"rounds": 5}
+    assert await settings.get(HERE) == rounds(3)
+    assert await settings.get(ELSEWHERE) == rounds(5)
+
+
+async def test_settings_that_can_no_longer_be_read_are_none(location: str) -> None:
+    async with await Database.open(location) as database:
+        await prepare(database)
+        broken = {"workspace": "T1", "channel": "C1", "settings": {"stewards": 3}}
+        await database.write(lambda c: insert_new(c, CHANNEL_SETTINGS, broken))
+
+        assert await ChannelSettings(database).get(HERE) == ChannelChoices()

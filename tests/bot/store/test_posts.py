@@ -91,6 +91,13 @@ async def test_a_post_comes_back_as_it_went_in(posts: Posts) -> None:
     )
 
 
+async def test_reactions_hold_up_no_post(posts: Posts) -> None:
+    seen = [replace(post(f"d1/e{number}/seen"), method="react") for number in (2, 3)]
+    await posts.enqueue([*seen, post("d1/verdict"), edit("decided")])
+
+    assert await drained(posts) == ["d1/verdict", "d1/board", "d1/e2/seen", "d1/e3/seen"]
+
+
 async def test_posts_are_sent_in_the_order_given_channel_by_channel(posts: Posts) -> None:
     await posts.enqueue([post("b"), post("x", RANDOM), post("a")])
     await posts.enqueue([post("c"), post("y", RANDOM)])

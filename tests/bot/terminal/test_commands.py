@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from bot.building import open_store
 from bot.cli import app, exit_code
-from bot.terminal.debating import Asked, hand_out, hold
+from bot.terminal.debating import DebateCommand, hand_out, hold
 from bot.terminal.files import write_file
 from bot.terminal.scoring import score
 from core.clock import SystemClock
@@ -304,7 +304,7 @@ async def test_a_finished_debate_can_be_scored(
     form: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    await hold(Asked(question=QUESTION, rounds=1))
+    await hold(DebateCommand(question=QUESTION, rounds=1))
     debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
     async with Vendor(scores) as vendor:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
@@ -369,9 +369,18 @@ def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -
     assert "moot.yaml says nothing about" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--report", "--output"])
+def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: str) -> None:
+    (moot.folder / "file").write_text("", encoding="utf-8")
+    done = moot("debate", QUESTION, option, "file/result.md")
+
+    assert "cannot be written" in str(error_of(done))
+    assert "There are no debates" in moot("list").stderr
+
+
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
-    asked = Asked(question="x", report=target)
+    asked = DebateCommand(question="x", report=target)
     target.mkdir()
     hand_out(fold(a_log()), asked, "{}")
 
@@ -387,7 +396,7 @@ async def test_a_debate_of_slack_is_not_taken_up_here(
         await store.create("dabc2345", started, origin="x", at=SystemClock().now())
 
     with pytest.raises(BadInput, match="is held on slack, not here"):
-        await hold(Asked(resume="dabc2345"))
+        await hold(DebateCommand(resume="dabc2345"))
 
 
 def test_a_file_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.debating import Asked, hold
+from bot.terminal.debating import DebateCommand, hold
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.records import show_record
 from core.clock import SystemClock
@@ -92,7 +92,7 @@ def files(folder: Path) -> list[str]:
 async def test_a_dry_run_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await hold(Asked(question=QUESTION, rounds=1, dry_run=True)) == 0
+    assert await hold(DebateCommand(question=QUESTION, rounds=1, dry_run=True)) == 0
 
     said = capsys.readouterr().out
     assert "no model is asked and nothing is spent" in said
@@ -102,13 +102,13 @@ async def test_a_dry_run_leaves_nothing_behind(
 
 async def test_a_debate_that_runs_already_cannot_be_rehearsed() -> None:
     with pytest.raises(BadInput, match="--dry-run"):
-        await hold(Asked(resume="dabc2345", dry_run=True))
+        await hold(DebateCommand(resume="dabc2345", dry_run=True))
 
 
 async def test_afterwards_metrics_and_report_say_how_far_off_the_estimate_was(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await hold(Asked(question=QUESTION, rounds=1, report=tmp_path / "report.md"))
+    await hold(DebateCommand(question=QUESTION, rounds=1, report=tmp_path / "report.md"))
     debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
     await show_record(debate_id, metrics=True)
 

@@ -4,7 +4,14 @@ import io
 
 import pytest
 
-from bot.terminal.progress import LineScreen, LiveScreen, Progress, news, screen_for, status_line
+from bot.terminal.progress import (
+    LineScreen,
+    LiveScreen,
+    ProgressSink,
+    news,
+    screen_for,
+    status_line,
+)
 from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, VerdictReached, apply, fold
 from core.models import Act, Debate, Failure, Person, Stop, Turn, Verdict
 from core.testing import a_setup
@@ -26,7 +33,7 @@ class Terminal(io.StringIO):
 
 async def test_lines_are_written_as_things_happen() -> None:
     stream = io.StringIO()
-    progress = Progress(LineScreen(stream), verbose=True)
+    progress = ProgressSink(LineScreen(stream), verbose=True)
     debate = None
     for recorded in a_log():
         debate = apply(debate, recorded)
@@ -56,7 +63,7 @@ async def test_a_phase_is_announced_once_with_its_number_of_turns() -> None:
     start = fold(log[:1])
     turns = [Turn(act=Act.PROPOSAL, round=1, agent=agent.id) for agent in debate.setup.agents]
     stream = io.StringIO()
-    progress = Progress(LineScreen(stream))
+    progress = ProgressSink(LineScreen(stream))
     await progress.turns_began(start, turns[:2])
     await progress.turns_began(start, turns)
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from inline_snapshot import external_file
 
-from bot.choices import ChannelChoices, Choices, ModelSet, roster
 from bot.views.clarifications import answer_form, card
 from bot.views.context_form import context_form
 from bot.views.decision import decided, decision_form, reminder
@@ -21,9 +20,9 @@ from bot.views.lists import Row, channel_list, home, own_list, search_list
 from bot.views.message import Message
 from bot.views.people_vote import ballot_form
 from bot.views.start_form import (
-    Aim,
-    Draft,
-    Offer,
+    FormDraft,
+    FormOptions,
+    FormTarget,
     estimate_words,
     settings_form,
     start_form,
@@ -57,6 +56,7 @@ from core.models import (
 )
 from core.ports import DebateEntry
 from core.settings import ModelChoice, Settings
+from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
 from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict
 
 FOLDER = "../../golden/views"
@@ -82,7 +82,7 @@ ASKED = Clarifications(
 )
 ANSWERED = ClarificationAnswered(answer=Answer(number=1, text="About 10k, at night.", by=SAM))
 CHOICE = ModelChoice(provider="anthropic", model="claude-x")
-OFFER = Offer(
+OFFER = FormOptions(
     agents=roster(Settings()),
     models=[ModelSet(id="anthropic", words="Anthropic: claude-x", agent=CHOICE, judge=CHOICE)],
 )
@@ -150,12 +150,14 @@ def test_the_form_to_answer_questions():
 
 
 def test_the_form_to_start_a_debate():
-    draft = Draft(question="Kafka or PostgreSQL?", choices=USUAL)
-    here = Aim(channel="C1", source="https://acme.slack.com/archives/C1/p1")
+    draft = FormDraft(question="Kafka or PostgreSQL?", choices=USUAL)
+    here = FormTarget(channel="C1", source="https://acme.slack.com/archives/C1/p1")
     words = estimate_words(ESTIMATE)
     forms = [
         start_form(draft, OFFER, here, words),
-        start_form(Draft(), OFFER, Aim(), "Write a question: time and cost appear here."),
+        start_form(
+            FormDraft(), OFFER, FormTarget(), "Write a question: time and cost appear here."
+        ),
     ]
     assert as_sent(*forms) == external_file(f"{FOLDER}/start_form.json")
 

@@ -24,12 +24,14 @@ from core.models import (
     PromptText,
     Setup,
 )
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.settings import Settings
 
 PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
 KNOWN = Known(providers=PROVIDERS)
-WISH = Wish(question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack"))
+REQUEST = DebateRequest(
+    question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack")
+)
 DIALECTIC_PROMPTS = ("prompts/ada", "prompts/ada-summary", "prompts/summary")
 DIALECTIC = {
     "agents": [
@@ -520,12 +522,12 @@ def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_pat
 
     assert all_as_yaml(again, tmp_path) == shown
     assert Draft202012Validator(json_schema()).is_valid(yaml.safe_load(shown))
-    for wish in (WISH, replace(WISH, format="panel")):
-        assert opened(wish, again) == opened(wish, first)
+    for request in (REQUEST, replace(REQUEST, format="panel")):
+        assert opened(request, again) == opened(request, first)
 
 
-def opened(wish: Wish, settings: Settings) -> Setup:
-    setup = open_debate(wish, settings, delimiter="ab")
+def opened(request: DebateRequest, settings: Settings) -> Setup:
+    setup = open_debate(request, settings, delimiter="ab")
     return Setup.model_validate_json(setup.model_dump_json())
 
 
@@ -545,7 +547,7 @@ def test_a_cap_above_the_highest_one_is_a_contradiction(cost: str) -> None:
 def test_the_highest_cap_bounds_also_the_usual_one() -> None:
     settings = loaded("limits: {most_debate_cost: 2}").settings
 
-    assert opened(WISH, settings).limits.debate_cost == Decimal(2)
+    assert opened(REQUEST, settings).limits.debate_cost == Decimal(2)
 
 
 def test_a_prompt_file_is_found_beside_the_configuration(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def bot_info(runtime: Runtime, call: ApiCall) -> Json:
 def user_object(runtime: Runtime, user: User) -> Json:
     """Return Slack's user object."""
     here = datetime.fromtimestamp(runtime.now(), ZoneInfo(user.tz))
+    # As in Slack, the first person of a workspace owns it.
+    owner = next((one.id for one in runtime.state.users.values() if not one.is_bot), "")
     return {
         "id": user.id,
         "team_id": runtime.state.team_id,
@@ -85,8 +87,8 @@ def user_object(runtime: Runtime, user: User) -> Json:
         },
         "is_bot": user.is_bot,
         "is_app_user": False,
-        "is_admin": False,
-        "is_owner": False,
+        "is_admin": user.id == owner,
+        "is_owner": user.id == owner,
         "is_restricted": False,
         "is_ultra_restricted": False,
         "updated": 0,

@@ -24,7 +24,7 @@ from core.llm.providers.offline_engine.checklists import (
 from core.llm.providers.offline_engine.engine import FOOTER, NOT_JUDGED, UNDECIDED, answer
 from core.llm.providers.offline_engine.reading import read_question
 from core.models import Act, Debate, Note, Person, Place, Status
-from core.opening import Wish, open_debate
+from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats.registry import FORMATS
 from core.settings import ModelChoice, Settings, agent_for
@@ -95,10 +95,10 @@ def so_far() -> Sequence[Part]:
 
 async def held(question: str, *notes: Note, form: str = "critique", rounds: int = 1) -> Debate:
     place = Place(surface="test", workspace="T1", channel="C1")
-    wish = Wish(
+    request = DebateRequest(
         question=question, asked_by=Person(id="U1"), place=place, rounds=rounds, format=form
     )
-    setup = open_debate(wish, Settings(), delimiter="k7f3q9zz4m1x8p2w")
+    setup = open_debate(request, Settings(), delimiter="k7f3q9zz4m1x8p2w")
     store, clock = InMemoryStore(), SystemClock()
     await store.create("doffline", DebateStarted(setup=setup), origin="test", at=clock.now())
     for note in notes:

@@ -1,0 +1,91 @@
+"""What every listener works with: the use cases, and the parts of Slack's side they need."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.listeners.doctor_report import Examine
+from bot.listeners.estimates import Estimates
+from bot.listeners.find import DebateLists, HomeTab
+from bot.presenter.sink import SLACK
+from bot.slack.access import Accesses
+from bot.slack.clients import WorkspaceClients
+from bot.slack.outbox.sender import Outbox
+from bot.store.deliveries import Deliveries
+from bot.store.posts import Posts
+from core.models import Debate, Person, Place
+from core.ports import Clock
+from core.use_cases.answer import AnswerQuestions
+from core.use_cases.choices import ChannelChoicesStore
+from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.find import FindDebates
+from core.use_cases.remind import RemindPeople
+from core.use_cases.start import StartDebate
+from core.use_cases.steer import SteerDebate
+
+
+class PersonsAct(Protocol):
+    """A command, a click, a form: whatever Slack says somebody did."""
+
+    @property
+    def user_id(self) -> str:
+        """Who did it."""
+        ...
+
+    @property
+    def user_name(self) -> str:
+        """Their name, if Slack says it."""
+        ...
+
+    @property
+    def team_id(self) -> str:
+        """The workspace it was done in."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListenerContext:
+    """The parts of the bot that listeners hand things to."""
+
+    start: StartDebate
+    answer: AnswerQuestions
+    steer: SteerDebate
+    decide: DecideOnVerdict
+    find: FindDebates
+    remind: RemindPeople
+    channels: ChannelChoicesStore
+    estimates: Estimates
+    lists: DebateLists
+    home: HomeTab
+    access: Accesses
+    seats: WorkspaceClients
+    outbox: Outbox
+    posts: Posts
+    deliveries: Deliveries
+    clock: Clock
+    #: Runs the checks of `/debate doctor`; None: there are none.
+    examine: Examine | None = None
+
+    async def debate(self, debate_id: str, act: PersonsAct) -> Debate:
+        """Return a debate of a channel that the acting person is in.
+
+        Raises:
+            BadInput: There is none; the same words whether it exists or not.
+        """
+        return await self.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
+
+    async def is_repeated(self, kind: str, delivery_id: str) -> bool:
+        """Return whether this delivery was answered before.
+
+        Ask after its fact is recorded, never before: a crash in between then costs nothing.
+        """
+        return await self.deliveries.seen(kind, delivery_id, self.clock.now())
+
+
+def place(team_id: str, channel_id: str) -> Place:
+    """Return a Slack channel as a place."""
+    return Place(surface=SLACK, workspace=team_id, channel=channel_id)
+
+
+def person(act: PersonsAct) -> Person:
+    """Return who acted."""
+    return Person(id=act.user_id, name=act.user_name)

@@ -1,0 +1,131 @@
+"""Buttons and forms after, and beside, the agents' vote: ballots, decisions, feedback."""
+
+from datetime import date
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners import answers
+from bot.listeners.context import ListenerContext, PersonsAct, person
+from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
+from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
+from bot.slack.payloads import FormSubmitted
+from bot.views.decision import decision_form
+from bot.views.feedback import comment_form, thanks
+from bot.views.message import Message
+from bot.views.people_vote import ballot_form, positions_of
+from core.errors import BadInput
+from core.models import Decision, DecisionKind, Feedback, PeopleBallot
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to all of them."""
+    on_click(app, context, ActionId.BALLOT, open_ballot)
+    on_form(app, context, CallbackId.BALLOT_FORM, take_ballot)
+    on_click(app, context, ActionId.ACCEPT, _deciding(DecisionKind.ACCEPT))
+    on_click(app, context, ActionId.REJECT, _deciding(DecisionKind.REJECT))
+    on_click(app, context, ActionId.REVISIT, _deciding(DecisionKind.REVISIT))
+    on_click(app, context, ActionId.SUPERSEDE, _deciding(DecisionKind.SUPERSEDE))
+    on_form(app, context, CallbackId.DECISION_FORM, take_decision)
+    on_click(app, context, ActionId.FEEDBACK, take_feedback)
+    on_click(app, context, ActionId.SAY_WHY, open_comment)
+    on_form(app, context, CallbackId.COMMENT_FORM, take_comment)
+
+
+async def open_ballot(context: ListenerContext, found: Clicked) -> None:
+    """Open the form to rank the positions."""
+    debate = await context.debate(found.click.value, found.click)
+    context.decide.check_ballot(debate, person(found.click))
+    await found.open(ballot_form(debate, found.click.user_id))
+
+
+async def take_ballot(context: ListenerContext, form: FormSubmitted) -> None:
+    """Record a ballot; a position chosen twice is said at its field."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    fields = [rank_field(place) for place in range(len(positions_of(debate)))]
+    ranking = [form.chosen(field) for field in fields]
+    for place, agent in enumerate(ranking):
+        if agent in ranking[:place]:
+            raise FieldWrong(fields[place], answers.RANKED_TWICE)
+    ballot = PeopleBallot(by=person(form), ranking=tuple(ranking), origin=form.view_id)
+    await context.decide.vote(debate, ballot)
+
+
+def _deciding(kind: DecisionKind) -> OnClick:
+    """Return what opens the form for one kind of decision."""
+
+    async def clicked(context: ListenerContext, found: Clicked) -> None:
+        debate = await context.debate(found.click.value, found.click)
+        context.decide.check_decision(debate)
+        supersedes = kind is DecisionKind.SUPERSEDE
+        newer = await context.decide.newer_than(debate) if supersedes else ()
+        today = context.decide.today()
+        if kind is DecisionKind.REVISIT:
+            today = await _today(context, found.click)
+        await found.open(decision_form(debate, kind, today=today, newer=newer))
+
+    return clicked
+
+
+async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
+    """Record a decision with who and why, once however often the form arrives."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    try:
+        kind = DecisionKind(form.kept.get("kind", ""))
+    except ValueError:
+        raise BadInput(answers.FORM_UNREADABLE) from None
+    newer, day = form.chosen(FieldId.NEWER.value), None
+    if kind is DecisionKind.SUPERSEDE:
+        context.decide.check_decision(await context.debate(newer, form))
+    if kind is DecisionKind.REVISIT:
+        try:
+            day = date.fromisoformat(form.date(FieldId.DATE.value))
+        except ValueError:
+            raise FieldWrong(FieldId.DATE.value, answers.NO_DATE) from None
+        if day <= await _today(context, form):
+            raise FieldWrong(FieldId.DATE.value, answers.PAST_DATE)
+    decision = Decision(
+        kind=kind,
+        by=person(form),
+        why=form.typed(FieldId.WHY.value),
+        revisit_on=day,
+        superseded_by=newer or None,
+        origin=form.view_id,
+    )
+    await context.decide.decide(debate, decision)
+
+
+async def take_feedback(context: ListenerContext, found: Clicked) -> Message:
+    """Record whether the verdict was of use; return thanks, with a way to say why."""
+    debate_id, _, mark = found.click.value.partition("/")
+    debate = await context.debate(debate_id, found.click)
+    given = Feedback(by=person(found.click), helpful=mark == "good", origin=found.click.trigger_id)
+    await context.decide.say_helpful(debate, given)
+    return thanks(debate, given)
+
+
+async def open_comment(context: ListenerContext, found: Clicked) -> None:
+    """Open the form to say why, with what this person said before.
+
+    Raises:
+        BadInput: They have not said whether the verdict was of use.
+    """
+    debate = await context.debate(found.click.value, found.click)
+    given = context.decide.feedback_of(debate, person(found.click))
+    await found.open(comment_form(debate, given))
+
+
+async def take_comment(context: ListenerContext, form: FormSubmitted) -> None:
+    """Record why, once however often the form arrives."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    given = Feedback(
+        by=person(form),
+        helpful=form.kept.get("helpful") == "yes",
+        comment=form.typed(FieldId.WHY.value),
+        origin=form.view_id,
+    )
+    await context.decide.give_feedback(debate, given)
+
+
+async def _today(context: ListenerContext, act: PersonsAct) -> date:
+    """The day it is where this person is."""
+    return context.decide.today(await context.access.zone_of(act.user_id, act.team_id))

@@ -1,0 +1,138 @@
+"""How every click and form is handled: recorded, acknowledged, refusals only for who did it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.listeners import answers
+from bot.listeners.context import ListenerContext
+from bot.log import logger
+from bot.slack.access import UNREACHED, SlackSilent
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import Click, FormSubmitted, ViewOpened, refusal_of
+from bot.views.forms import Form, said
+from bot.views.message import Message
+from core.errors import BadInput, StoreError
+
+_log = logger(__name__)
+
+#: Seconds after which a person is answered whatever has been done: Slack waits for three.
+ANSWER_WITHIN = 2.5
+
+
+@dataclass(frozen=True)
+class FieldWrong(Exception):
+    """What was typed into a field cannot be used; said below the field."""
+
+    field: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Clicked:
+    """A click, and the client to answer it with."""
+
+    click: Click
+    client: AsyncWebClient
+
+    async def open(self, form: Form) -> None:
+        """Open a form for who clicked.
+
+        Raises:
+            BadInput: Slack does not open it any more.
+        """
+        await open_form(self.client, self.click.trigger_id, form)
+
+
+#: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
+#: `BadInput`.
+OnClick = Callable[[ListenerContext, Clicked], Awaitable[Message | None]]
+#: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
+#: and `FieldWrong`.
+OnForm = Callable[[ListenerContext, FormSubmitted], Awaitable[Form | None]]
+
+
+def on_click(
+    app: AsyncApp, context: ListenerContext, action_id: ActionId | FieldId, do: OnClick
+) -> None:
+    """Listen to one button or menu."""
+
+    @app.action(action_id.value)
+    async def clicked(
+        ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        found = Clicked(Click.model_validate(body), client)
+        try:
+            async with asyncio.timeout(ANSWER_WITHIN):
+                told = await do(context, found)
+        except (BadInput, StoreError, TimeoutError) as error:
+            told = answers.words(_refusal(error))
+        await ack()
+        if told is None:
+            return
+        try:
+            if found.click.channel_id:
+                blocks = [dict(block) for block in told.blocks]
+                await respond(
+                    text=told.text,
+                    blocks=blocks,
+                    response_type="ephemeral",
+                    replace_original=False,
+                )
+            else:  # in App Home or a form there is no message to answer beside
+                await found.open(said("Not done", told.text))
+        except (BadInput, SlackClientError, *UNREACHED) as error:
+            _log.warning("refusal not shown", reason=type(error).__name__)
+
+
+def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do: OnForm) -> None:
+    """Listen to one form: it closes, marks a field, or shows something in its place."""
+
+    @app.view(callback_id.value)
+    async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:
+        form = FormSubmitted.model_validate(body)
+        try:
+            async with asyncio.timeout(ANSWER_WITHIN):
+                instead = await do(context, form)
+        except FieldWrong as wrong:
+            await ack(response_action="errors", errors={wrong.field: wrong.words})
+            return
+        except (BadInput, StoreError, TimeoutError) as error:
+            if isinstance(error, SlackSilent) and form.values:
+                # The form stays as it is, to be sent once more.
+                await ack(response_action="errors", errors={next(iter(form.values)): str(error)})
+                return
+            instead = said("Not done", _refusal(error))
+        await (ack(response_action="update", view=dict(instead)) if instead else ack())
+
+
+async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> str:
+    """Open a form; return its id.
+
+    Raises:
+        BadInput: Slack does not open it any more: it does so for three seconds only.
+    """
+    try:
+        answer = await client.views_open(trigger_id=trigger_id, view=dict(form))
+    except (SlackApiError, *UNREACHED) as error:
+        code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+        _log.warning("form not opened", reason=code or type(error).__name__)
+        raise BadInput(answers.FORM_TOO_LATE) from None
+    return ViewOpened.model_validate(answer.data).view_id
+
+
+def _refusal(error: BadInput | StoreError | TimeoutError) -> str:
+    """Why it was not done, for the person."""
+    match error:
+        case BadInput():
+            return str(error)
+        case StoreError():
+            _log.warning("click not recorded", reason=str(error))
+            return answers.STORE_DOWN
+        case TimeoutError():
+            return answers.CLICK_TOO_SLOW

@@ -1,0 +1,70 @@
+"""The card with the agents' questions: Answer opens a form, Skip lets assumptions hold."""
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners import answers
+from bot.listeners.context import ListenerContext, person
+from bot.listeners.interactions import Clicked, on_click, on_form
+from bot.slack.ids import ActionId, CallbackId, FieldId, question_field
+from bot.slack.payloads import FormSubmitted
+from bot.views.clarifications import answer_form
+from bot.views.forms import Form, said
+from core.errors import BadInput
+from core.rules.schedule import open_questions
+from core.use_cases.answer import PersonsReply, open_numbers
+from core.use_cases.reply_parsing import GivenAnswer
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to the card and its form."""
+    on_click(app, context, ActionId.ANSWER, open_answer_form)
+    on_click(app, context, ActionId.SKIP, skip_one)
+    on_click(app, context, ActionId.SKIP_ALL, skip_open)
+    on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
+
+
+async def open_answer_form(context: ListenerContext, found: Clicked) -> None:
+    """Open the form with every question that is still open."""
+    debate = await context.debate(found.click.value, found.click)
+    items = open_questions(debate)
+    if not items:
+        raise BadInput(answers.QUESTIONS_CLOSED)
+    await found.open(answer_form(debate, items))
+
+
+async def skip_one(context: ListenerContext, found: Clicked) -> None:
+    """Let one assumption hold. A second click on it changes nothing."""
+    click = found.click
+    debate_id, _, number = click.value.partition("/")
+    debate = await context.debate(debate_id, click)
+    meant = [one for one in open_numbers(debate) if str(one) == number]
+    if not meant:
+        raise BadInput(answers.QUESTION_CLOSED)
+    await context.answer.skip(debate.id, meant, person(click), click.trigger_id)
+
+
+async def skip_open(context: ListenerContext, found: Clicked) -> None:
+    """Let the assumptions of all open questions hold."""
+    click = found.click
+    debate = await context.debate(click.value, click)
+    numbers = open_numbers(debate)
+    if not numbers:
+        raise BadInput(answers.QUESTIONS_CLOSED)
+    await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
+
+
+async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | None:
+    """Record the answers of the form; say so where somebody was faster.
+
+    What was left empty is skipped where that box is ticked.
+    """
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    asked = [item.number for opened in debate.clarifications.values() for item in opened.items]
+    typed = {number: form.typed(question_field(number)) for number in asked}
+    given = [GivenAnswer(number, text) for number, text in typed.items() if text]
+    if form.all_chosen(FieldId.REST.value):
+        empty = [number for number in open_numbers(debate) if not typed.get(number)]
+        given += [GivenAnswer(number, "") for number in empty]
+    reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)
+    late = await context.answer.form(reply, given)
+    return said("Answers", answers.too_late(late)) if late else None

@@ -1,0 +1,244 @@
+"""The form to start a debate: from the command, a message's shortcut, or a button."""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.listeners import answers
+from bot.listeners.context import ListenerContext, person, place
+from bot.listeners.estimates import PENDING, OpenStartForm, form_options
+from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
+from bot.views.forms import said
+from bot.views.start_form import (
+    AS_USUAL,
+    FormDraft,
+    FormTarget,
+    fitted,
+    start_form,
+)
+from core.errors import BadInput
+from core.models import MOST_ROUNDS, Person
+from core.opening import DebateRequest, check_question
+from core.use_cases.choices import WAITS, Choices, cost_cap
+from core.use_cases.find import NOT_A_MEMBER
+
+#: Menus of the form whose choice changes the estimate.
+_COSTLY = (FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
+FEWEST_AGENTS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormOpening:
+    """Who wants the form to start a debate, where, and with what in it."""
+
+    trigger_id: str
+    team: str
+    by: Person
+    #: Empty: chosen in the form.
+    channel: str = ""
+    question: str = ""
+    source: str = ""
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to the form, its menus, its shortcut and its button."""
+
+    @app.shortcut("debate_this")
+    async def debate_this(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await open_for_message(context, MessageShortcut.model_validate(body), client)
+        await ack()
+
+    on_click(app, context, ActionId.START, open_empty_form)
+    for field in _COSTLY:
+        on_click(app, context, field, show_estimate)
+    on_form(app, context, CallbackId.START_FORM, start_from_form)
+
+
+async def open_empty_form(context: ListenerContext, found: Clicked) -> None:
+    """Open the form from a button; the channel is chosen in it."""
+    click = found.click
+    opening = FormOpening(trigger_id=click.trigger_id, team=click.team_id, by=person(click))
+    await open_start_form(context, found.client, opening)
+
+
+async def open_start_form(
+    context: ListenerContext, client: AsyncWebClient, opening: FormOpening
+) -> None:
+    """Open the form; the estimate follows.
+
+    Raises:
+        BadInput: Slack does not open it any more, or no debate can be held in the channel.
+    """
+    if opening.channel:
+        standing = await context.access.of(opening.team).standing(opening.channel)
+        if reason := answers.not_here(standing):
+            raise BadInput(reason)
+    here = place(opening.team, opening.channel)
+    question, rest, left_out = fitted(opening.question)
+    draft = FormDraft(question=question, context=rest, choices=await context.start.usual(here))
+    target = FormTarget(channel=opening.channel, source=opening.source, left_out=left_out)
+    view = start_form(draft, form_options(context.start), target, PENDING)
+    view_id = await open_form(client, opening.trigger_id, view)
+    opened = OpenStartForm(view_id=view_id, draft=draft, target=target, place=here, by=opening.by)
+    context.estimates.show(client, opened)
+
+
+async def open_for_message(
+    context: ListenerContext, used: MessageShortcut, client: AsyncWebClient
+) -> None:
+    """Open the form with a message as its question; say why where it cannot be."""
+    link = await context.access.of(used.team_id).link_to(used.channel_id, used.message_ts)
+    opening = FormOpening(
+        trigger_id=used.trigger_id,
+        team=used.team_id,
+        by=person(used),
+        channel="" if used.is_direct else used.channel_id,
+        question=used.words,
+        source=link,
+    )
+    try:
+        await open_start_form(context, client, opening)
+    except BadInput as refusal:
+        with suppress(BadInput):  # too late for this form as well
+            await open_form(client, used.trigger_id, said("Not here", str(refusal)))
+
+
+async def show_estimate(context: ListenerContext, found: Clicked) -> None:
+    """Bring the estimate of an open form up to date."""
+    click = found.click
+    if click.callback_id != CallbackId.START_FORM.value:
+        return  # the same menus are in the form for a channel's settings
+    opened = OpenStartForm(
+        view_id=click.view_id,
+        draft=draft_of(click),
+        target=target_of(click),
+        place=place(click.team_id, channel_of(click)),
+        by=person(click),
+    )
+    context.estimates.show(found.client, opened)
+
+
+async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None:
+    """Start the debate of a form, once however often it arrives; mark what cannot be used."""
+    settings = context.start.settings()
+    draft = checked_draft(form, settings.question_max_chars, settings.limits.most_debate_cost)
+    target, here = target_of(form), place(form.team_id, channel_of(form))
+    reason = answers.not_here(await context.access.of(form.team_id).standing(here.channel))
+    if not reason and not await context.access.may_see(form.user_id, here):
+        reason = NOT_A_MEMBER
+    if reason and not target.channel:  # it was chosen in the form, and can be chosen anew
+        raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(reason))
+    if reason:
+        raise BadInput(reason)
+    source = f"Asked about: {target.source}" if target.source else ""
+    request = DebateRequest(
+        question=draft.question,
+        context="\n\n".join(filter(None, (draft.context, source))),
+        asked_by=person(form),
+        place=here,
+    )
+    await context.start.start(request, origin=form.view_id, choices=draft.choices)
+
+
+def target_of(form: Filled) -> FormTarget:
+    """Return where a form leads."""
+    kept = form.kept
+    left_out = kept.get("left_out", "")
+    return FormTarget(
+        channel=kept.get("channel", ""),
+        source=kept.get("source", ""),
+        left_out=int(left_out) if re.fullmatch(r"[0-9]{1,6}", left_out) else 0,
+    )
+
+
+def channel_of(form: Filled) -> str:
+    """Return the channel a form leads to: its own, or the one chosen in it."""
+    return target_of(form).channel or form.conversation(FieldId.CHANNEL.value)
+
+
+def draft_of(form: Filled) -> FormDraft:
+    """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
+    try:
+        cap = cost_cap(form.typed(FieldId.COST_CAP.value), None)
+    except BadInput:
+        cap = None
+    clarify = bool(form.all_chosen(FieldId.CLARIFY.value))
+    return FormDraft(
+        question=form.typed(FieldId.QUESTION.value),
+        context=form.typed(FieldId.CONTEXT.value),
+        choices=choices_of(form, clarify=clarify, cap=cap),
+    )
+
+
+def checked_draft(form: Filled, most_characters: int, most_cost: Decimal | None) -> FormDraft:
+    """Return what is in the form, ready to start.
+
+    Args:
+        form: What was filled in.
+        most_characters: The longest question.
+        most_cost: The highest cost cap; None: any.
+
+    Raises:
+        FieldWrong: Something in it cannot be used.
+    """
+    checked_cap(form, most_cost)
+    check_agents(form)
+    draft = draft_of(form)
+    try:
+        check_question(draft.question, most_characters)
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.QUESTION.value, str(wrong)) from None
+    return draft
+
+
+def choices_of(
+    form: Filled, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
+) -> Choices:
+    """Return what is chosen in the menus; None for "as usual", and for what is none of ours."""
+    menus = (FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
+    chosen = {menu: form.chosen(menu.value) for menu in menus}
+    names = {menu: None if name in {"", AS_USUAL} else name for menu, name in chosen.items()}
+    numbers = {
+        menu: int(chosen[menu])
+        for menu, most in ((FieldId.ROUNDS, MOST_ROUNDS), (FieldId.WAIT, max(WAITS)))
+        if re.fullmatch(r"[0-9]{1,4}", chosen[menu]) and 1 <= int(chosen[menu]) <= most
+    }
+    return Choices(
+        format=names[FieldId.FORMAT],
+        rounds=numbers.get(FieldId.ROUNDS),
+        agents=form.all_chosen(FieldId.AGENTS.value) or None,
+        clarify=clarify,
+        wait_minutes=numbers.get(FieldId.WAIT),
+        models=names[FieldId.MODELS],
+        debate_cost=cap,
+    )
+
+
+def checked_cap(form: Filled, most: Decimal | None) -> Decimal | Literal["none"] | None:
+    """Return the cost cap that was typed.
+
+    Raises:
+        FieldWrong: It is no sensible amount.
+    """
+    try:
+        return cost_cap(form.typed(FieldId.COST_CAP.value), most)
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.COST_CAP.value, str(wrong)) from None
+
+
+def check_agents(form: Filled) -> None:
+    """Make sure that enough agents are chosen, or none: then the usual ones debate.
+
+    Raises:
+        FieldWrong: One alone cannot debate.
+    """
+    chosen = form.all_chosen(FieldId.AGENTS.value)
+    if 0 < len(chosen) < FEWEST_AGENTS:
+        raise FieldWrong(FieldId.AGENTS.value, "Choose at least two: one alone cannot debate.")

@@ -1,0 +1,48 @@
+"""The board's buttons: recorded before they are acknowledged, refusals only for who clicked."""
+
+from collections.abc import Awaitable, Callable
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners.context import ListenerContext, person
+from bot.listeners.interactions import Clicked, OnClick, on_click, on_form
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import FormSubmitted
+from bot.views.context_form import context_form
+from core.models import Debate, Person
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to the buttons of the board."""
+    on_click(app, context, ActionId.STOP, _steering(context.steer.stop))
+    on_click(app, context, ActionId.VOTE_NOW, _steering(context.steer.call_vote))
+    on_click(app, context, ActionId.PAUSE, _steering(context.steer.pause))
+    on_click(app, context, ActionId.RESUME, _steering(context.steer.resume))
+    on_click(app, context, ActionId.ADD_CONTEXT, open_context_form)
+    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, take_context)
+
+
+def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
+    async def clicked(context: ListenerContext, found: Clicked) -> None:
+        debate = await context.debate(found.click.value, found.click)
+        await steer(debate, person(found.click))
+
+    return clicked
+
+
+async def open_context_form(context: ListenerContext, found: Clicked) -> None:
+    """Open the form for what the agents should know.
+
+    Raises:
+        BadInput: The person may not; says what they may do.
+    """
+    debate = await context.debate(found.click.value, found.click)
+    await context.steer.check_context(debate, person(found.click))
+    await found.open(context_form(debate))
+
+
+async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
+    """Add what was typed as a note, once however often the form arrives."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    text = form.typed(FieldId.CONTEXT.value)
+    await context.steer.add_context(debate, person(form), text, origin=form.view_id)

@@ -1,0 +1,144 @@
+"""One debate and the person who watches it: questions to answer, and Ctrl-C."""
+
+import asyncio
+import secrets
+import signal
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from bot.terminal.asking import Asking
+from bot.terminal.progress import Screen
+from core.engine import Engine
+from core.errors import BadInput, MootError
+from core.models import Debate, Person, Place, Status
+from core.ports import Clock, DebateStore
+from core.rules import schedule
+from core.transcript.words import when
+from core.use_cases.answer import AnswerQuestions, PersonsReply
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import UNBOUNDED
+from core.use_cases.note import AddNote
+from core.use_cases.reply_parsing import GivenAnswer
+from core.use_cases.steer import SteerDebate
+
+#: Seconds between looks at a debate that waits for a time, not for us.
+_LOOK_AGAIN = 1.0
+
+
+class DebateSession:
+    """Holds one debate with the person at the terminal."""
+
+    def __init__(
+        self,
+        debate_id: str,
+        *,
+        engine: Engine,
+        store: DebateStore,
+        clock: Clock,
+        screen: Screen,
+        person: Person,
+    ) -> None:
+        self._debate_id = debate_id
+        self._engine = engine
+        self._clock = clock
+        self._screen = screen
+        self._person = person
+        self._asking = Asking(screen)
+        self._facts = FactLog(store=store, clock=clock, wake=engine.wake)
+        note = AddNote(facts=self._facts, bounds=UNBOUNDED)
+        self._answer = AnswerQuestions(facts=self._facts, note=note, bounds=UNBOUNDED)
+        self._steer = SteerDebate(
+            facts=self._facts, note=note, stewards=self._stewards, mention=str
+        )
+        self._stopped = asyncio.Event()
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def _stewards(self, _place: Place) -> Sequence[str]:
+        """Whoever sits here may steer every debate of the database they opened."""
+        return [self._person.id]
+
+    async def hold(self) -> Debate:
+        """Advance the debate until it has ended; Ctrl-C stops it, a second one cancels.
+
+        Raises:
+            MootError: It was interrupted; its record can be taken up again.
+        """
+        work = asyncio.create_task(self._until_ended())
+        with _on_interrupt(lambda: self._interrupt(work)):
+            try:
+                return await work
+            except asyncio.CancelledError:
+                raise MootError("Interrupted.") from None
+
+    def _interrupt(self, work: asyncio.Task[Debate]) -> None:
+        """Wind the debate up at the first Ctrl-C; drop everything at the second."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        else:
+            work.cancel()
+
+    async def _stop(self) -> None:
+        with suppress(BadInput):  # it has ended meanwhile
+            await self._steer.stop(await self._facts.debate(self._debate_id), self._person)
+        self._stopped.set()
+
+    async def _until_ended(self) -> Debate:
+        """Run, and whenever it waits for people, ask the one who is here."""
+        debate = await self._engine.run(self._debate_id)
+        while debate.status is Status.RUNNING:
+            await self._unless_over(debate, self._take_up(debate))
+            debate = await self._engine.run(self._debate_id)
+        return debate
+
+    async def _take_up(self, debate: Debate) -> None:
+        """Do what the debate waits for."""
+        waiting = debate.open_clarifications
+        if debate.paused_by:
+            await self._steer.resume(debate, self._person)
+        elif not waiting:
+            await self._clock.sleep(_LOOK_AGAIN)
+        if due := schedule.due(debate):
+            self._screen.say(f"Answer until {when(due)}; then the assumptions hold.")
+        for asked in waiting:
+            given = GivenAnswer(asked.number, await self._asking.ask(debate, asked))
+            origin = f"terminal/{secrets.token_hex(8)}"
+            said = PersonsReply(debate_id=debate.id, by=self._person, origin=origin)
+            await self._answer.form(said, [given])
+
+    async def _unless_over(self, debate: Debate, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work, but let go of it once the debate is stopped or the time to answer is up."""
+        doing = asyncio.create_task(work)
+        stopped = asyncio.create_task(self._stopped.wait())
+        late = asyncio.create_task(self._wait_until_due(debate))
+        try:
+            await asyncio.wait({doing, stopped, late}, return_when=asyncio.FIRST_COMPLETED)
+            if doing.done():
+                doing.result()
+            elif late.done():
+                self._screen.say("The time to answer is over; the assumptions hold.")
+        finally:
+            for task in (doing, stopped, late):
+                task.cancel()
+
+    async def _wait_until_due(self, debate: Debate) -> None:
+        """Wait for the end of the time to answer; for ever where there is none."""
+        due = schedule.due(debate)
+        if due is None:
+            await asyncio.Event().wait()
+            return
+        while (left := (due - self._clock.now()).total_seconds()) > 0:
+            await self._clock.sleep(left)
+
+
+@contextmanager
+def _on_interrupt(act: Callable[[], None]) -> Generator[None]:
+    """Call `act` on each Ctrl-C for as long as the block lasts."""
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError, RuntimeError):  # no signals beside the main thread
+        loop.add_signal_handler(signal.SIGINT, act)
+    try:
+        yield
+    finally:
+        with suppress(NotImplementedError, RuntimeError):
+            loop.remove_signal_handler(signal.SIGINT)

@@ -1,0 +1,1 @@
+"""What people do, written once: start, answer, note, steer, decide, find, remind."""

@@ -1,0 +1,155 @@
+"""What a channel or a form chooses for debates, laid over the settings (pure)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Literal, Protocol
+
+from pydantic import field_validator
+
+from core.errors import BadInput
+from core.models import Agent, ModelChoice, Money, Place, Rounds, Value
+from core.rules.formats.registry import FORMATS
+from core.settings import DEFAULT_ROSTER, ROLES, Settings
+
+#: Minutes that people can be given to answer questions.
+WAITS = (1, 5, 15, 30, 60, 240)
+#: Typed where a debate is to have no cost cap.
+NO_CAP = "none"
+_MOST_MONEY = Decimal(1000)
+_CENT = Decimal("0.01")
+
+
+class Choices(Value):
+    """Choices over the settings; None leaves it as it is."""
+
+    format: str | None = None
+    rounds: Rounds | None = None
+    agents: tuple[str, ...] | None = None
+    clarify: bool | None = None
+    wait_minutes: int | None = None
+    #: Id of a `ModelSet`.
+    models: str | None = None
+    #: Most that a debate may cost, in US dollars.
+    debate_cost: Money | Literal["none"] | None = None
+
+    @field_validator("format")
+    @classmethod
+    def _known_format(cls, name: str | None) -> str | None:
+        """A format that is gone counts as none."""
+        return name if name in FORMATS else None
+
+    def over(self, other: "Choices") -> "Choices":
+        """These choices where there are any, else the other ones."""
+        chosen = {name: value for name, value in self if value is not None}
+        return other.model_copy(update=chosen)
+
+
+class ChannelChoices(Value):
+    """What a channel has set for its debates."""
+
+    choices: Choices = Choices()
+    #: Ids of people who may steer debates besides those who start them.
+    stewards: tuple[str, ...] = ()
+    #: Unpin the board when a debate ends.
+    unpin: bool = False
+
+
+class ChannelChoicesStore(Protocol):
+    """Keeps what channels have set. Every method may raise `StoreDown`."""
+
+    async def get(self, place: Place) -> ChannelChoices:
+        """What the channel has set; nothing, if that can no longer be read."""
+        ...
+
+    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+        """Set all of the channel's settings; the last writer wins."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSet:
+    """Models that can serve a debate, as people choose among them."""
+
+    id: str
+    words: str
+    agent: ModelChoice
+    judge: ModelChoice
+
+
+def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet]) -> Settings:
+    """The settings as somebody wants them for one debate.
+
+    Args:
+        settings: Built in, then the file's.
+        choices: What the channel or the form wants.
+        models: What can be had; a set that is not among them any more changes nothing.
+    """
+    changes: dict[str, object] = {}
+    if choices.format:
+        changes["format"] = choices.format
+    if choices.rounds:
+        changes["rounds"] = choices.rounds
+    if choices.debate_cost is not None:
+        # What a channel has set may be older than the highest cap there is now.
+        cost = None if choices.debate_cost == NO_CAP else choices.debate_cost
+        changes["limits"] = settings.limits.with_cost(cost)
+    asking: dict[str, object] = {}
+    if choices.clarify is not None:
+        asking["enabled"] = choices.clarify
+    if choices.wait_minutes:
+        asking["wait_seconds"] = choices.wait_minutes * 60.0
+    changes["clarifying"] = settings.clarifying.model_copy(update=asking)
+    wanted = next((one for one in models if one.id == choices.models), None)
+    if wanted:
+        changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
+        changes["agents"] = tuple(_served(agent, wanted.agent) for agent in settings.agents)
+        changes["judge"] = _served(settings.judge, wanted.judge) if settings.judge else None
+    return settings.model_copy(update=changes)
+
+
+def roster(settings: Settings) -> Mapping[str, str]:
+    """Agents to choose from: id → name. The settings' own first, then the built-in roles."""
+    own = {agent.id: agent.name for agent in settings.agents if agent.enabled}
+    roles = {agent.role for agent in settings.agents if agent.enabled}
+    built_in = {role.id: role.name for role in ROLES.values() if role.id not in roles}
+    return {**own, **built_in}
+
+
+def taking_part(settings: Settings) -> tuple[str, ...]:
+    """Ids of the agents that debate when nobody chooses."""
+    own = tuple(agent.id for agent in settings.agents if agent.enabled)
+    return own or DEFAULT_ROSTER
+
+
+def cost_cap(text: str, most: Decimal | None) -> Decimal | Literal["none"] | None:
+    """A cap in US dollars that was typed; `NO_CAP` for that word, None for nothing.
+
+    Args:
+        text: What was typed.
+        most: The highest cap that whoever runs Moot allows; None: any.
+
+    Raises:
+        BadInput: It is no amount, no sensible cap, or above the highest.
+    """
+    plain = text.strip().removeprefix("$").removesuffix("$").strip()
+    if not plain:
+        return None
+    too_high = f"Whoever runs Moot allows a cap of ${most} at most."
+    if plain.casefold() == NO_CAP:
+        if most is not None:
+            raise BadInput(too_high)
+        return NO_CAP
+    try:
+        amount = Decimal(plain.replace(",", "."))
+    except InvalidOperation:
+        raise BadInput("Write an amount in US dollars, for example 2.50, or none.") from None
+    if not (amount.is_finite() and _CENT <= amount <= _MOST_MONEY):
+        raise BadInput(f"Write an amount from {_CENT} to {_MOST_MONEY} US dollars, or none.")
+    if most is not None and amount > most:
+        raise BadInput(too_high)
+    return amount
+
+
+def _served(agent: Agent, choice: ModelChoice) -> Agent:
+    return agent.model_copy(update={"provider": choice.provider, "model": choice.model})

@@ -1,0 +1,102 @@
+"""People rank the positions, decide on the verdict, and say whether it was of use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, tzinfo
+
+from core.errors import BadInput
+from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
+from core.models import Debate, Decision, Feedback, PeopleBallot, Person, Status
+from core.ports import DebateEntry, DebateFilter
+from core.redaction import redact
+from core.rules.formats.registry import format_of
+from core.rules.voting import check, is_people_vote_closed
+from core.use_cases.fact_log import FactLog
+from core.use_cases.steer import FEWEST_POSITIONS
+
+#: Newer debates that are offered to stand in an older one's place.
+_MOST_NEWER = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecideOnVerdict:
+    """What everybody in the channel may do with positions and verdict.
+
+    Every method raises `BadInput` where it makes no sense, and may raise `StoreDown`.
+    """
+
+    facts: FactLog
+
+    def check_ballot(self, debate: Debate, by: Person) -> None:
+        """Make sure that this person can rank the positions, for the first time or anew."""
+        if len(format_of(debate).positions(debate)) < FEWEST_POSITIONS:
+            raise BadInput("There is nothing to rank yet: fewer than two positions are there.")
+        if not is_people_vote_closed(debate):
+            return
+        closed = "The vote is closed: the team has decided."
+        mine = debate.people_ballots.get(by.id)
+        if mine:
+            names = {agent.id: agent.name for agent in debate.setup.agents}
+            ranking = ", ".join(names.get(one, one) for one in mine.ranking)
+            closed += f" Your ballot stands: {ranking}."
+        raise BadInput(closed)
+
+    async def vote(self, debate: Debate, ballot: PeopleBallot) -> None:
+        """Cast a ballot, once per form; a person's newest one counts."""
+        self.check_ballot(debate, ballot.by)
+        wrong = check(ballot.ranking, tuple(format_of(debate).positions(debate)))
+        if wrong:
+            raise BadInput(f"This is no ballot on all positions: {wrong}.")
+        earlier = debate.people_ballots.get(ballot.by.id)
+        if earlier is None or earlier.ranking != ballot.ranking:
+            await self.facts.record(debate.id, PeopleBallotCast(ballot=ballot))
+
+    def check_decision(self, debate: Debate) -> None:
+        """Make sure that there is something to decide on."""
+        if debate.verdict is None:
+            raise BadInput(f"Debate `{debate.id}` has no verdict to decide on.")
+
+    async def decide(self, debate: Debate, decision: Decision) -> None:
+        """Record what the team decides, once per form; its reason without secrets."""
+        self.check_decision(debate)
+        kept = decision.model_copy(update={"why": redact(decision.why)})
+        await self.facts.record(debate.id, DecisionRecorded(decision=kept))
+
+    async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
+        """Return debates of the same channel with a verdict, started later, newest first."""
+        place = debate.setup.place
+        wanted = DebateFilter(
+            workspace=place.workspace, channels=(place.channel,), limit=_MOST_NEWER
+        )
+        found = await self.facts.store.find(wanted)
+        newer = [one for one in found if one.started_at > debate.started_at]
+        decided = [one for one in newer if one.status == Status.CONCLUDED]
+        if not decided:
+            raise BadInput(
+                "There is no newer debate with a verdict in this channel. Start one with "
+                "`/debate`, and supersede this one when it is decided."
+            )
+        return decided
+
+    async def say_helpful(self, debate: Debate, given: Feedback) -> None:
+        """Record whether the verdict was of use; saying it again takes no reason away."""
+        earlier = debate.feedback.get(given.by.id)
+        if earlier is None or earlier.helpful != given.helpful:
+            await self.give_feedback(debate, given)
+
+    async def give_feedback(self, debate: Debate, given: Feedback) -> None:
+        """Record what a person thinks of the verdict, and why; the newest counts."""
+        self.check_decision(debate)
+        kept = given.model_copy(update={"comment": redact(given.comment)})
+        await self.facts.record(debate.id, FeedbackGiven(feedback=kept))
+
+    def feedback_of(self, debate: Debate, by: Person) -> Feedback:
+        """Return what a person thinks of the verdict, as far as they have said."""
+        given = debate.feedback.get(by.id)
+        if given is None:
+            raise BadInput("Say first whether the verdict was helpful: press one of its thumbs.")
+        return given
+
+    def today(self, zone: tzinfo = UTC) -> date:
+        """Return the day it is there."""
+        return self.facts.clock.now().astimezone(zone).date()

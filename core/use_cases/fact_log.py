@@ -1,0 +1,37 @@
+"""Where what people do is recorded: one append to the debate's log, then its run is woken."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.events import Event, fold
+from core.models import Debate
+from core.ports import Appended, Clock, DebateStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactLog:
+    """Records people's facts. Every method may raise `StoreDown`, and may then be called again."""
+
+    store: DebateStore
+    clock: Clock
+    #: Tells whoever runs a debate that its log has grown; never waits.
+    wake: Callable[[str], object]
+
+    async def record(self, debate_id: str, event: Event) -> Appended:
+        """Append the event and wake the debate's run; the first event with a key stands."""
+        try:
+            appended = await self.store.append(debate_id, event, at=self.clock.now())
+        except asyncio.CancelledError:  # nobody waits any more, but the event may be in the log
+            self.wake(debate_id)
+            raise
+        self.wake(debate_id)
+        return appended
+
+    async def debate(self, debate_id: str) -> Debate:
+        """Return the debate as its log tells it now.
+
+        Raises:
+            DebateUnknown: There is no such debate.
+        """
+        return fold(await self.store.events(debate_id))

@@ -1,0 +1,114 @@
+"""People find debates: by id, of a channel, by words; never one of a channel they are not in."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.errors import BadInput, DebateUnknown, StoreDown, StoreError
+from core.events import fold
+from core.models import Debate, Place
+from core.ports import DebateFilter, DebateStore, PeopleDirectory
+
+NOT_A_MEMBER = "You are not in this channel; nothing was done."
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """A debate that was found, and the words around what was looked for."""
+
+    debate_id: str
+    excerpt: str
+
+
+class SearchIndex(Protocol):
+    """Finds debates by their words. May raise `StoreDown`."""
+
+    async def find(
+        self, workspace: str, channels: Sequence[str], wanted: str, limit: int
+    ) -> Sequence[SearchHit]:
+        """The debates of these channels that hold all the words, the best fit first."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundDebate:
+    """A debate to be listed."""
+
+    debate: Debate
+    #: The words around what was looked for.
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindDebates:
+    """Looks debates up, as far as the person may see them. Every method may raise `StoreDown`."""
+
+    store: DebateStore
+    index: SearchIndex
+    people: PeopleDirectory
+    #: Told of a debate that is left out because its log cannot be read, and why.
+    on_unreadable: Callable[[str, StoreError], None]
+
+    async def visible(self, debate_id: str, *, person: str, workspace: str) -> Debate:
+        """Return a debate of a channel that this person is in.
+
+        Raises:
+            BadInput: There is none; the same words whether it exists or not.
+        """
+        unknown = BadInput(
+            f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."
+        )
+        try:
+            debate = fold(await self.store.events(debate_id))
+        except DebateUnknown:
+            raise unknown from None
+        place = debate.setup.place
+        if place.workspace != workspace or not await self.people.may_see(person, place):
+            raise unknown
+        return debate
+
+    async def in_channel(self, place: Place, person: str, limit: int) -> Sequence[FoundDebate]:
+        """Return a channel's newest debates.
+
+        Raises:
+            BadInput: The person is not in the channel.
+        """
+        if not await self.people.may_see(person, place):
+            raise BadInput(NOT_A_MEMBER)
+        return await self.newest(place.workspace, [place.channel], limit)
+
+    async def everywhere(self, workspace: str, person: str, limit: int) -> Sequence[FoundDebate]:
+        """Return the newest debates of all the person's channels."""
+        channels = await self.people.channels_of(person, workspace)
+        return await self.newest(workspace, channels, limit)
+
+    async def search(
+        self, workspace: str, person: str, wanted: str, limit: int
+    ) -> Sequence[FoundDebate]:
+        """Return debates of the person's channels that hold all the words."""
+        channels = await self.people.channels_of(person, workspace)
+        hits = await self.index.find(workspace, tuple(channels), wanted, limit)
+        return await self._read(hits)
+
+    async def newest(
+        self, workspace: str, channels: Collection[str], limit: int
+    ) -> Sequence[FoundDebate]:
+        """Return the newest debates of channels the caller knows the person to be in."""
+        wanted = DebateFilter(workspace=workspace, channels=tuple(channels), limit=limit)
+        entries = await self.store.find(wanted) if channels else ()
+        return await self._read(SearchHit(entry.debate_id, "") for entry in entries)
+
+    async def _read(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
+        found: list[FoundDebate] = []
+        for hit in hits:
+            try:
+                debate = fold(await self.store.events(hit.debate_id))
+            except StoreDown:
+                raise
+            except DebateUnknown:
+                continue
+            except StoreError as error:  # damaged, or of a newer Moot: the others are shown
+                self.on_unreadable(hit.debate_id, error)
+                continue
+            found.append(FoundDebate(debate=debate, excerpt=hit.excerpt))
+        return found

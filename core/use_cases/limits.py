@@ -1,0 +1,122 @@
+"""Bounds against abuse and accidents: debates at once, sizes of what people write (pure)."""
+
+import sys
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.errors import BadInput
+from core.models import Debate, Person, Place
+from core.ports import DebateEntry
+from core.settings import QUESTION_CHARACTERS
+
+
+class Bounds(BaseModel):
+    """How much people may ask of one installation. Aliases are variables of the environment."""
+
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
+
+    #: Debates at once that one person has started.
+    debates_per_person: int = Field(default=3, ge=1, validation_alias="moot_debates_per_person")
+    #: Debates at once in one channel.
+    debates_per_channel: int = Field(default=5, ge=1, validation_alias="moot_debates_per_channel")
+    #: Debates at once in one workspace.
+    debates_per_workspace: int = Field(
+        default=50, ge=1, validation_alias="moot_debates_per_workspace"
+    )
+    #: Characters of a question.
+    question_characters: int = Field(
+        default=QUESTION_CHARACTERS, ge=1, validation_alias="moot_question_characters"
+    )
+    #: Characters of the context given with a question.
+    context_characters: int = Field(
+        default=12_000, ge=1, validation_alias="moot_context_characters"
+    )
+    #: Characters of a note or an answer.
+    note_characters: int = Field(default=4000, ge=1, validation_alias="moot_note_characters")
+    #: Notes that one debate takes.
+    notes_per_debate: int = Field(default=200, ge=1, validation_alias="moot_notes_per_debate")
+
+
+#: For a surface whose people answer for themselves: the terminal.
+UNBOUNDED = Bounds(
+    debates_per_person=sys.maxsize,
+    debates_per_channel=sys.maxsize,
+    debates_per_workspace=sys.maxsize,
+    question_characters=sys.maxsize,
+    context_characters=sys.maxsize,
+    note_characters=sys.maxsize,
+    notes_per_debate=sys.maxsize,
+)
+
+
+def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds: Bounds) -> None:
+    """Make sure that one more debate may run.
+
+    Args:
+        by: Who asks for it.
+        place: Where it is to be held.
+        running: Debates of its workspace that run now; no more than the bound are needed.
+        bounds: What holds.
+
+    Raises:
+        BadInput: There are too many; says whose, and what to do.
+    """
+    if len(running) >= bounds.debates_per_workspace:
+        raise BadInput(
+            f"{bounds.debates_per_workspace} debates run in this workspace, as many as may at "
+            "once. Try again in a few minutes."
+        )
+    own = [one.debate_id for one in running if one.asked_by == by.id]
+    if len(own) >= bounds.debates_per_person:
+        listed = ", ".join(f"`{debate_id}`" for debate_id in own)
+        raise BadInput(
+            f"You have {len(own)} debates running ({listed}), as many as one person may at once. "
+            "Ask again when one has ended, or end one with `/debate stop ID`."
+        )
+    here = [one for one in running if one.channel == place.channel]
+    if len(here) >= bounds.debates_per_channel:
+        raise BadInput(
+            f"{len(here)} debates run in this channel, as many as may at once. `/debate list` "
+            "shows them; ask again when one has ended, or in another channel."
+        )
+
+
+def check_context(context: str, bounds: Bounds) -> None:
+    """Make sure that the context given with a question is not too long.
+
+    Raises:
+        BadInput: It is; says what to do.
+    """
+    if len(context) > bounds.context_characters:
+        raise BadInput(
+            f"The context has {len(context):,} characters; the most is "
+            f"{bounds.context_characters:,}. Shorten it, or add the rest as notes in the thread."
+        )
+
+
+def check_size(text: str, bounds: Bounds) -> None:
+    """Make sure that a note or an answer is not too long.
+
+    Raises:
+        BadInput: It is; says what to do.
+    """
+    if len(text) > bounds.note_characters:
+        raise BadInput(
+            f"What you wrote has {len(text):,} characters; the most is "
+            f"{bounds.note_characters:,}. The agents did not get it: shorten it, or send it in "
+            "parts."
+        )
+
+
+def check_notes(debate: Debate, bounds: Bounds) -> None:
+    """Make sure that the debate takes one more note.
+
+    Raises:
+        BadInput: It does not; says what to do.
+    """
+    if len(debate.notes) >= bounds.notes_per_debate:
+        raise BadInput(
+            f"Debate `{debate.id}` has {len(debate.notes)} notes, as many as one can take, so the "
+            "agents did not get yours. Ask about it in a new debate."
+        )

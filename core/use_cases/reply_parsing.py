@@ -1,0 +1,96 @@
+"""What a reply means while agents wait for answers (pure).
+
+`2: about 10k rps` answers question 2, several such lines answer several, `skip` lets an assumption
+hold, and anything else answers the oldest open question.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+#: A time of day once its hour is read as a number: `:30`, `:30 pm`; no `:10k`, `:500`, `:10,000`.
+_TIME = r"[0-5]\d(?:\s?[ap]\.?m\b|(?!\w|[.,]\d|\s?%))"
+#: `2: text`, `2:text`, `Q2: text`, `#2) text`, `2. text`, `2 - text`; but no time of day (`2:30`).
+_NUMBERED = re.compile(
+    r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}"
+    rf"(?::(?!{_TIME})\s*|[.)]\s+|\s+[-–]\s+)(?P<text>.*)",
+    re.IGNORECASE,
+)
+#: `42: text`, `Q42) text`: meant for a question, whether there is one or not.
+_MEANT = re.compile(
+    r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}[:)][*_]{0,2}\s+\S.*",
+    re.IGNORECASE,
+)
+_SKIP = re.compile(r"(?:skip|pass|n/?a)[.!]?", re.IGNORECASE)
+_SKIP_ALL = re.compile(r"skip\s+(?:all|everything|the rest)[.!]?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """An answer to one question; an empty text lets the assumption hold."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ParsedReply:
+    """What a reply says."""
+
+    answers: Sequence[GivenAnswer] = ()
+    #: What is left over; it becomes a note.
+    rest: str = ""
+    #: The answer was for "the oldest open question", whichever that is.
+    is_plain: bool = False
+    #: Numbers it names that no question has.
+    unknown: Sequence[int] = ()
+
+
+def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) -> ParsedReply:
+    """Return what a reply says.
+
+    Args:
+        text: As it was typed.
+        asked: Numbers of all questions of the debate.
+        unanswered: Numbers of those that can still be answered, oldest first.
+    """
+    said = text.strip()
+    if not said or not unanswered:
+        return ParsedReply(rest=said)
+    if _SKIP_ALL.fullmatch(said):
+        return ParsedReply([GivenAnswer(number, "") for number in unanswered])
+    if unknown := _unknown(said, asked):
+        return ParsedReply(unknown=unknown)
+    numbered, rest = _numbered(said, asked)
+    if numbered:
+        return ParsedReply(
+            [GivenAnswer(number, _words(answer)) for number, answer in numbered], rest
+        )
+    return ParsedReply([GivenAnswer(unanswered[0], _words(said))], is_plain=True)
+
+
+def _unknown(text: str, asked: Collection[int]) -> Sequence[int]:
+    """Numbers at the beginning of lines that no question has."""
+    found = (_MEANT.fullmatch(line) for line in text.splitlines())
+    numbers = dict.fromkeys(int(match["number"]) for match in found if match)
+    return [number for number in numbers if number not in asked]
+
+
+def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:
+    """The numbered answers, and what stands before the first; other lines go on an answer."""
+    found: list[tuple[int, str]] = []
+    before: list[str] = []
+    for line in text.splitlines():
+        match = _NUMBERED.fullmatch(line)
+        number = int(match["number"]) if match else 0
+        if match and number in asked:
+            found.append((number, match["text"].strip()))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}".strip())
+        else:
+            before.append(line)
+    return [(number, answer) for number, answer in found if answer], "\n".join(before).strip()
+
+
+def _words(answer: str) -> str:
+    return "" if _SKIP.fullmatch(answer.strip()) else answer.strip()

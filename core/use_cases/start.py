@@ -1,0 +1,148 @@
+"""People start a debate: what was asked, over what the channel has set, over the settings."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.estimate import Estimate
+from core.events import DebateStarted
+from core.models import Place, Setup
+from core.opening import DebateRequest, open_debate
+from core.ports import DebateFilter
+from core.settings import Settings
+from core.use_cases.choices import (
+    NO_CAP,
+    ChannelChoices,
+    ChannelChoicesStore,
+    Choices,
+    ModelSet,
+    roster,
+    taking_part,
+    with_choices,
+)
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import Bounds, check_context, check_room
+
+_NO_CHOICES = Choices()
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+_ID_LENGTH = 7
+_DELIMITER_BYTES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartedDebate:
+    """A debate that was asked for."""
+
+    debate_id: str
+    setup: Setup
+    #: False: this very request was here before, and its debate is the one it began.
+    fresh: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartDebate:
+    """Every way to start a debate leads here. Methods may raise `StoreDown`."""
+
+    facts: FactLog
+    #: What holds where neither the channel nor the person chose.
+    settings: Callable[[], Settings]
+    #: What channels have set; None: they cannot set anything.
+    channels: ChannelChoicesStore | None = None
+    #: Models to choose from; none: only those of the settings.
+    models: Sequence[ModelSet] = ()
+    #: Estimates what a debate takes, asking no model.
+    estimating: Callable[[Setup], Awaitable[Estimate]]
+    bounds: Bounds
+    #: Running debates are counted and one is added, one after another: the bounds on them hold
+    #: within this process.
+    _starting: asyncio.Lock = field(
+        default_factory=asyncio.Lock, init=False, repr=False, compare=False
+    )
+
+    async def start(
+        self, request: DebateRequest, *, origin: str, choices: Choices = _NO_CHOICES
+    ) -> StartedDebate:
+        """Begin a debate, once per origin (a trigger id, an event id, a form's id).
+
+        Raises:
+            BadInput: The question cannot be used, or too many debates run; nothing was started.
+        """
+        return await self.begin(await self.setup_for(request, choices), origin=origin)
+
+    async def setup_for(self, request: DebateRequest, choices: Choices = _NO_CHOICES) -> Setup:
+        """Return the debate as it would start.
+
+        Raises:
+            BadInput: It could not be started; says what to do.
+        """
+        check_context(request.context, self.bounds)
+        own = (await self.of_channel(request.place)).choices
+        chosen = choices.over(own)
+        # The form comes filled in: rounds were asked for only if somebody changed them.
+        usual = own.over(self.built_in()).rounds
+        asked = None if choices.rounds == usual else choices.rounds
+        agents = request.agents if request.agents is not None else chosen.agents
+        whole = replace(request, agents=agents, rounds=asked or request.rounds)
+        settings = with_choices(self.settings(), chosen, self.models)
+        return open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
+
+    async def begin(self, setup: Setup, *, origin: str) -> StartedDebate:
+        """Record the debate's start, once per origin.
+
+        Raises:
+            BadInput: Too many debates run; nothing was started.
+        """
+        store, place = self.facts.store, setup.place
+        most = self.bounds.debates_per_workspace
+        async with self._starting:
+            if await store.begun(origin) is None:
+                running = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
+                check_room(setup.asked_by, place, await store.find(running), self.bounds)
+            started = await store.create(
+                new_debate_id(),
+                DebateStarted(setup=setup),
+                origin=origin,
+                at=self.facts.clock.now(),
+            )
+        debate_id = started.recorded.debate_id
+        self.facts.wake(debate_id)
+        return StartedDebate(debate_id=debate_id, setup=setup, fresh=started.fresh)
+
+    async def estimate(self, request: DebateRequest, choices: Choices) -> Estimate:
+        """Return what the debate would probably take.
+
+        Raises:
+            BadInput: It could not be started.
+        """
+        return await self.estimating(await self.setup_for(request, choices))
+
+    async def usual(self, place: Place) -> Choices:
+        """Return everything that holds in a channel where nothing else is chosen."""
+        return (await self.of_channel(place)).choices.over(self.built_in())
+
+    def built_in(self) -> Choices:
+        """Return everything that holds where no channel has chosen."""
+        settings = self.settings()
+        cost = settings.limits.of_debate.debate_cost
+        return Choices(
+            format=settings.format,
+            rounds=settings.rounds,
+            agents=taking_part(settings),
+            clarify=settings.clarifying.enabled,
+            wait_minutes=round(settings.clarifying.wait_seconds / 60) or None,
+            debate_cost=NO_CAP if cost is None else cost,
+        )
+
+    async def of_channel(self, place: Place) -> ChannelChoices:
+        """Return what a channel has set."""
+        return await self.channels.get(place) if self.channels else ChannelChoices()
+
+    def agents(self) -> Mapping[str, str]:
+        """Return agents to choose from: id → name."""
+        return roster(self.settings())
+
+
+def new_debate_id() -> str:
+    """Return a fresh id: "d" and seven characters that cannot be misread."""
+    return "d" + "".join(secrets.choice(_BASE32) for _ in range(_ID_LENGTH))

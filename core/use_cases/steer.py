@@ -1,0 +1,93 @@
+"""People steer a debate that runs: stop it, call the vote, pause it, add context."""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.events import DebateFailed, DebatePaused, DebateResumed, StopRequested, VoteCalled
+from core.models import Debate, Person, Place, Status, Stop
+from core.rules import schedule
+from core.rules.formats.registry import format_of
+from core.use_cases.fact_log import FactLog
+from core.use_cases.note import AddNote
+
+#: A vote needs something to choose from.
+FEWEST_POSITIONS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteerDebate:
+    """What the person who started a debate, and the stewards of its place, may do to it.
+
+    Every method raises `BadInput` where it is not allowed or makes no sense, and may raise
+    `StoreDown`. Doing the same twice has one effect.
+    """
+
+    facts: FactLog
+    note: AddNote
+    #: Ids of people who may steer all debates of a place.
+    stewards: Callable[[Place], Awaitable[Collection[str]]]
+    #: How the surface writes a person's id so that readers see who is meant.
+    mention: Callable[[str], str]
+
+    async def stop(self, debate: Debate, by: Person) -> None:
+        """End the debate early: the judge writes a partial verdict."""
+        await self._check(debate, by, "stop it")
+        await self.facts.record(debate.id, StopRequested(stop=Stop(by=by)))
+
+    async def call_vote(self, debate: Debate, by: Person) -> None:
+        """Go to the vote with the positions as they are."""
+        await self._check(debate, by, "call the vote")
+        if schedule.is_cut_short(debate) or debate.tally:
+            raise BadInput("The debate is on its way to the decision already.")
+        if len(format_of(debate).positions(debate)) < FEWEST_POSITIONS:
+            raise BadInput("There is nothing to vote on yet: fewer than two positions are there.")
+        await self.facts.record(debate.id, VoteCalled(by=by))
+
+    async def pause(self, debate: Debate, by: Person) -> None:
+        """Start no new turns until the debate is resumed."""
+        await self._check(debate, by, "pause it")
+        if schedule.is_cut_short(debate):
+            raise BadInput("The debate is on its way to the decision; it cannot be paused now.")
+        if not debate.paused_by:
+            await self.facts.record(debate.id, DebatePaused(by=by, origin=_pauses(debate)))
+
+    async def resume(self, debate: Debate, by: Person) -> None:
+        """Let a paused debate go on."""
+        await self._check(debate, by, "let it go on")
+        if debate.paused_by:
+            await self.facts.record(debate.id, DebateResumed(by=by, origin=_pauses(debate)))
+
+    async def check_context(self, debate: Debate, by: Person) -> None:
+        """Make sure that this person may add context with the form."""
+        await self._check(debate, by, "add context here")
+
+    async def add_context(self, debate: Debate, by: Person, text: str, *, origin: str) -> None:
+        """Add what the agents should know, once per origin."""
+        await self.check_context(debate, by)
+        await self.note.add(debate.id, note_id=origin, author=by, text=text)
+
+    async def give_up(self, debate_id: str, reason: str) -> None:
+        """End a debate that nobody can see any more, so that it spends no more money."""
+        await self.facts.record(debate_id, DebateFailed(reason=reason))
+
+    async def _check(self, debate: Debate, by: Person, deed: str) -> None:
+        """Make sure that the debate runs and that this person may steer it."""
+        if debate.status is not Status.RUNNING:
+            raise BadInput(f"Debate `{debate.id}` has ended already.")
+        starter = debate.setup.asked_by.id
+        stewards = await self.stewards(debate.setup.place)
+        if by.id == starter or by.id in stewards:
+            return
+        others = ", ".join(self.mention(one) for one in stewards if one != starter)
+        who = f"{self.mention(starter)}, who started debate `{debate.id}`"
+        who += f", and {others}" if others else ","
+        raise BadInput(
+            f"Only {who} can {deed}. A reply in its thread always reaches the agents; "
+            "`/debate settings` names who may steer."
+        )
+
+
+def _pauses(debate: Debate) -> str:
+    """The same for two clicks in the same state, so that a double click is one event."""
+    return str(sum(key.startswith(("pause/", "resume/")) for key in debate.times))

@@ -1,0 +1,183 @@
+"""Ctrl-C and questions at one debate, with real signals and a real event loop."""
+
+import asyncio
+import io
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+import pytest
+
+from bot.terminal.asking import Asking
+from bot.terminal.progress import LineScreen, ProgressSink
+from bot.terminal.session import DebateSession
+from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import MootError
+from core.events import DebatePaused, DebateStarted, fold
+from core.llm.call import ModelCalls
+from core.models import Act, Clarification, Clarifying, Debate, Person, Status
+from core.request import ModelReply, ModelRequest
+from core.store.memory import InMemoryStore
+from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
+from core.turns.take import Turns
+
+DEBATE = "dabc2345"
+SITTING = Person(id="kim", name="kim")
+
+
+class SlowAt(ScriptedProvider):
+    """Never answers one act; `until_asked` tells when it was asked."""
+
+    def __init__(self, act: Act) -> None:
+        super().__init__()
+        self._act = act
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        reply = await super().complete(request, on_first_token)
+        if request.act is self._act:
+            await asyncio.sleep(3600)
+        return reply
+
+
+class Sitting:
+    """A session whose model gets stuck."""
+
+    def __init__(self, provider: ScriptedProvider) -> None:
+        self.provider = provider
+        self.store = InMemoryStore()
+        self.shown = io.StringIO()
+
+    async def start(self, clarifying: Clarifying | None = None) -> asyncio.Task[Debate]:
+        clock, screen = SystemClock(), LineScreen(self.shown)
+        setup = a_setup(rounds=1)
+        if clarifying:
+            setup = setup.model_copy(update={"clarifying": clarifying})
+        started = DebateStarted(setup=setup)
+        await self.store.create(DEBATE, started, origin="test", at=clock.now())
+        calls = ModelCalls({"scripted": self.provider}, clock)
+        engine = Engine(
+            store=self.store, turns=Turns(calls), sink=ProgressSink(screen), clock=clock
+        )
+        session = DebateSession(
+            DEBATE, engine=engine, store=self.store, clock=clock, screen=screen, person=SITTING
+        )
+        return asyncio.create_task(session.hold())
+
+    async def debate(self) -> Debate:
+        return fold(await self.store.events(DEBATE))
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextIO]:
+    """What somebody types on; nothing is typed unless the test does."""
+    there, here = os.pipe()
+    with os.fdopen(there) as stream, os.fdopen(here, "w") as keys:
+        monkeypatch.setattr(sys, "stdin", stream)
+        yield keys
+        keys.close()  # whoever still reads sees the end, and lets go of the stream
+
+
+def asking(request: ModelRequest) -> str:
+    if request.act is not Act.QUESTIONS:
+        return plausible_reply(request)
+    return json.dumps({"questions": [{"question": "How many jobs?", "assumption": "Few"}]})
+
+
+@pytest.mark.usefixtures("keyboard")
+async def test_when_nobody_answers_in_time_the_assumptions_hold() -> None:
+    sitting = Sitting(ScriptedProvider(asking))
+    debate = await (await sitting.start(Clarifying(enabled=True, wait_seconds=0.2)))
+
+    assert debate.status is Status.CONCLUDED
+    assert len(debate.closed) == 1
+    assert debate.answers == {}
+    assert "then the assumptions hold." in sitting.shown.getvalue()
+    assert "The time to answer is over" in sitting.shown.getvalue()
+
+
+async def test_what_is_typed_in_time_is_the_answer(keyboard: TextIO) -> None:
+    sitting = Sitting(ScriptedProvider(asking))
+    keyboard.write("A thousand\n")
+    keyboard.flush()
+    debate = await (await sitting.start(Clarifying(enabled=True, wait_seconds=600)))
+
+    assert debate.answers[1].text == "A thousand"
+    assert "The time to answer is over" not in sitting.shown.getvalue()
+
+
+async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard: TextIO) -> None:
+    desk = Asking(LineScreen(io.StringIO()), sys.stdin)
+    debate = fold(recorded([DebateStarted(setup=a_setup(rounds=1))]))
+    first, second = (
+        Clarification(number=number, question="?", assumption="", asked_by=()) for number in (1, 2)
+    )
+    given_up = asyncio.create_task(desk.ask(debate, first))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+
+    waiting = asyncio.create_task(desk.ask(debate, second))
+    await asyncio.sleep(0)
+    keyboard.write("For the second\n")
+    keyboard.flush()
+
+    assert await waiting == "For the second"
+
+
+async def test_ctrl_c_ends_with_a_partial_decision() -> None:
+    sitting = Sitting(SlowAt(Act.CRITIQUE))
+    work = await sitting.start()
+    await sitting.provider.until_asked(Act.CRITIQUE)
+    press_ctrl_c()
+    debate = await work
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert "Stopping: the judge decides on what is there." in sitting.shown.getvalue()
+
+
+async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
+    sitting = Sitting(SlowAt(Act.SYNTHESIS))
+    work = await sitting.start()
+    await sitting.provider.until_asked(Act.SYNTHESIS)
+    press_ctrl_c()
+    await asyncio.sleep(0.05)
+    press_ctrl_c()
+
+    with pytest.raises(MootError, match="Interrupted"):
+        await work
+    debate = await sitting.debate()
+    assert debate.stop
+    assert debate.status is Status.RUNNING
+    assert len(debate.contributions) == 12
+
+
+async def test_after_the_debate_ctrl_c_is_as_usual_again() -> None:
+    sitting = Sitting(ScriptedProvider())
+    await (await sitting.start())
+
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+async def test_a_paused_debate_goes_on_when_it_is_taken_up_here() -> None:
+    sitting = Sitting(ScriptedProvider())
+    paused = DebatePaused(by=Person(id="U1"), origin="click")
+    clock = SystemClock()
+    started = DebateStarted(setup=a_setup(rounds=1))
+    await sitting.store.create(DEBATE, started, origin="test", at=clock.now())
+    await sitting.store.append(DEBATE, paused, at=clock.now())
+
+    debate = await (await sitting.start())
+
+    assert debate.status is Status.CONCLUDED

@@ -1,0 +1,67 @@
+"""Debates as people find them when they act: a store, and what was recorded in it."""
+
+from datetime import UTC, datetime
+
+from core.events import (
+    ClarificationsOpened,
+    DebateStarted,
+    Event,
+    VerdictReached,
+)
+from core.models import (
+    Act,
+    Clarification,
+    Clarifications,
+    Debate,
+    Person,
+    Setup,
+    Turn,
+    Verdict,
+)
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, a_setup
+from core.use_cases.fact_log import FactLog
+
+DEBATE = "dabc2345"
+DANA = Person(id="U1", name="Dana")
+ALEX = Person(id="U2", name="Alex")
+
+
+class Recording:
+    """One debate in a store of its own, and the fact log to add to it."""
+
+    def __init__(self) -> None:
+        self.store = InMemoryStore()
+        self.clock = ManualClock()
+        self.woken: list[str] = []
+        self.facts = FactLog(store=self.store, clock=self.clock, wake=self.woken.append)
+
+    async def begin(self, *events: Event, setup: Setup | None = None) -> Debate:
+        """Start the debate and record these events; return it."""
+        started = DebateStarted(setup=setup or a_setup())
+        await self.store.create(DEBATE, started, origin="test", at=self.clock.now())
+        for event in events:
+            await self.store.append(DEBATE, event, at=self.clock.now())
+        return await self.debate()
+
+    async def debate(self) -> Debate:
+        """Return the debate as it is now."""
+        return await self.facts.debate(DEBATE)
+
+
+def questions(number: int) -> ClarificationsOpened:
+    """So many questions of the architect, open for a day."""
+    items = tuple(
+        Clarification(number=n, question=f"What of {n}?", assumption="Few", asked_by=("architect",))
+        for n in range(1, number + 1)
+    )
+    turn = Turn(act=Act.CLARIFICATION, round=0, agent="engine")
+    until = datetime(2026, 1, 6, tzinfo=UTC)
+    return ClarificationsOpened(clarifications=Clarifications(turn=turn, items=items, until=until))
+
+
+def verdict() -> VerdictReached:
+    """A verdict of the judge."""
+    return VerdictReached(
+        verdict=Verdict(decision="Use PostgreSQL.", solution="One table.", confidence=80)
+    )
