@@ -15,6 +15,7 @@ from bot.building import build_turns, database_url, estimating
 from bot.choices import ModelSet
 from bot.commands import Commands
 from bot.limits import Bounds
+from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
 from bot.listeners.reception import Reception
@@ -348,6 +349,7 @@ def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncA
         request_verification_enabled=bool(parts.slack.signing_secret),
         logger=quiet,
         name="moot",
+        user_facing_authorize_error_message=NOT_INSTALLED,
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
@@ -37,8 +38,8 @@ class Installation:
     seats: WorkspaceClients
     #: The client that Bolt copies for each request.
     client: AsyncWebClient
-    #: Finds the token of a request; None: it is the client's own.
-    authorize: Callable[..., Awaitable[Any]] | None = None
+    #: Finds the token of a request. Never asks Slack: see `InstalledClients.authorize`.
+    authorize: Callable[..., Awaitable[Any]]
     #: Sees every request before the listeners do; None: there is nothing to see.
     watch: Callable[..., Awaitable[None]] | None = None
     #: Installs the app in more workspaces.
@@ -56,11 +57,23 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
     async with slack_session() as session:
         client = slack_client(access.bot_token, access.api_url, session)
         identity = await identify(client)
-        yield Installation(
-            name=identity.team,
-            seats=SingleWorkspaceClient(WorkspaceClient(client, identity)),
-            client=client,
+        # Bolt by itself asks for this anew at the first request, and drops the request where Slack
+        # does not answer: acknowledged, and nobody has heard of it.
+        authorized = AuthorizeResult(
+            enterprise_id=None,
+            team_id=identity.team_id,
+            team=identity.team,
+            url=identity.url,
+            bot_id=identity.bot_id,
+            bot_user_id=identity.user_id,
+            bot_token=access.bot_token,
         )
+
+        async def authorize() -> AuthorizeResult:
+            return authorized
+
+        seats = SingleWorkspaceClient(WorkspaceClient(client, identity))
+        yield Installation(name=identity.team, seats=seats, client=client, authorize=authorize)
 
 
 @asynccontextmanager
@@ -112,7 +125,7 @@ async def many_workspaces(
 def _authorizing(seats: InstalledClients) -> Callable[..., Awaitable[Any]]:
     """Return the question as Bolt can ask it: it would fill in a method's `self` as well."""
 
-    async def authorize(enterprise_id: str | None, team_id: str | None) -> Any:
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         return await seats.authorize(enterprise_id, team_id)
 
     return authorize
