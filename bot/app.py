@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
@@ -40,7 +41,9 @@ from bot.settings import SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.failing import answer_failures
-from bot.slack.connection.http import HttpServer
+from bot.slack.connection.http import FiguresServer, HttpServer
+from bot.slack.connection.probing import health_of
+from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.install.installation import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
@@ -60,6 +63,7 @@ from core.ports import Clock, EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from core.store.installation import probe
 
 _log = logger(__name__)
 
@@ -86,6 +90,9 @@ class Parts:
     host: str = "127.0.0.1"
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
+    #: Where Prometheus finds the figures; no port: nowhere.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
     pace: Pace = field(default_factory=Pace)
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
@@ -108,6 +115,8 @@ class Moot:
     runner: Runner
     outbox: Outbox
     http: HttpServer
+    #: None: nobody may look at them.
+    figures: FiguresServer | None
     health: Health
     reminding: Reminding
 
@@ -133,10 +142,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         )
         app = _listening(parts, door, reception)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
-        health = Health(
-            database=lambda: _answers(database),
-            slack=gateway.is_connected if gateway else _always,
-            debates=lambda: len(runner.held),
+        health = health_of(
+            lambda: probe(database), gateway, client=door.client, held=lambda: runner.held
         )
         http = HttpServer(
             parts.host,
@@ -144,10 +151,11 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             health,
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
-            figures=_figures(metrics, reception, runner),
             installing=door.installing,
+            refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
-        ways_in = (http, gateway) if gateway else (http,)
+        figures = _figures(parts, metrics, reception, runner)
+        ways_in = [one for one in (figures, http, gateway) if one is not None]
         await _start(stack, reception, runner, sharing=sharing, ways_in=ways_in)
         stack.enter_context(http.ready())
         _log.info("running", team=door.name, address=http.address)
@@ -159,6 +167,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             runner=runner,
             outbox=reception.outbox,
             http=http,
+            figures=figures,
             health=health,
             reminding=reception.reminding,
         )
@@ -185,7 +194,7 @@ async def _start(
     runner: Runner,
     *,
     sharing: Cluster,
-    ways_in: Sequence[HttpServer | SocketGateway],
+    ways_in: Sequence[HttpServer | FiguresServer | SocketGateway],
 ) -> None:
     """Start everything; what was started is stopped in the opposite order."""
     stack.push_async_callback(sharing.close)
@@ -325,15 +334,18 @@ def _presenter(database: Database, outbox: Outbox, reminders: MorningReminders) 
 
 
 def _figures(
-    metrics: Metrics, reception: Reception, runner: Runner
-) -> Callable[[], Awaitable[bytes]]:
-    """Return what tells Prometheus how things are."""
+    parts: Parts, metrics: Metrics, reception: Reception, runner: Runner
+) -> FiguresServer | None:
+    """Make what tells Prometheus how things are; None: nobody is told."""
+    if parts.metrics_port is None:
+        return None
     gauges = Gauges(
         debates=lambda: len(runner.held),
         depth=reception.posts.backlog,
         age=lambda: reception.outbox.age,
     )
-    return lambda: exposition(metrics, gauges)
+    look_up = partial(exposition, metrics, gauges)
+    return FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
 
 
 def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncApp:
@@ -362,13 +374,3 @@ def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncA
 def _is_news(record: logging.LogRecord) -> bool:
     """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it has a client with that token."""
     return record.getMessage() != warning_client_prioritized_and_token_skipped()
-
-
-async def _answers(database: Database) -> bool:
-    await database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
-    return True
-
-
-async def _always() -> bool:
-    """In HTTP mode Slack comes to us; there is no connection to lose."""
-    return True

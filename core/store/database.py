@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
-from core.errors import ConfigurationBroken
+from core.errors import ConfigurationBroken, StoreDown
 from core.store.engines import InLoop, postgres_engine, sqlite_reader, sqlite_writer
 from core.store.failures import is_passing
 from core.store.lock import FileLock
@@ -33,7 +33,13 @@ class Database:
     """
 
     def __init__(
-        self, *, place: str, reader: Repeating, writer: Writer, lock: FileLock | None = None
+        self,
+        *,
+        place: str,
+        reader: Repeating,
+        writer: Writer,
+        lock: FileLock | None = None,
+        file: Path | None = None,
     ) -> None:
         """Keep the parts; `Database.open` makes them.
 
@@ -42,11 +48,14 @@ class Database:
             reader: Does the reading.
             writer: Does the writing.
             lock: What keeps other processes away; None on a server.
+            file: Where it is; None on a server.
         """
         self.place = place
         self._reader = reader
         self._writer = writer
         self._lock = lock
+        self._file = file
+        self._identity = _identity_of(file) if file else None
 
     @classmethod
     async def open(cls, location: str) -> "Database":
@@ -106,6 +115,21 @@ class Database:
         """
         return await self._reader.run(work)
 
+    def check_file(self) -> None:
+        """Make sure that the file is still the one that was opened.
+
+        One that is deleted or replaced under a running process goes on taking writes, which nobody
+        will ever find again.
+
+        Raises:
+            StoreDown: It is not.
+        """
+        if self._file and _identity_of(self._file) != self._identity:
+            raise StoreDown(
+                f"The database file {self.place} was deleted or replaced while Moot was using it. "
+                "Stop Moot and put the file back, or restore a backup: what is written now is lost."
+            )
+
     async def close(self) -> None:
         """Finish what waits to be written, free connections and the lock. Safe to call twice."""
         async with AsyncExitStack() as freed:
@@ -153,7 +177,7 @@ def _on_file(url: URL) -> Database:
     # What a disk refuses once it refuses again: nothing is repeated.
     reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
     writer = BatchingWriter(sqlite_writer(path), place)
-    return Database(place=place, reader=reader, writer=writer, lock=lock)
+    return Database(place=place, reader=reader, writer=writer, lock=lock, file=path)
 
 
 def _file_to_read(url: URL) -> Database:
@@ -173,6 +197,15 @@ def _on_server(url: URL) -> Database:
             "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."
         ) from error
     return Database(place=place, reader=both, writer=both)
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from every other one; None if it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _ask_something(connection: Connection) -> None:
