@@ -19,6 +19,7 @@ from bot.limits import Bounds
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.doctoring import Examine
 from bot.listeners.estimating import Estimates
+from bot.listeners.missed import MissedReplies
 from bot.listeners.reception import Reception
 from bot.listeners.refusals import Refusals
 from bot.listeners.registration import register_all
@@ -155,8 +156,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
         figures = _figures(parts, metrics, reception, runner)
-        ways_in = [one for one in (figures, http, gateway) if one is not None]
-        await _start(stack, reception, runner, sharing=sharing, ways_in=ways_in)
+        ways_in = [one for one in (figures, http, gateway) if one]
+        missed = MissedReplies(reception, parts.pace)
+        await _start(stack, reception, runner, sharing=sharing, missed=missed, ways_in=ways_in)
         stack.enter_context(http.ready())
         _log.info("running", team=door.name, address=http.address)
         yield Moot(
@@ -194,6 +196,7 @@ async def _start(
     runner: Runner,
     *,
     sharing: Cluster,
+    missed: MissedReplies,
     ways_in: Sequence[HttpServer | FiguresServer | SocketGateway],
 ) -> None:
     """Start everything; what was started is stopped in the opposite order."""
@@ -202,11 +205,16 @@ async def _start(
     stack.push_async_callback(runner.close)
     stack.push_async_callback(reception.estimates.close)
     stack.push_async_callback(reception.homes.close)
+    stack.push_async_callback(missed.close)
     for way_in in ways_in:
+        if isinstance(way_in, SocketGateway):
+            way_in.on_connected = missed.look
         stack.push_async_callback(way_in.close)
         await way_in.start()
     await sharing.start()
     await reception.outbox.start()
+    # Before debates go on: the time of a question may be over that was answered meanwhile.
+    await missed.start()
     await runner.start()
     stack.push_async_callback(reception.reminding.close)
     reception.reminding.start()

@@ -5,6 +5,7 @@ a middleware, which runs before the acknowledgement: if it fails, Slack delivers
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -70,7 +71,9 @@ async def take_note(reception: Reception, event: MessageEvent) -> None:
     try:
         taken = await reception.answering.take_reply(reply)
     except BadInput as refusal:
-        await reception.outbox.post([_whisper(event, str(refusal))])
+        # By the message's own id: it is refused once, however often it is delivered or read.
+        whisper = replace(_whisper(event, str(refusal)), key=f"{origin}/answer")
+        await reception.outbox.post([whisper])
         return
     if not taken:
         debate = await reception.commands.debate(debate_id, workspace=event.team_id)
