@@ -32,6 +32,7 @@ from bot.people.deciding import Deciding
 from bot.people.finding import Finding
 from bot.people.homes import Homes
 from bot.people.reminding import MorningReminders, Reminding
+from bot.people.restoring import hold_restored
 from bot.people.starting import Starting
 from bot.people.steering import Steering
 from bot.presenter.sink import Presenter
@@ -53,6 +54,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
 from bot.store.reminders import Reminders
+from bot.store.restored import Restored
 from bot.store.search import DebateWords
 from bot.store.settings import ChannelSettings
 from bot.views.board import BoardAction
@@ -146,19 +148,17 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         health = health_of(
             lambda: probe(database), gateway, client=door.client, held=lambda: runner.held
         )
-        http = HttpServer(
-            parts.host,
-            parts.port,
-            health,
-            app=None if gateway else app,
-            signing_secret=parts.slack.signing_secret,
-            installing=door.installing,
-            refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
-        )
+        http = _http(parts, door, health, metrics, app=None if gateway else app)
         figures = _figures(parts, metrics, reception, runner)
-        ways_in = [one for one in (figures, http, gateway) if one]
-        missed = MissedReplies(reception, parts.pace)
-        await _start(stack, reception, runner, sharing=sharing, missed=missed, ways_in=ways_in)
+        await _start(
+            stack,
+            reception,
+            runner,
+            sharing=sharing,
+            missed=MissedReplies(reception, parts.pace),
+            restored=Restored(database),
+            ways_in=[one for one in (figures, http, gateway) if one],
+        )
         stack.enter_context(http.ready())
         _log.info("running", team=door.name, address=http.address)
         yield Moot(
@@ -190,13 +190,14 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
         yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
 
 
-async def _start(
+async def _start(  # noqa: PLR0913 - one per part
     stack: AsyncExitStack,
     reception: Reception,
     runner: Runner,
     *,
     sharing: Cluster,
     missed: MissedReplies,
+    restored: Restored,
     ways_in: Sequence[HttpServer | FiguresServer | SocketGateway],
 ) -> None:
     """Start everything; what was started is stopped in the opposite order."""
@@ -212,6 +213,7 @@ async def _start(
         stack.push_async_callback(way_in.close)
         await way_in.start()
     await sharing.start()
+    reception.outbox.restored = await hold_restored(restored, reception.commands)
     await reception.outbox.start()
     # Before debates go on: the time of a question may be over that was answered meanwhile.
     await missed.start()
@@ -338,6 +340,20 @@ def _presenter(database: Database, outbox: Outbox, reminders: MorningReminders) 
         channels=ChannelSettings(database),
         reminders=reminders,
         words=DebateWords(database),
+    )
+
+
+def _http(
+    parts: Parts, door: Installation, health: Health, metrics: Metrics, *, app: AsyncApp | None
+) -> HttpServer:
+    return HttpServer(
+        parts.host,
+        parts.port,
+        health,
+        app=app,
+        signing_secret=parts.slack.signing_secret,
+        installing=door.installing,
+        refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
     )
 
 

@@ -140,6 +140,23 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist y
 
 
 @app.command()
+def restore(
+    file: Annotated[Path | None, typer.Argument(help="A backup. None after pg_restore.")] = None,
+) -> None:
+    """Put a backup in the database's place. Stop the bot first."""
+    from bot.operations.backup import restore as restore_now  # noqa: PLC0415 - help must not wait for it
+    from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
+
+    aside = restore_now(read_settings().moot_database, file)
+    if aside:
+        typer.echo(f"The database that was there is now {aside}.")
+    typer.echo(
+        "Restored. Debates that were under way are held when the bot starts; press Resume on the "
+        "board of those that shall go on, or stop them."
+    )
+
+
+@app.command()
 def purge(
     workspace: Annotated[str, typer.Option(help="Slack's id of the workspace: T….")],
     *,

@@ -46,14 +46,14 @@ class Steering:
         if schedule.is_cut_short(debate):
             raise BadInput("The debate is on its way to the decision; it cannot be paused now.")
         if not debate.paused_by:
-            paused = DebatePaused(by=by, origin=_turn_of_pauses(debate))
+            paused = DebatePaused(by=by, origin=turn_of_pauses(debate))
             await self.commands.record(debate.id, paused)
 
     async def resume(self, debate: Debate, by: Person) -> None:
         """Let it go on."""
         await self._check(debate, by, "let it go on")
         if debate.paused_by:
-            resumed = DebateResumed(by=by, origin=_turn_of_pauses(debate))
+            resumed = DebateResumed(by=by, origin=turn_of_pauses(debate))
             await self.commands.record(debate.id, resumed)
 
     async def check_context(self, debate: Debate, by: Person) -> None:
@@ -85,7 +85,7 @@ def _refusal(debate: Debate, stewards: tuple[str, ...], deed: str) -> str:
     ).replace(",  can", " can")
 
 
-def _turn_of_pauses(debate: Debate) -> str:
+def turn_of_pauses(debate: Debate) -> str:
     """The same for two clicks in the same state, so that a double click is one."""
     kinds = ("pause/", "resume/")
     return str(sum(key.startswith(kinds) for key in debate.times))

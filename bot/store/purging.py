@@ -11,12 +11,13 @@ from bot.store.tables import (
     ORGANISATIONS,
     POSTS,
     REMINDERS,
+    RESTORED,
 )
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
     """Delete posts, reminders and search words of debates."""
-    for table in (POSTS, REMINDERS, DEBATE_WORDS):
+    for table in (POSTS, REMINDERS, RESTORED, DEBATE_WORDS):
         for debate_id in debates:
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
 

@@ -62,6 +62,8 @@ class Outbox:
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
     on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
 
+    #: Debates that a backup brought back: what they post may be in Slack already.
+    restored: frozenset[str] = frozenset()
     #: Told of every call that Slack did not take: "Later", "Unknown" or "Never".
     on_error: Callable[[str], None] = _ignore
     #: Makes what keeps the channels' queues going: in this process, or shared with others.
@@ -171,7 +173,8 @@ class Outbox:
             # Who we are there could not be asked: nothing was sent.
             await self._postpone(row, _nothing_happened(error), way, errors)
             return False
-        if row.state is PostState.SENDING and not way.repeatable:
+        is_restored = row.debate_id in self.restored and not row.attempts
+        if not way.repeatable and (row.state is PostState.SENDING or is_restored):
             return await self._reconcile(call, errors)
         await self._turn(way.kind, row)
         return await _unhurried(self._send(call, way, errors))
@@ -223,10 +226,14 @@ class Outbox:
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._not_found_out(outcome_of(error), row)
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
+        if ts is None and row.state is PostState.WAITING:
+            return await _unhurried(self._send(call, WAYS[row.method], errors))
         if ts is None:
             await self._free(row, "it had not arrived")
-        else:
-            await self.posts.mark_sent(row.key, ts, life=row.life)
+            return True
+        await self.posts.mark_sent(row.key, ts, life=row.life)
+        if row.state is PostState.WAITING and row.method == "post":
+            await self.replace(_edit_of(row))
         return True
 
     async def _not_found_out(self, outcome: Outcome, row: PostRow) -> bool:
@@ -303,6 +310,20 @@ class Outbox:
 
 def _channel_of(row: PostRow) -> Channel:
     return Channel(row.workspace, row.channel)
+
+
+def _edit_of(row: PostRow) -> NewPost:
+    """Return what makes a post of another life say what the log says now."""
+    shown = {name: row.payload[name] for name in ("text", "blocks") if name in row.payload}
+    return NewPost(
+        key=f"{row.key}/restored",
+        workspace=row.workspace,
+        channel=row.channel,
+        method="update",
+        payload={**shown, "target_key": row.key},
+        debate_id=row.debate_id,
+        thread_key=row.thread_key,
+    )
 
 
 def _nothing_happened(error: BaseException) -> Retry:
