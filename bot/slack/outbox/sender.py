@@ -162,7 +162,7 @@ class Outbox:
             return await self._refuse(
                 row, Rejected(f"unknown method {row.method}", "unknown_method")
             )
-        await self._until(row.not_before)
+        await self._until(row.not_before, self.pace.longest_pause)
         try:
             call = await self._call(row)
         except _RootMissing:
@@ -217,9 +217,12 @@ class Outbox:
 
     async def _reconcile(self, call: Call, errors: int) -> bool:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
-        row = call.row
+        row, now = call.row, self.clock.now()
         patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
-        await self._until((row.attempted_at or self.clock.now()) + timedelta(seconds=patience))
+        await self._until((row.attempted_at or now) + timedelta(seconds=patience), patience)
+        if row.attempted_at and row.attempted_at > now:
+            # The clock was set back since then: nobody knows when it was, so look everywhere.
+            call = replace(call, row=replace(row, attempted_at=None))
         await self._turn(CallKind.LOOK, row)
         try:
             ts = await find_post(call)
@@ -292,9 +295,13 @@ class Outbox:
             self._known[key] = found.ts
         return self._known[key]
 
-    async def _until(self, due: datetime | None) -> None:
+    async def _until(self, due: datetime | None, most: float) -> None:
+        """Wait until then; not longer than such a wait can be, as the clock may have been set back.
+
+        A longer one that Slack asked for is kept by the turnstile, or Slack asks again.
+        """
         if due is not None:
-            await self._wait((due - self.clock.now()).total_seconds())
+            await self._wait(min((due - self.clock.now()).total_seconds(), most))
 
     async def _turn(self, kind: CallKind, row: PostRow) -> None:
         """Wait until Slack's pace allows the next call; in line anew if Slack stopped the line."""
