@@ -17,7 +17,7 @@ from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
 from core.store.lock import FileLock
-from core.store.purging import purge_debates
+from core.store.purging import EVERYTHING, Only, purge_debates
 
 _PRIVATE = 0o600
 
@@ -130,26 +130,33 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
     return aside
 
 
-async def purge(location: str, workspace: str, before: datetime | None) -> int:
+async def purge(
+    location: str, workspace: str, before: datetime | None, only: Only = EVERYTHING
+) -> int:
     """Delete a workspace's debates for good; return how many.
+
+    Nothing of them is left in the file, its write-ahead log or a backup made afterwards.
 
     Args:
         location: A file path or a database URL. A file must not be in use: stop the bot first.
         workspace: Slack's id of the workspace.
         before: Only debates that ended before; None: everything known of the workspace.
+        only: Of one person, channel or debate only.
 
     Raises:
         StoreDown: The database is in use, or does not answer; nothing was deleted.
     """
 
     def work(connection: Connection) -> int:
-        debates = purge_debates(connection, workspace, before)
+        debates = purge_debates(connection, workspace, before, only)
         purge_traces(connection, debates)
-        if before is None:
+        if before is None and only == EVERYTHING:
             purge_workspace(connection, workspace)
         return len(debates)
 
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         await bot.store.tables.prepare(database)
-        return await database.write(work)
+        deleted = await database.write(work)
+        await database.clean()
+        return deleted

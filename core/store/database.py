@@ -4,8 +4,10 @@ One code for SQLite (one process; a single writer batches what waits into one co
 PostgreSQL (several processes; each write is a transaction of its own, repeated when that helps).
 """
 
+import asyncio
+import sqlite3
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -115,6 +117,23 @@ class Database:
         """
         return await self._reader.run(work)
 
+    async def clean(self) -> None:
+        """Take what was deleted out of the file for good, and out of its write-ahead log.
+
+        Nobody else may use the database. On a server its own housekeeping (VACUUM) does it.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        if self._file is None:
+            return
+        await self._writer.close()
+        try:
+            await asyncio.to_thread(_vacuum, self._file)
+        except sqlite3.Error as error:
+            raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
+        self._writer = BatchingWriter(sqlite_writer(self._file), self.place)
+
     def check_file(self) -> None:
         """Make sure that the file is still the one that was opened.
 
@@ -197,6 +216,13 @@ def _on_server(url: URL) -> Database:
             "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."
         ) from error
     return Database(place=place, reader=both, writer=both)
+
+
+def _vacuum(path: Path) -> None:
+    """Write the file anew without what was deleted, and empty its write-ahead log."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
