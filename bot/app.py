@@ -1,6 +1,5 @@
 """The composition root: every part of the running bot is made and tied together here."""
 
-import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -8,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
 
 import bot.store.tables
 import core.store.tables
@@ -42,7 +40,7 @@ from bot.running.port import Runner
 from bot.settings import SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.connection.failing import answer_failures
+from bot.slack.connection.failing import answer_failures, quiet_logger
 from bot.slack.connection.http import FiguresServer, HttpServer
 from bot.slack.connection.probing import health_of
 from bot.slack.connection.refused import RefusedRequests
@@ -305,7 +303,12 @@ def _commands(parts: Parts, store: SqlDebateStore, runner: Runner, clock: Clock)
     update = {"question_max_chars": bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
     return Commands(
-        store=store, runner=runner, clock=clock, settings=lambda: settings, bounds=bounds
+        store=store,
+        runner=runner,
+        clock=clock,
+        settings=lambda: settings,
+        bounds=bounds,
+        spending=store,
     )
 
 
@@ -373,9 +376,7 @@ def _figures(
 
 
 def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncApp:
-    """Make the Bolt app. Its logger is a quiet one: Bolt logs whole bodies at INFO."""
-    quiet = logging.getLogger("slack_bolt")
-    quiet.addFilter(_is_news)
+    """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(
@@ -383,7 +384,7 @@ def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncA
         authorize=door.authorize,
         signing_secret=parts.slack.signing_secret or None,
         request_verification_enabled=bool(parts.slack.signing_secret),
-        logger=quiet,
+        logger=quiet_logger(),
         name="moot",
         user_facing_authorize_error_message=NOT_INSTALLED,
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
@@ -393,8 +394,3 @@ def _listening(parts: Parts, door: Installation, reception: Reception) -> AsyncA
         app.use(door.watch)
     register_all(app, reception)
     return app
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it has a client with that token."""
-    return record.getMessage() != warning_client_prioritized_and_token_skipped()

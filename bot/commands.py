@@ -5,13 +5,13 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from bot.limits import Bounds, check_context, check_notes, check_room, check_size
+from bot.limits import Bounds, check_context, check_money, check_notes, check_room, check_size
 from bot.running.port import Runner
 from core.errors import BadInput, DebateUnknown
 from core.events import DebateFailed, DebateStarted, Event, NoteAdded, fold
 from core.models import Debate, Note, Person, Place, Setup, Status
 from core.opening import Wish, open_debate
-from core.ports import Clock, DebateEntry, DebateFilter, DebateStore
+from core.ports import Clock, DebateEntry, DebateFilter, DebateStore, Spending
 from core.redaction import redact
 from core.settings import Settings
 
@@ -46,6 +46,8 @@ class Commands:
     settings: Callable[[], Settings]
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
+    #: Knows what was spent; None: no cap over several debates holds.
+    spending: Spending | None = None
     #: What is counted is counted and added one after another: bounds hold within this process.
     _counting: asyncio.Lock = field(
         default_factory=asyncio.Lock, init=False, repr=False, compare=False
@@ -62,7 +64,8 @@ class Commands:
             settings: What holds where nothing was asked; None: the usual ones.
 
         Raises:
-            BadInput: The question cannot be used, or too many debates run; nothing was started.
+            BadInput: The question cannot be used, too many debates run, or a cap on money is
+                used up; nothing was started.
         """
         delimiter = secrets.token_hex(_DELIMITER_BYTES)
         check_context(wish.context, self.bounds)
@@ -70,6 +73,9 @@ class Commands:
         async with self._counting:
             if await self.store.begun(origin) is None:
                 check_room(wish, await self._running(wish.place), self.bounds)
+                if self.spending:
+                    caps, today = (settings or self.settings()).caps, self.clock.now().date()
+                    await check_money(wish, caps, self.spending, today)
             started = await self.store.create(
                 new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
             )

@@ -1,12 +1,14 @@
-"""Bounds against abuse and accidents: debates at once, sizes of what people write (pure)."""
+"""Bounds against abuse and accidents: debates at once, sizes of texts, money that is spent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from core.errors import BadInput
 from core.models import Debate
 from core.opening import Wish
-from core.ports import DebateEntry
+from core.ports import DebateEntry, Spending
+from core.settings import Caps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,29 @@ def check_room(wish: Wish, running: Sequence[DebateEntry], bounds: Bounds) -> No
             f"{len(here)} debates run in this channel, as many as may at once. `/debate list` "
             "shows them; ask again when one has ended, or in another channel."
         )
+
+
+async def check_money(wish: Wish, caps: Caps, spent: Spending, day: date) -> None:
+    """Make sure that there is money left for a debate on this day (UTC).
+
+    Raises:
+        BadInput: A cap is used up; says what to do.
+        StoreDown: The database does not answer.
+    """
+    of_person, of_day = caps.person_day_cost, caps.day_cost
+    workspace, person = wish.place.workspace, wish.asked_by.id
+    if of_person is not None and of_person <= await spent.spent(
+        day, workspace=workspace, person=person
+    ):
+        words, cap = "You have spent what one person may spend in a day", of_person
+    elif of_day is not None and of_day <= await spent.spent(day, workspace=workspace):
+        words, cap = "What all debates of a day may cost is spent", of_day
+    else:
+        return
+    raise BadInput(
+        f"{words} (${cap}), so nothing was started. Ask again tomorrow (UTC), or let whoever runs "
+        "Moot raise the cap."
+    )
 
 
 def check_context(context: str, bounds: Bounds) -> None:

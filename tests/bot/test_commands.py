@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 
 import pytest
 
 from bot.commands import Commands
-from core.events import DebatePaused, DebateStarted, Event
-from core.models import Person
-from core.ports import Appended, RunToken
-from core.settings import Settings
+from core.errors import BadInput
+from core.events import DebatePaused, DebateStarted, Event, TurnFailed
+from core.models import Act, Failure, Person, Turn, Usage
+from core.opening import Wish
+from core.ports import Appended, DebateFilter, RunToken
+from core.settings import Caps, Settings
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 
@@ -63,3 +66,29 @@ async def test_what_was_recorded_takes_effect_though_nobody_waits_for_it_any_mor
 
     assert len(await store.events("d1")) == 2
     assert runner.debates == ["d1"]
+
+
+@pytest.mark.parametrize("cap", ["person_day_cost", "day_cost"])
+async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> None:
+    store, clock = InMemoryStore(), ManualClock()
+    settings = Settings()
+    commands = Commands(
+        store=store,
+        runner=Woken(),
+        clock=clock,
+        settings=lambda: settings.model_copy(update={"caps": Caps(**{cap: Decimal("0.06")})}),
+        spending=store,
+    )
+    setup = a_setup()
+    wish = Wish(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
+    started = await commands.start_debate(wish, origin="o1")
+    failure = Failure(
+        turn=Turn(act=Act.PROPOSAL, round=1, agent="ann"),
+        reason="No.",
+        usage=Usage(cost=Decimal("0.06"), attempts=1),
+    )
+    await store.append(started.debate_id, TurnFailed(failure=failure), at=clock.now())
+    with pytest.raises(BadInput, match=r"\$0.06"):
+        await commands.start_debate(wish, origin="o2")
+    await commands.start_debate(wish, origin="o1")  # a repeated request is no new debate
+    assert len(await store.find(DebateFilter())) == 1
