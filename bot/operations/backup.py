@@ -71,6 +71,7 @@ def _copy(source: Path, draft: Path) -> None:
             made = SystemClock().now().isoformat()
             copy.execute("INSERT OR REPLACE INTO installation VALUES (?, ?)", (BACKUP, made))
             copy.commit()
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, also when somebody looks into it
 
 
 def restore(location: str, source: Path | None) -> Path | None:

@@ -8,7 +8,10 @@ from pydantic import ValidationError
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.error import BoltUnhandledRequestError
-from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
+from slack_bolt.logger.messages import (
+    warning_client_prioritized_and_token_skipped,
+    warning_token_skipped,
+)
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.log import logger
@@ -32,8 +35,9 @@ def quiet_logger() -> logging.Logger:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it has a client with that token."""
-    return record.getMessage() != warning_client_prioritized_and_token_skipped()
+    """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it does not use it."""
+    no_news = {warning_client_prioritized_and_token_skipped(), warning_token_skipped()}
+    return record.getMessage() not in no_news
 
 
 def answer_failures(app: AsyncApp) -> None:
