@@ -1,27 +1,30 @@
 """The composition root: every part of the running bot is made and tied together here."""
 
-import logging
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
 
 import bot.store.tables
 import core.store.tables
 from bot.building import build_turns, database_url, estimating
+from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
+from bot.listeners.missed import MissedReplies
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
-from bot.operations.retention import housekeeping
+from bot.operations.probes import health_of
+from bot.operations.retention import deleting_daily
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
@@ -30,8 +33,9 @@ from bot.running.port import Runner
 from bot.settings import SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.connection.failing import answer_failures
-from bot.slack.connection.http import HttpServer
+from bot.slack.connection.failing import answer_failures, quiet_logger
+from bot.slack.connection.http import FiguresServer, HttpServer
+from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.install.installation import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
@@ -40,6 +44,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
 from bot.store.reminders import Reminders
+from bot.store.restored import Restored
 from bot.store.search import DebateWords
 from bot.store.settings import ChannelSettings
 from bot.views.board import BoardAction
@@ -51,6 +56,7 @@ from core.ports import EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from core.store.installation import probe
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
@@ -59,6 +65,7 @@ from core.use_cases.find import FindDebates
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
 from core.use_cases.remind import RemindPeople
+from core.use_cases.restore import hold_restored
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
 
@@ -87,6 +94,9 @@ class Parts:
     host: str = "127.0.0.1"
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
+    #: Where Prometheus finds the figures; no port: nowhere.
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
     pace: Pace = field(default_factory=Pace)
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
@@ -109,6 +119,8 @@ class Moot:
     runner: Runner
     outbox: Outbox
     http: HttpServer
+    #: None: nobody may look at them.
+    figures: FiguresServer | None
     health: Health
     reminders: ReminderLoop
 
@@ -124,34 +136,36 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.calls.close)
         database = await stack.enter_async_context(await _open(parts.database))
-        await stack.enter_async_context(housekeeping(Deliveries(database), SystemClock()))
+        await stack.enter_async_context(deleting_daily(Deliveries(database), SystemClock()))
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
         watch = await stack.enter_async_context(_watching(parts, database, metrics))
         door = await stack.enter_async_context(_door(parts, database))
+        if door.visits is not None:
+            visits = deleting_daily(door.visits, SystemClock(), age=timedelta())
+            await stack.enter_async_context(visits)
         sharing = sharing_of(database_url(parts.database), parts.beat)
         context, runner = _tie(
             parts, database, door.seats, sharing=sharing, metrics=metrics, watch=watch
         )
         app = _listening(parts, door, context)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
-        health = Health(
-            database=lambda: _answers(database),
-            slack=gateway.is_connected if gateway else _always,
-            debates=lambda: len(runner.held),
+        health = health_of(
+            lambda: probe(database), gateway, client=door.client, held=lambda: runner.held
         )
-        http = HttpServer(
-            parts.host,
-            parts.port,
-            health,
-            app=None if gateway else app,
-            signing_secret=parts.slack.signing_secret,
-            figures=_figures(metrics, context, runner),
-            installing=door.installing,
-        )
-        ways_in = (http, gateway) if gateway else (http,)
+        http = _http(parts, door, health, metrics, app=None if gateway else app)
+        figures = _figures(parts, metrics, context, runner)
         reminders = ReminderLoop(context.remind)
-        await _start(stack, context, runner, sharing=sharing, reminders=reminders, ways_in=ways_in)
+        await _start(
+            stack,
+            context,
+            runner,
+            sharing=sharing,
+            missed=MissedReplies(context, parts.pace),
+            restored=Restored(database),
+            reminders=reminders,
+            ways_in=[one for one in (figures, http, gateway) if one],
+        )
         stack.enter_context(http.ready())
         _log.info("running", team=door.name, address=http.address)
         yield Moot(
@@ -162,6 +176,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             runner=runner,
             outbox=context.outbox,
             http=http,
+            figures=figures,
             health=health,
             reminders=reminders,
         )
@@ -182,14 +197,16 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
         yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
 
 
-async def _start(
+async def _start(  # noqa: PLR0913 - one per part
     stack: AsyncExitStack,
     context: ListenerContext,
     runner: Runner,
     *,
     sharing: Cluster,
     reminders: ReminderLoop,
-    ways_in: Sequence[HttpServer | SocketGateway],
+    missed: MissedReplies,
+    restored: Restored,
+    ways_in: Sequence[HttpServer | FiguresServer | SocketGateway],
 ) -> None:
     """Start everything; what was started is stopped in the opposite order."""
     stack.push_async_callback(sharing.close)
@@ -197,11 +214,17 @@ async def _start(
     stack.push_async_callback(runner.close)
     stack.push_async_callback(context.estimates.close)
     stack.push_async_callback(context.home.close)
+    stack.push_async_callback(missed.close)
     for way_in in ways_in:
+        if isinstance(way_in, SocketGateway):
+            way_in.on_connected = missed.look
         stack.push_async_callback(way_in.close)
         await way_in.start()
     await sharing.start()
+    context.outbox.restored = await hold_restored(restored, context.answer.facts)
     await context.outbox.start()
+    # Before debates go on: the time of a question may be over that was answered meanwhile.
+    await missed.start()
     await runner.start()
     stack.push_async_callback(reminders.close)
     reminders.start()
@@ -262,6 +285,7 @@ def _context(
         models=parts.models,
         estimating=estimating(parts.settings),
         bounds=parts.bounds,
+        spending=SqlDebateStore(database),
     )
     note = AddNote(facts=facts, bounds=parts.bounds)
     find = FindDebates(
@@ -329,22 +353,37 @@ def _presenter(database: Database, outbox: Outbox) -> Presenter:
     )
 
 
+def _http(
+    parts: Parts, door: Installation, health: Health, metrics: Metrics, *, app: AsyncApp | None
+) -> HttpServer:
+    return HttpServer(
+        parts.host,
+        parts.port,
+        health,
+        app=app,
+        signing_secret=parts.slack.signing_secret,
+        installing=door.installing,
+        refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
+    )
+
+
 def _figures(
-    metrics: Metrics, context: ListenerContext, runner: Runner
-) -> Callable[[], Awaitable[bytes]]:
-    """Return what tells Prometheus how things are."""
+    parts: Parts, metrics: Metrics, context: ListenerContext, runner: Runner
+) -> FiguresServer | None:
+    """Make what tells Prometheus how things are; None: nobody is told."""
+    if parts.metrics_port is None:
+        return None
     gauges = Gauges(
         debates=lambda: len(runner.held),
         depth=context.posts.backlog,
         age=lambda: context.outbox.age,
     )
-    return lambda: exposition(metrics, gauges)
+    look_up = partial(exposition, metrics, gauges)
+    return FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
 
 
 def _listening(parts: Parts, door: Installation, context: ListenerContext) -> AsyncApp:
-    """Make the Bolt app. Its logger is a quiet one: Bolt logs whole bodies at INFO."""
-    quiet = logging.getLogger("slack_bolt")
-    quiet.addFilter(_is_news)
+    """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(
@@ -352,8 +391,9 @@ def _listening(parts: Parts, door: Installation, context: ListenerContext) -> As
         authorize=door.authorize,
         signing_secret=parts.slack.signing_secret or None,
         request_verification_enabled=bool(parts.slack.signing_secret),
-        logger=quiet,
+        logger=quiet_logger(),
         name="moot",
+        user_facing_authorize_error_message=NOT_INSTALLED,
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)
@@ -361,18 +401,3 @@ def _listening(parts: Parts, door: Installation, context: ListenerContext) -> As
         app.use(door.watch)
     register_all(app, context)
     return app
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it has a client with that token."""
-    return record.getMessage() != warning_client_prioritized_and_token_skipped()
-
-
-async def _answers(database: Database) -> bool:
-    await database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
-    return True
-
-
-async def _always() -> bool:
-    """In HTTP mode Slack comes to us; there is no connection to lose."""
-    return True

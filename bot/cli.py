@@ -146,28 +146,50 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist y
 
 
 @app.command()
+def restore(
+    file: Annotated[Path | None, typer.Argument(help="A backup. None after pg_restore.")] = None,
+) -> None:
+    """Put a backup in the database's place. Stop the bot first."""
+    from bot.operations.backup import restore as restore_now  # noqa: PLC0415 - help must not wait for it
+    from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
+
+    aside = restore_now(read_settings().moot_database, file)
+    if aside:
+        typer.echo(f"The database that was there is now {aside}.")
+    typer.echo(
+        "Restored. Debates that were under way are held when the bot starts; press Resume on the "
+        "board of those that shall go on, or stop them."
+    )
+
+
+@app.command()
 def purge(
     workspace: Annotated[str, typer.Option(help="Slack's id of the workspace: T….")],
     *,
     older_than: Annotated[
         int | None, typer.Option(min=1, help="Days: only debates that ended longer ago.")
     ] = None,
+    person: Annotated[str, typer.Option(help="Only debates this person (U…) asked for.")] = "",
+    channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",
+    debate: Annotated[str, typer.Option(help="Only this debate: d….")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a workspace's debates for good. Stop the bot first."""
     from bot.operations.backup import purge as purge_now  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
     from core.clock import SystemClock  # noqa: PLC0415 - help must not wait for it
+    from core.store.purging import Only  # noqa: PLC0415 - help must not wait for it
 
-    what = (
-        f"debates of {workspace} older than {older_than} days"
-        if older_than
-        else (f"everything known of {workspace}")
+    only = Only(person=person, channel=channel, debate=debate)
+    named = " ".join(filter(None, (person, channel, debate)))
+    what = f"debates of {workspace}" if named or older_than else f"everything known of {workspace}"
+    what += (f" ({named})" if named else "") + (
+        f" older than {older_than} days" if older_than else ""
     )
     if not yes and not typer.confirm(f"Delete {what} for good?"):
         raise BadInput("Nothing was deleted.")
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
-    deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before))
+    deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before, only))
     typer.echo(f"Deleted {deleted} debates.")
 
 

@@ -61,6 +61,8 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         models=model_sets(settings),
         host=settings.moot_host,
         port=settings.moot_port,
+        metrics_host=settings.moot_metrics_host,
+        metrics_port=settings.moot_metrics_port,
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
         examine=lambda channel: examine_here(settings, loaded.settings, channel),

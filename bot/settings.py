@@ -81,6 +81,9 @@ class BotSettings(Bounds, BaseSettings):
     #: Where the HTTP server (events in HTTP mode, and /health) listens.
     moot_host: str = "127.0.0.1"
     moot_port: int = Field(default=3000, ge=0, le=65535)
+    #: Where Prometheus finds the figures; without a port nowhere.
+    moot_metrics_host: str = "127.0.0.1"
+    moot_metrics_port: int | None = Field(default=None, ge=1, le=65535)
     #: Something in front of Moot ends TLS: needed to listen beyond this machine.
     moot_behind_tls: bool = False
     moot_log_level: Annotated[LogLevel, Lowered] = LogLevel.INFO

@@ -191,6 +191,7 @@ class BotSpec:
                 rounds=self.rounds,
                 clarifying=self.clarifying,
             ),
+            metrics_port=0,
             pace=self.pace,
             bounds=self.bounds,
             examine=self.examine,

@@ -14,6 +14,7 @@
     │   └── CapReached          it is a cap on money: nothing more can be paid
     └── StoreError
         ├── DebateUnknown       no debate has this id
+        ├── LogUnreadable       an event is damaged, or a newer version wrote it
         ├── RunLost             another run holds the debate now: stop working on it
         └── StoreDown           the database does not answer, is full or locked
 
@@ -108,6 +109,10 @@ class StoreError(MootError):
 
 class DebateUnknown(StoreError):
     """There is no such debate."""
+
+
+class LogUnreadable(StoreError):
+    """An event of a debate cannot be read."""
 
 
 class RunLost(StoreError):

@@ -37,6 +37,10 @@ TOO_SLOW = (
     "`/debate list` shows what was started."
 )
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
+NOT_INSTALLED = (
+    "Moot is not installed in this workspace, so nothing was done. "
+    "Ask whoever runs Moot for the address to install it."
+)
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
 

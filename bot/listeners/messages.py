@@ -71,7 +71,8 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     try:
         is_taken = await context.answer.reply(reply)
     except BadInput as refusal:
-        await _whisper(context, event, {"text": str(refusal)})
+        # By the message's own id: it is refused once, however often it is delivered or read.
+        await _whisper(context, event, {"text": str(refusal)}, key=f"{reply.origin}/answer")
         return
     if not is_taken:
         debate = await context.answer.facts.debate(debate_id)
@@ -163,11 +164,11 @@ async def _debate_of_thread(context: ListenerContext, event: MessageEvent) -> st
 
 
 async def _whisper(
-    context: ListenerContext, event: MessageEvent, payload: Mapping[str, Any]
+    context: ListenerContext, event: MessageEvent, payload: Mapping[str, Any], *, key: str = ""
 ) -> None:
     """Answer an event for its author only, once however often it is delivered."""
     post = NewPost(
-        key=f"{event.event_id}/answer",
+        key=key or f"{event.event_id}/answer",
         workspace=event.team_id,
         channel=event.message.channel,
         method="ephemeral",

@@ -1,5 +1,6 @@
 """Backups and deletions, for whoever runs the bot."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from datetime import datetime
@@ -11,9 +12,12 @@ import bot.store.tables
 import core.store.tables
 from bot.building import database_url
 from bot.store.purging import purge_traces, purge_workspace
+from bot.store.restored import BACKUP, Restored
+from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
-from core.store.purging import purge_debates
+from core.store.lock import FileLock
+from core.store.purging import EVERYTHING, Only, purge_debates
 
 _PRIVATE = 0o600
 
@@ -60,30 +64,100 @@ def _copy(source: Path, draft: Path) -> None:
     ):
         original.backup(copy)
         (answer,) = copy.execute("PRAGMA integrity_check").fetchone()
-    if answer != "ok":
-        raise sqlite3.DatabaseError(f"the copy is damaged ({answer})")
+        if answer != "ok":
+            raise sqlite3.DatabaseError(f"the copy is damaged ({answer})")
+        # Whoever starts a bot on it must know that Slack is ahead of it.
+        if copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'installation'").fetchone():
+            made = SystemClock().now().isoformat()
+            copy.execute("INSERT OR REPLACE INTO installation VALUES (?, ?)", (BACKUP, made))
+            copy.commit()
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, also when somebody looks into it
 
 
-async def purge(location: str, workspace: str, before: datetime | None) -> int:
+def restore(location: str, source: Path | None) -> Path | None:
+    """Put a backup in the database's place; the bot must be stopped.
+
+    Debates that were under way are held at the next start until somebody resumes them, and what
+    they post is looked for in Slack before it is sent.
+
+    Args:
+        location: A file path or a database URL.
+        source: The backup; None: the database has been restored already, as with pg_restore.
+
+    Returns:
+        Where the database that was there is now; None: there was none.
+
+    Raises:
+        BadInput: There is no such backup, or the database is on a server.
+        StoreDown: The database is in use, or the backup is damaged; nothing was changed.
+    """
+    url = make_url(database_url(location))
+    aside = None
+    if source is not None:
+        if not url.drivername.startswith("sqlite"):
+            raise BadInput("PostgreSQL is restored with pg_restore; then run moot restore alone.")
+        if not source.is_file():
+            raise BadInput(f"There is no backup {source}.")
+        aside = _put_in_place(source, Path(url.database or "").absolute())
+    asyncio.run(_mark_restored(location))
+    return aside
+
+
+async def _mark_restored(location: str) -> None:
+    async with await Database.open(database_url(location)) as database:
+        await core.store.tables.prepare(database)
+        await bot.store.tables.prepare(database)
+        await Restored(database).mark(SystemClock().now())
+
+
+def _put_in_place(source: Path, target: Path) -> Path | None:
+    """Move the database away with what belongs to it, and copy the backup to its place."""
+    draft = target.with_name(target.name + ".part")
+    lock = FileLock(target)
+    try:
+        _copy(source, draft)
+        stamp = SystemClock().now().strftime("%Y%m%dT%H%M%S")
+        aside = target.with_name(f"{target.name}.before-{stamp}")
+        for ending in ("-wal", "-shm", ""):
+            part = target.with_name(target.name + ending)
+            if part.exists():
+                part.rename(aside.with_name(aside.name + ending))
+        draft.replace(target)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreDown(f"The backup was not restored: {error}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+        lock.release()
+    return aside
+
+
+async def purge(
+    location: str, workspace: str, before: datetime | None, only: Only = EVERYTHING
+) -> int:
     """Delete a workspace's debates for good; return how many.
+
+    Nothing of them is left in the file, its write-ahead log or a backup made afterwards.
 
     Args:
         location: A file path or a database URL. A file must not be in use: stop the bot first.
         workspace: Slack's id of the workspace.
         before: Only debates that ended before; None: everything known of the workspace.
+        only: Of one person, channel or debate only.
 
     Raises:
         StoreDown: The database is in use, or does not answer; nothing was deleted.
     """
 
     def work(connection: Connection) -> int:
-        debates = purge_debates(connection, workspace, before)
+        debates = purge_debates(connection, workspace, before, only)
         purge_traces(connection, debates)
-        if before is None:
+        if before is None and only == EVERYTHING:
             purge_workspace(connection, workspace)
         return len(debates)
 
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         await bot.store.tables.prepare(database)
-        return await database.write(work)
+        deleted = await database.write(work)
+        await database.clean()
+        return deleted

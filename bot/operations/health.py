@@ -1,17 +1,24 @@
-"""Whether the bot works: its database, its connection to Slack, what it is doing."""
+"""Whether the bot works: its database, its connection to Slack, its token, what it is doing."""
 
+import asyncio
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from core.errors import BadInput, StoreError
+from bot.log import logger
+from core.errors import BadInput, MootError
 
-#: Asks one part whether it works.
-Check = Callable[[], Awaitable[bool]]
+_log = logger(__name__)
+
+#: Asks one part whether it works; a `MootError` says why it does not.
+Check = Callable[[], Awaitable[None]]
+#: Seconds that one part may take to say so: `moot health` and load balancers wait for about five.
+CHECK_SECONDS = 3.0
 
 
 def moot_version() -> str:
@@ -24,17 +31,19 @@ def moot_version() -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """What `/health` says."""
+    """What `/health` says. Why a part does not work stands in the log: anybody may read this."""
 
     database: bool
     slack: bool
+    #: Whether Slack takes our token.
+    token: bool
     #: Debates being worked on.
     debates: int
 
     @property
     def healthy(self) -> bool:
         """Whether everything works."""
-        return self.database and self.slack
+        return self.database and self.slack and self.token
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -43,28 +52,65 @@ class Report:
             "version": moot_version(),
             "database": "ok" if self.database else "down",
             "slack": "ok" if self.slack else "down",
+            "token": "ok" if self.token else "refused",
             "debates": self.debates,
         }
 
 
+@dataclass
+class Probe:
+    """Asks a part, not more often than it bears, and tells the log when its answer changes."""
+
+    name: str
+    check: Check
+    #: Seconds that an answer is good for: `/health` may be asked by anybody, as often as they like.
+    kept: float = 0.0
+    _fault: str = field(default="", init=False)
+    _until: float = field(default=0.0, init=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def works(self) -> bool:
+        """Return whether the part works."""
+        async with self._asking:
+            if time.monotonic() >= self._until:
+                self._tell(await self._ask())
+                self._until = time.monotonic() + self.kept
+        return not self._fault
+
+    async def _ask(self) -> str:
+        """Why it does not work; empty if it does."""
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                await self.check()
+        except TimeoutError:
+            return f"no answer within {CHECK_SECONDS:g} seconds"
+        except (MootError, OSError) as error:
+            return str(error) or type(error).__name__
+        return ""
+
+    def _tell(self, fault: str) -> None:
+        if fault and fault != self._fault:
+            _log.error("not healthy", part=self.name, reason=fault)
+        elif self._fault and not fault:
+            _log.info("healthy again", part=self.name)
+        self._fault = fault
+
+
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """Asks the parts."""
+    """Asks the parts, all at once."""
 
-    database: Check
-    slack: Check
+    database: Probe
+    slack: Probe
+    token: Probe
     debates: Callable[[], int]
 
     async def report(self) -> Report:
         """Return how things are now."""
-        return Report(await _works(self.database), await _works(self.slack), self.debates())
-
-
-async def _works(check: Check) -> bool:
-    try:
-        return await check()
-    except (StoreError, OSError):
-        return False
+        database, slack, token = await asyncio.gather(
+            self.database.works(), self.slack.works(), self.token.works()
+        )
+        return Report(database, slack, token, self.debates())
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,9 @@ class Metrics:
         self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
         self.age = self._gauge("outbox_age_seconds", "Longest wait of a post next in line.")
         self.slack_errors = self._counter("slack_errors", "Calls Slack did not take.", "reason")
+        self.refused = self._counter(
+            "refused_requests", "Requests to the HTTP server that were refused.", "cause"
+        )
         self.lag = Histogram(
             "moot_event_lag_seconds",
             "From an event's time to its publication.",

@@ -17,7 +17,7 @@ KEPT = timedelta(days=7)
 _DAY_SECONDS = 24 * 60 * 60.0
 
 
-class Perishable(Protocol):
+class Expiring(Protocol):
     """What gets old."""
 
     async def purge(self, before: datetime) -> Any:
@@ -30,11 +30,11 @@ class Perishable(Protocol):
 
 
 @asynccontextmanager
-async def housekeeping(
-    kept: Perishable, clock: Clock, age: timedelta = KEPT
+async def deleting_daily(
+    kept: Expiring, clock: Clock, age: timedelta = KEPT
 ) -> AsyncGenerator[None]:
     """Throw away what is older than `age`, for as long as the block lasts."""
-    task = asyncio.create_task(_every_day(kept, clock, age), name="housekeeping")
+    task = asyncio.create_task(_every_day(kept, clock, age), name="deleting daily")
     try:
         yield
     finally:
@@ -43,7 +43,7 @@ async def housekeeping(
             await task
 
 
-async def _every_day(kept: Perishable, clock: Clock, age: timedelta) -> None:
+async def _every_day(kept: Expiring, clock: Clock, age: timedelta) -> None:
     while True:
         try:
             await kept.purge(clock.now() - age)

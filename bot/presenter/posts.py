@@ -189,7 +189,8 @@ def _interference(debate: Debate, recorded: Recorded) -> Sequence[Message]:
         case VoteCalled(by=by):
             return [notices.vote_called(by)]
         case DebatePaused(by=by):
-            return [notices.paused(by)]
+            # Nobody paused it: a backup was restored, which the board says.
+            return [notices.paused(by)] if by.id else []
         case DebateResumed(by=by):
             return [notices.resumed(by)]
         case TimeRanOut():

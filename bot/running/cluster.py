@@ -52,7 +52,7 @@ class SingleProcess:
 
     def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances debates in this process."""
-        return LocalRunner(engine=engine, store=store, clock=clock)
+        return LocalRunner(engine=engine, store=store, clock=clock, waits_for_start=True)
 
     def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
         """Nobody else could have forgotten anything."""

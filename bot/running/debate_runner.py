@@ -1,11 +1,11 @@
 """Holding one debate: advanced through whatever passes, ended in words if we fail for good."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.log import bind_debate, logger
-from core.errors import DebateUnknown, RunLost, StoreError
+from core.errors import DebateUnknown, LogUnreadable, RunLost, StoreError
 from core.events import DebateFailed
 from core.models import Debate, Status
 from core.ports import Clock, DebateStore
@@ -47,12 +47,17 @@ class DebateRunner:
     engine: Advances
     store: DebateStore
     clock: Clock
+    #: Debates whose log is damaged: they are not looked at again before the next start.
+    _damaged: set[str] = field(default_factory=set[str], init=False)
 
     async def hold(self, debate_id: str) -> Debate | None:
         """Advance one debate until it has ended or only people or a time can bring it on.
 
-        Returns None when there is nothing to hold: another run has it, or nobody knows it.
+        Returns None when there is nothing to hold: another run has it, nobody knows it, or its log
+        cannot be read.
         """
+        if debate_id in self._damaged:
+            return None
         bind_debate(debate_id)
         pause, faults = FIRST_PAUSE, 0
         while True:
@@ -72,6 +77,10 @@ class DebateRunner:
             debate = await self.engine.run(debate_id)
         except (RunLost, DebateUnknown) as error:
             _log.warning("let go", reason=str(error))
+            return None
+        except LogUnreadable as error:
+            _log.error("given up until the next start", reason=str(error))
+            self._damaged.add(debate_id)
             return None
         except (StoreError, ConnectionError, TimeoutError) as error:
             _log.warning("interrupted, trying again", reason=str(error))

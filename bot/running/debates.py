@@ -30,11 +30,22 @@ class LocalRunner:
         store: DebateStore,
         clock: Clock,
         remind_seconds: float = REMIND_SECONDS,
+        waits_for_start: bool = False,
     ) -> None:
+        """Hold debates.
+
+        Args:
+            engine: Advances them.
+            store: Has their logs.
+            clock: Time for pauses and alarms.
+            remind_seconds: Seconds between two looks for forgotten debates.
+            waits_for_start: Whether nothing is advanced before `start`, which takes up everything.
+        """
         self._engine = engine
         self._store = store
         self._clock = clock
         self._remind_seconds = remind_seconds
+        self._may_work = not waits_for_start
         self._holder = DebateRunner(engine=engine, store=store, clock=clock)
         self._debates = KeyedTasks[str](self._hold)
         self._taking_up = KeyedTasks[str](self._take_up)
@@ -49,13 +60,15 @@ class LocalRunner:
 
     async def start(self) -> None:
         """Take up what is unfinished; keeps trying while the database is down."""
+        self._may_work = True
         self._taking_up.wake("unfinished debates")
         self._reminder = asyncio.create_task(self._remind(), name="reminder")
 
     def wake(self, debate_id: str) -> None:
         """Work on this debate, or look at its log again."""
-        self._debates.wake(debate_id)
-        self._engine.wake(debate_id)
+        if self._may_work:
+            self._debates.wake(debate_id)
+            self._engine.wake(debate_id)
 
     async def close(self) -> None:
         """Stop every debate where it is; its log goes on next time."""

@@ -395,6 +395,15 @@ class Page(Payload):
     )
 
 
+class ThreadPage(Payload):
+    """One page of `conversations.replies`, as what people wrote."""
+
+    messages: tuple[Message, ...] = ()
+    next_cursor: str = Field(
+        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
+    )
+
+
 class ChannelFacts(Payload):
     """What `conversations.info` says about a channel."""
 

@@ -11,14 +11,19 @@ from bot.store.tables import (
     ORGANISATIONS,
     POSTS,
     REMINDERS,
+    RESTORED,
 )
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
     """Delete posts, reminders and search words of debates."""
-    for table in (POSTS, REMINDERS, DEBATE_WORDS):
+    for table in (POSTS, REMINDERS, RESTORED, DEBATE_WORDS):
         for debate_id in debates:
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
+    if connection.dialect.name == "sqlite":
+        # FTS5 keeps deleted words in its index until its parts are merged into one, whatever VACUUM
+        # does (https://sqlite.org/fts5.html#the_optimize_command).
+        connection.exec_driver_sql("INSERT INTO debate_words(debate_words) VALUES ('optimize')")
 
 
 def purge_workspace(connection: Connection, workspace: str) -> None:

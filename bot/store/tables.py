@@ -85,6 +85,9 @@ ORGANISATIONS: Final = Table(
     Column("enterprise", Text, nullable=False),
 )
 
+#: Debates that a backup brought back in their midst: what they post is looked for first.
+RESTORED: Final = Table("restored", METADATA, Column("debate_id", Text, primary_key=True))
+
 #: What debates are found by. On SQLite a full-text table, which has no key of its own.
 DEBATE_WORDS: Final = Table(
     "debate_words",

@@ -128,7 +128,7 @@ def _headline(debate: Debate) -> str:
     if debate.status is Status.CONCLUDED:
         return "Debate stopped: partial decision" if debate.stop else "Debate decided"
     if debate.paused_by:
-        return "Debate paused"
+        return "Debate paused" if debate.paused_by.id else "Debate held: restored from a backup"
     return "Debate stopping" if debate.stop else "Debate running"
 
 

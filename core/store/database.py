@@ -4,8 +4,10 @@ One code for SQLite (one process; a single writer batches what waits into one co
 PostgreSQL (several processes; each write is a transaction of its own, repeated when that helps).
 """
 
+import asyncio
+import sqlite3
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -13,7 +15,7 @@ from typing import Self, TypeVar
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
-from core.errors import ConfigurationBroken
+from core.errors import ConfigurationBroken, StoreDown
 from core.store.engines import InLoop, postgres_engine, sqlite_reader, sqlite_writer
 from core.store.failures import is_passing
 from core.store.lock import FileLock
@@ -33,7 +35,13 @@ class Database:
     """
 
     def __init__(
-        self, *, place: str, reader: Repeating, writer: Writer, lock: FileLock | None = None
+        self,
+        *,
+        place: str,
+        reader: Repeating,
+        writer: Writer,
+        lock: FileLock | None = None,
+        file: Path | None = None,
     ) -> None:
         """Keep the parts; `Database.open` makes them.
 
@@ -42,11 +50,14 @@ class Database:
             reader: Does the reading.
             writer: Does the writing.
             lock: What keeps other processes away; None on a server.
+            file: Where it is; None on a server.
         """
         self.place = place
         self._reader = reader
         self._writer = writer
         self._lock = lock
+        self._file = file
+        self._identity = _identity_of(file) if file else None
 
     @classmethod
     async def open(cls, location: str) -> "Database":
@@ -106,6 +117,38 @@ class Database:
         """
         return await self._reader.run(work)
 
+    async def clean(self) -> None:
+        """Take what was deleted out of the file for good, and out of its write-ahead log.
+
+        Nobody else may use the database. On a server its own housekeeping (VACUUM) does it.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        if self._file is None:
+            return
+        await self._writer.close()
+        try:
+            await asyncio.to_thread(_vacuum, self._file)
+        except sqlite3.Error as error:
+            raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
+        self._writer = BatchingWriter(sqlite_writer(self._file), self.place)
+
+    def check_file(self) -> None:
+        """Make sure that the file is still the one that was opened.
+
+        One that is deleted or replaced under a running process goes on taking writes, which nobody
+        will ever find again.
+
+        Raises:
+            StoreDown: It is not.
+        """
+        if self._file and _identity_of(self._file) != self._identity:
+            raise StoreDown(
+                f"The database file {self.place} was deleted or replaced while Moot was using it. "
+                "Stop Moot and put the file back, or restore a backup: what is written now is lost."
+            )
+
     async def close(self) -> None:
         """Finish what waits to be written, free connections and the lock. Safe to call twice."""
         async with AsyncExitStack() as freed:
@@ -153,7 +196,7 @@ def _on_file(url: URL) -> Database:
     # What a disk refuses once it refuses again: nothing is repeated.
     reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
     writer = BatchingWriter(sqlite_writer(path), place)
-    return Database(place=place, reader=reader, writer=writer, lock=lock)
+    return Database(place=place, reader=reader, writer=writer, lock=lock, file=path)
 
 
 def _file_to_read(url: URL) -> Database:
@@ -173,6 +216,22 @@ def _on_server(url: URL) -> Database:
             "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."
         ) from error
     return Database(place=place, reader=both, writer=both)
+
+
+def _vacuum(path: Path) -> None:
+    """Write the file anew without what was deleted, and empty its write-ahead log."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from every other one; None if it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _ask_something(connection: Connection) -> None:

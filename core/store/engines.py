@@ -150,7 +150,8 @@ def sqlite_writer(path: Path) -> Transactions:
     IMMEDIATE: take the write lock at once; a reading transaction cannot always become a writing
     one (https://sqlite.org/lang_transaction.html).
     """
-    pragmas = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+    # What is deleted is overwritten (https://sqlite.org/pragma.html#pragma_secure_delete).
+    pragmas = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON")
     return _sqlite(path, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
 
 

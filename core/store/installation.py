@@ -1,8 +1,8 @@
-"""What belongs to the installation as a whole: its secret, made once and kept."""
+"""What belongs to the installation as a whole: its secret, and the sign that it takes writes."""
 
 import secrets
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from core.store.columns import insert_new
 from core.store.database import Database
@@ -10,6 +10,7 @@ from core.store.tables import INSTALLATION
 
 _SECRET = "secret"  # noqa: S105 - the row's name
 _BYTES = 32
+_PROBE = "probe"
 
 
 async def installation_secret(database: Database) -> bytes:
@@ -27,3 +28,21 @@ def _secret(connection: Connection) -> bytes:
     insert_new(connection, INSTALLATION, made)
     wanted = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
     return bytes.fromhex(str(connection.execute(wanted).scalar_one()))
+
+
+async def probe(database: Database) -> None:
+    """Make sure that the database takes writes, and still is the file that was opened.
+
+    Raises:
+        StoreDown: It does not, or is not; says why.
+    """
+    database.check_file()
+    await database.write(_write)
+
+
+def _write(connection: Connection) -> None:
+    """Write something that is different each time."""
+    values = {"name": _PROBE, "content": secrets.token_hex(4)}
+    if not insert_new(connection, INSTALLATION, values):
+        row = update(INSTALLATION).where(INSTALLATION.c.name == _PROBE)
+        connection.execute(row.values(content=values["content"]))

@@ -1,6 +1,7 @@
 """Deleting debates for good: their logs, what they cost, their entries."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, select
@@ -9,13 +10,29 @@ from core.models import Status
 from core.store.tables import DEBATES, EVENTS, SPENDING
 
 
-def purge_debates(connection: Connection, workspace: str, before: datetime | None) -> Sequence[str]:
+@dataclass(frozen=True, kw_only=True)
+class Only:
+    """Narrows a deletion down; empty: not."""
+
+    #: Who asked.
+    person: str = ""
+    channel: str = ""
+    debate: str = ""
+
+
+EVERYTHING = Only()
+
+
+def purge_debates(
+    connection: Connection, workspace: str, before: datetime | None, only: Only = EVERYTHING
+) -> Sequence[str]:
     """Delete debates of a workspace.
 
     Args:
         connection: In a transaction.
         workspace: Whose.
         before: Only those that ended before; None: all, running ones included.
+        only: Of one person, channel or debate only.
 
     Returns:
         Their ids.
@@ -23,6 +40,13 @@ def purge_debates(connection: Connection, workspace: str, before: datetime | Non
     wanted = select(DEBATES.c.id).where(DEBATES.c.workspace == workspace)
     if before is not None:
         wanted = wanted.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
+    for column, value in (
+        (DEBATES.c.asked_by, only.person),
+        (DEBATES.c.channel, only.channel),
+        (DEBATES.c.id, only.debate),
+    ):
+        if value:
+            wanted = wanted.where(column == value)
     ids = list(connection.execute(wanted).scalars())
     for debate_id in ids:  # one by one: databases bound the length of a list
         connection.execute(delete(EVENTS).where(EVENTS.c.debate_id == debate_id))

@@ -1,14 +1,15 @@
-"""Bounds against abuse and accidents: debates at once, sizes of what people write (pure)."""
+"""Bounds against abuse and accidents: debates at once, sizes of texts, money that is spent."""
 
 import sys
 from collections.abc import Sequence
+from datetime import date
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput
-from core.models import Debate, Person, Place
-from core.ports import DebateEntry
-from core.settings import QUESTION_CHARACTERS
+from core.models import Debate, Person, Place, Setup
+from core.ports import DebateEntry, Spending
+from core.settings import QUESTION_CHARACTERS, AllLimits
 
 
 class Bounds(BaseModel):
@@ -80,6 +81,29 @@ def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds:
             f"{len(here)} debates run in this channel, as many as may at once. `/debate list` "
             "shows them; ask again when one has ended, or in another channel."
         )
+
+
+async def check_money(setup: Setup, limits: AllLimits, spent: Spending, day: date) -> None:
+    """Make sure that there is money left for this debate on that day (UTC).
+
+    Raises:
+        BadInput: A cap is used up; says what to do.
+        StoreDown: The database does not answer.
+    """
+    of_person, of_day = limits.person_day_cost, limits.day_cost
+    workspace, person = setup.place.workspace, setup.asked_by.id
+    if of_person is not None and of_person <= await spent.spent(
+        day, workspace=workspace, person=person
+    ):
+        words, cap = "You have spent what one person may spend in a day", of_person
+    elif of_day is not None and of_day <= await spent.spent(day, workspace=workspace):
+        words, cap = "What all debates of a day may cost is spent", of_day
+    else:
+        return
+    raise BadInput(
+        f"{words} (${cap}), so nothing was started. Ask again tomorrow (UTC), or let whoever runs "
+        "Moot raise the cap."
+    )
 
 
 def check_context(context: str, bounds: Bounds) -> None:

@@ -9,7 +9,7 @@ from core.estimate import Estimate
 from core.events import DebateStarted
 from core.models import Place, Setup
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateFilter
+from core.ports import DebateFilter, Spending
 from core.settings import Settings
 from core.use_cases.choices import (
     NO_CAP,
@@ -22,7 +22,7 @@ from core.use_cases.choices import (
     with_choices,
 )
 from core.use_cases.fact_log import FactLog
-from core.use_cases.limits import Bounds, check_context, check_room
+from core.use_cases.limits import Bounds, check_context, check_money, check_room
 
 _NO_CHOICES = Choices()
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
@@ -54,6 +54,8 @@ class StartDebate:
     #: Estimates what a debate takes, asking no model.
     estimating: Callable[[Setup], Awaitable[Estimate]]
     bounds: Bounds
+    #: Knows what was spent; None: no cap over several debates holds.
+    spending: Spending | None = None
     #: Running debates are counted and one is added, one after another: the bounds on them hold
     #: within this process.
     _starting: asyncio.Lock = field(
@@ -91,7 +93,7 @@ class StartDebate:
         """Record the debate's start, once per origin.
 
         Raises:
-            BadInput: Too many debates run; nothing was started.
+            BadInput: Too many debates run, or a cap on money is used up; nothing was started.
         """
         store, place = self.facts.store, setup.place
         most = self.bounds.debates_per_workspace
@@ -99,6 +101,9 @@ class StartDebate:
             if await store.begun(origin) is None:
                 running = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
                 check_room(setup.asked_by, place, await store.find(running), self.bounds)
+                if self.spending:
+                    limits, day = self.settings().limits, self.facts.clock.now().date()
+                    await check_money(setup, limits, self.spending, day)
             started = await store.create(
                 new_debate_id(),
                 DebateStarted(setup=setup),

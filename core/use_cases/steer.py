@@ -50,13 +50,13 @@ class SteerDebate:
         if schedule.is_cut_short(debate):
             raise BadInput("The debate is on its way to the decision; it cannot be paused now.")
         if not debate.paused_by:
-            await self.facts.record(debate.id, DebatePaused(by=by, origin=_pauses(debate)))
+            await self.facts.record(debate.id, DebatePaused(by=by, origin=pauses(debate)))
 
     async def resume(self, debate: Debate, by: Person) -> None:
         """Let a paused debate go on."""
         await self._check(debate, by, "let it go on")
         if debate.paused_by:
-            await self.facts.record(debate.id, DebateResumed(by=by, origin=_pauses(debate)))
+            await self.facts.record(debate.id, DebateResumed(by=by, origin=pauses(debate)))
 
     async def check_context(self, debate: Debate, by: Person) -> None:
         """Make sure that this person may add context with the form."""
@@ -88,6 +88,6 @@ class SteerDebate:
         )
 
 
-def _pauses(debate: Debate) -> str:
+def pauses(debate: Debate) -> str:
     """The same for two clicks in the same state, so that a double click is one event."""
     return str(sum(key.startswith(("pause/", "resume/")) for key in debate.times))

@@ -2,17 +2,21 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bot.listeners.answers import FORM_TOO_LATE
 from bot.slack.outbox.pace import FAST
 from bot.store.posts import NewPost
-from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.errors import KeyRefused, ProviderDown, ProviderError
 from core.models import Status
+from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
+from slack_on_loopback import run_workspace
+from tests.scenarios.test_http_mode import without_socket_mode
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
@@ -150,3 +154,23 @@ async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept(
         debate = await team.wait_for_end(board)
         assert [note.text for note in debate.notes] == ["We are only two people."]
         assert any(one.attempt > 0 for one in team.workspace.deliveries)
+
+
+@pytest.mark.parametrize("http", [False, True], ids=["socket", "http"])
+async def test_what_people_do_first_after_a_start_is_taken_though_slack_does_not_know_us(
+    *, http: bool, tmp_path: Path
+):
+    spec = BotSpec(provider=ScriptedProvider(latency=0.2), http=http)
+    config = without_socket_mode() if http else quick_workspace()
+    async with run_workspace(config) as workspace:
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+            board = await team.debate(QUESTION)
+            await team.wait_for_posts(1, board)
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+            workspace.faults.server_error("auth.test", times=None)
+            await team.say("Two people only.", board)
+            await team.type("Go or Rust?", user="alex")
+            debate = await team.wait_for_end(board)
+            assert [note.text for note in debate.notes] == ["Two people only."]
+            assert len(await team.moot.store.find(DebateFilter())) == 2
+            assert not any("reinstall" in words for words in team.told("alex"))

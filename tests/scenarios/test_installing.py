@@ -21,7 +21,13 @@ from bot.testing import BotSpec, Team, quick_workspace
 from core.errors import ConfigurationBroken
 from core.models import Status
 from core.ports import DebateFilter
-from slack_on_loopback import OAuthApp, OAuthServer, WorkspaceConfig, run_oauth_server
+from slack_on_loopback import (
+    OAuthApp,
+    OAuthServer,
+    PersonRefusal,
+    WorkspaceConfig,
+    run_oauth_server,
+)
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -222,8 +228,27 @@ async def test_a_database_without_its_key_is_of_no_use(oauth_server: OAuthServer
     async with bot_of(oauth_server, database) as hall:
         await hall.connect()
     async with bot_of(oauth_server, database, (NEWER_KEY,)) as hall:
-        await oauth_server.workspaces[0].command("dana", "architecture", "/debate", "help")
+        with pytest.raises(PersonRefusal):  # not acknowledged: Slack sends events again
+            await oauth_server.workspaces[0].command("dana", "architecture", "/debate", "help")
         assert not await hall.moot.store.find(_all())
+
+
+async def test_what_people_do_first_after_a_restart_is_taken_though_slack_says_nothing(
+    oauth_server: OAuthServer, tmp_path: Path
+):
+    database = tmp_path / "moot.db"
+    async with bot_of(oauth_server, database) as hall:
+        board = await (await hall.connect()).debate(QUESTION)
+    async with bot_of(oauth_server, database) as hall:
+        team = hall.team()
+        team.workspace.faults.server_error("auth.test", times=None)
+        await team.say("Two people only.", board)
+        await team.type("Go or Rust?")
+        team.workspace.faults.clear()
+        debate = await team.wait_for_end(board)
+        assert [note.text for note in debate.notes] == ["Two people only."]
+        assert len(await hall.moot.store.find(_all())) == 2
+        assert not any("reinstall" in words for words in team.told())
 
 
 async def test_removal_ends_what_runs_and_deletes_the_tokens_of_that_workspace_only(

@@ -1,21 +1,30 @@
 """What whoever runs the bot relies on: figures, readiness, and that damage stays where it is."""
 
+import asyncio
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from bot.testing import quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.errors import StoreError
 from core.models import Status
 from slack_on_loopback import run_workspace
+from slack_on_loopback.http_mode import signed_headers
+from tests.scenarios.test_http_mode import without_socket_mode
 
 
-async def fetch(address: str) -> httpx2.Response:
-    async with httpx2.AsyncClient() as client:
+async def fetch(address: str, *, seconds: float = 5) -> httpx2.Response:
+    async with httpx2.AsyncClient(timeout=seconds) as client:
         return await client.get(address)
+
+
+def figures_of(team: Team) -> str:
+    assert team.moot.figures is not None
+    return team.moot.figures.address
 
 
 def value(text: str, name: str) -> float:
@@ -27,7 +36,7 @@ def value(text: str, name: str) -> float:
 async def test_figures_tell_what_a_debate_did() -> None:
     async with team_at_work() as team:
         debate = await team.wait_for_end(await team.debate("Kafka or PostgreSQL?"))
-        answer = await fetch(f"{team.moot.http.address}/metrics")
+        answer = await fetch(figures_of(team))
     text = answer.text
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert value(text, "moot_debates_started_total") == 1
@@ -44,7 +53,7 @@ async def test_errors_of_slack_are_counted() -> None:
     async with team_at_work() as team:
         team.workspace.faults.server_error("chat.update", times=2)
         await team.wait_for_end(await team.debate("Kafka or PostgreSQL?"))
-        text = (await fetch(f"{team.moot.http.address}/metrics")).text
+        text = (await fetch(figures_of(team))).text
     assert value(text, 'moot_slack_errors_total{reason="Unknown"}') == 2
 
 
@@ -73,3 +82,69 @@ async def test_a_damaged_row_stops_its_own_debate_only(tmp_path: Path) -> None:
             debate = await team.wait_for_end(await team.debate("Tabs or spaces?", user="alex"))
             assert debate.status is Status.CONCLUDED
             assert (await team.moot.health.report()).healthy
+
+
+async def test_health_notices_that_nothing_can_be_written(tmp_path: Path) -> None:
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        running_bot(workspace, database=tmp_path / "moot.db") as team,
+    ):
+        address = f"{team.moot.http.address}/health"
+        assert (await fetch(address)).status_code == 200
+        with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await asyncio.sleep(2.1)  # an answer is good for two seconds
+            answer = await fetch(address, seconds=5)
+            other.execute("ROLLBACK")
+        assert (answer.status_code, answer.json()["database"]) == (503, "down")
+        await asyncio.sleep(2.1)
+        assert (await fetch(address)).status_code == 200
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_health_notices_that_the_database_file_is_another_one(
+    tmp_path: Path, *, replaced: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    database = tmp_path / "moot.db"
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        running_bot(workspace, database=database) as team,
+    ):
+        database.rename(tmp_path / "moved.db")
+        if replaced:
+            database.write_bytes((tmp_path / "moved.db").read_bytes())
+        answer = await fetch(f"{team.moot.http.address}/health")
+    assert (answer.status_code, answer.json()["database"]) == (503, "down")
+    assert "deleted or replaced" in "".join(capfd.readouterr())
+
+
+async def test_health_notices_that_slack_takes_the_token_no_more() -> None:
+    async with team_at_work(config=without_socket_mode(), spec=BotSpec(http=True)) as team:
+        team.workspace.uninstall()
+        answer = await fetch(f"{team.moot.http.address}/health")
+    assert (answer.status_code, answer.json()["token"]) == (503, "refused")
+
+
+async def test_a_slack_that_does_not_answer_is_no_refused_token() -> None:
+    async with team_at_work(config=without_socket_mode(), spec=BotSpec(http=True)) as team:
+        team.workspace.faults.server_error("auth.test", times=None)
+        assert (await fetch(f"{team.moot.http.address}/health")).status_code == 200
+
+
+async def test_the_public_port_tells_no_figures() -> None:
+    async with team_at_work() as team:
+        assert (await fetch(f"{team.moot.http.address}/metrics")).status_code == 404
+
+
+async def test_requests_with_a_wrong_signature_are_counted_and_told_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async with team_at_work(config=without_socket_mode(), spec=BotSpec(http=True)) as team:
+        headers = signed_headers("0" * 32, time.time(), "{}", "application/json")
+        async with httpx2.AsyncClient() as client:
+            for _ in range(3):
+                url = f"{team.moot.http.address}/slack/events"
+                assert (await client.post(url, content="{}", headers=headers)).status_code == 401
+        figures = (await fetch(figures_of(team))).text
+    assert value(figures, 'moot_refused_requests_total{cause="wrong_signature"}') == 3
+    assert "".join(capfd.readouterr()).count("SLACK_SIGNING_SECRET") == 1

@@ -1,5 +1,6 @@
 """Requests that cannot be handled: a status for Slack, a line in the log without a word of them."""
 
+import logging
 import traceback
 from pathlib import Path
 
@@ -7,6 +8,10 @@ from pydantic import ValidationError
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.logger.messages import (
+    warning_client_prioritized_and_token_skipped,
+    warning_token_skipped,
+)
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.log import logger
@@ -20,6 +25,19 @@ _ROOT = Path(__file__).parents[3]
 _OWN = (_ROOT / "bot", _ROOT / "core")
 #: Where every request passes through.
 _DOOR = Path(__file__).parent
+
+
+def quiet_logger() -> logging.Logger:
+    """Return the logger for Bolt: its own logs whole bodies at INFO."""
+    quiet = logging.getLogger("slack_bolt")
+    quiet.addFilter(_is_news)
+    return quiet
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Bolt reads SLACK_BOT_TOKEN by itself, then warns that it does not use it."""
+    no_news = {warning_client_prioritized_and_token_skipped(), warning_token_skipped()}
+    return record.getMessage() not in no_news
 
 
 def answer_failures(app: AsyncApp) -> None:

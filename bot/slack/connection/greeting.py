@@ -7,7 +7,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.access import UNREACHED
-from bot.slack.outbox.outcomes import outcome_of
+from bot.slack.outbox.outcomes import REFUSED_TOKENS, Rejected, outcome_of
 from bot.slack.payloads import Identity, SocketAddress, refusal_of
 from core.errors import ConfigurationBroken, MootError
 
@@ -54,7 +54,8 @@ async def _asked(client: AsyncWebClient, call: Awaitable[Any], refused: str) -> 
         return (await call).data
     except (SlackApiError, *UNREACHED) as error:
         code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
-        if code and code != "ratelimited":
+        outcome = outcome_of(error)
+        if code and (isinstance(outcome, Rejected) or code in REFUSED_TOKENS):
             raise ConfigurationBroken(f"{refused} ({code})") from None
-        words = outcome_of(error).words
+        words = outcome.words
         raise MootError(f"{client.base_url} cannot be reached: {words}.") from None

@@ -1,4 +1,4 @@
-"""The HTTP server: health in both modes, and Slack's signed requests in HTTP mode.
+"""The HTTP servers: health in both modes, Slack's signed requests in HTTP mode; figures apart.
 
 The signature and its age (five minutes) are checked before anything is read out of a request. One
 that is played back within that time runs again; it has no second effect, because facts are recorded
@@ -7,12 +7,13 @@ under Slack's own ids.
 Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
 
-import errno
 import re
+import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, Protocol
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
@@ -22,25 +23,47 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 
-from bot.operations.health import Health
+from bot.slack.connection.bounded import BoundedServer
 from bot.slack.connection.failing import dispatched, told
-from core.errors import ConfigurationBroken
+from bot.slack.connection.refused import Cause, RefusedRequests
 
 EVENTS_PATH = "/slack/events"
 HEALTH_PATH = "/health"
 READY_PATH = "/ready"
 METRICS_PATH = "/metrics"
-_UNHEALTHY = 503
+_UNHEALTHY, _MALFORMED = 503, 400
 #: Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats).
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-_STOP_SECONDS = 3.0
 #: Bytes that a request may have; Slack's own are far smaller.
 LARGEST_REQUEST = 1024 * 1024
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
+#: Seconds after which what Slack signed is not taken any more.
+_GOOD_SECONDS = 300
 #: Bolt obeys others too, which Slack has not signed.
 _HEADERS = ("Content-Type", _TIMESTAMP, _SIGNATURE, "X-Slack-Retry-Num", "X-Slack-Retry-Reason")
 _UNIX_TIME = re.compile(r"[0-9]{1,12}")
 _HEX_DIGEST = re.compile(r"v0=[0-9a-f]{64}")
+
+
+class HealthReport(Protocol):
+    """What `/health` answers."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether all is well."""
+        ...
+
+    def as_json(self) -> Mapping[str, Any]:
+        """What was looked at, for machines."""
+        ...
+
+
+class HealthCheck(Protocol):
+    """Looks whether all is well."""
+
+    async def report(self) -> HealthReport:
+        """What was found; never raises."""
+        ...
 
 
 @dataclass
@@ -50,18 +73,18 @@ class HttpServer:
     host: str
     #: 0 for any free one.
     port: int
-    health: Health
+    health: HealthCheck
     #: Takes Slack's requests; None in Socket Mode.
     app: AsyncApp | None = None
     #: What Slack signs its requests with.
     signing_secret: str = field(default="", repr=False)
-    #: Returns the figures for Prometheus; None: there are none.
-    figures: Callable[[], Awaitable[bytes]] | None = None
     #: Installs the app in more workspaces; None: there is one.
     installing: AsyncOAuthFlow | None = None
     #: Whether everything has begun and nothing is ending yet.
     is_ready: bool = field(default=False, init=False)
-    _runner: web.AppRunner | None = field(default=None, init=False)
+    #: Counts what is refused.
+    refused: RefusedRequests = field(default_factory=RefusedRequests)
+    _server: BoundedServer | None = field(default=None, init=False)
 
     async def start(self) -> None:
         """Listen.
@@ -72,20 +95,14 @@ class HttpServer:
         server = web.Application(client_max_size=LARGEST_REQUEST)
         server.router.add_get(HEALTH_PATH, self._report)
         server.router.add_get(READY_PATH, self._readiness)
-        server.router.add_get(METRICS_PATH, self._figures)
         if self.app is not None:
             server.router.add_post(EVENTS_PATH, self._take)
         if (flow := self.installing) is not None:
             # The page with the button that leads to Slack; then Slack sends a code for a token.
             server.router.add_get(flow.install_path, partial(_show, flow.handle_installation))
             server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
-        self._runner = web.AppRunner(server, access_log=None, shutdown_timeout=_STOP_SECONDS)
-        await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, self.host, self.port).start()
-        except OSError as error:
-            await self._runner.cleanup()
-            raise ConfigurationBroken(_in_words(error, self.host, self.port)) from None
+        self._server = BoundedServer(server)
+        self.port = await self._server.start(self.host, self.port)
 
     @contextmanager
     def ready(self) -> Generator[None]:
@@ -99,15 +116,12 @@ class HttpServer:
     @property
     def address(self) -> str:
         """Where it listens, once it does."""
-        port = (
-            self._runner.addresses[0][1] if self._runner and self._runner.addresses else self.port
-        )
-        return f"http://{self.host}:{port}"
+        return f"http://{self.host}:{self.port}"
 
     async def close(self) -> None:
         """Answer what is being answered, then stop."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._server is not None:
+            await self._server.close()
 
     async def _report(self, request: web.Request) -> web.Response:
         del request
@@ -120,31 +134,74 @@ class HttpServer:
         ready = self.is_ready and (await self.health.report()).healthy
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
 
-    async def _figures(self, request: web.Request) -> web.Response:
-        del request
-        if self.figures is None:
-            raise web.HTTPNotFound
-        headers = {"Content-Type": _PROMETHEUS}
-        return web.Response(body=await self.figures(), headers=headers)
-
     async def _take(self, request: web.Request) -> web.StreamResponse:
         body = _text(await request.read())
-        if self.app is None or body is None or not self._is_signed(request.headers, body):
-            return web.json_response({"error": "invalid request"}, status=401)
+        if self.app is None or body is None:
+            return self._refuse(Cause.MALFORMED, 401)
+        if cause := self._unsigned(request.headers, body):
+            return self._refuse(cause, 401)
         readable = _bolt_request(request, body)
         if readable is None:
-            return web.json_response({"error": "malformed request"}, status=400)
+            return self._refuse(Cause.MALFORMED, 400)
         return await to_aiohttp_response(await dispatched(self.app, readable))
 
-    def _is_signed(self, headers: Mapping[str, str], body: str) -> bool:
-        """Whether Slack signed it within five minutes; no for whatever the SDK would stumble at."""
+    def _refuse(self, cause: Cause, status: int) -> web.Response:
+        self.refused.note(cause)
+        words = "malformed request" if status == _MALFORMED else "invalid request"
+        return web.json_response({"error": words}, status=status)
+
+    def _unsigned(self, headers: Mapping[str, str], body: str) -> Cause | None:
+        """Why it does not count as signed by Slack within five minutes; None if it does.
+
+        What the SDK would stumble at is not signed either.
+        """
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
         if not (self.signing_secret and _UNIX_TIME.fullmatch(timestamp)):
-            return False
+            return Cause.UNSIGNED
         if not _HEX_DIGEST.fullmatch(signature):
-            return False
+            return Cause.UNSIGNED
+        if abs(time.time() - int(timestamp)) > _GOOD_SECONDS:
+            return Cause.TOO_OLD
         verifier = SignatureVerifier(self.signing_secret)
-        return verifier.is_valid(body=body, timestamp=timestamp, signature=signature)
+        if verifier.is_valid(body=body, timestamp=timestamp, signature=signature):
+            return None
+        return Cause.WRONG_SIGNATURE
+
+
+@dataclass
+class FiguresServer:
+    """Shows Prometheus the figures, on a port of its own: they are nobody else's business."""
+
+    host: str
+    #: 0 for any free one.
+    port: int
+    figures: Callable[[], Awaitable[bytes]]
+    _server: BoundedServer | None = field(default=None, init=False)
+
+    async def start(self) -> None:
+        """Listen.
+
+        Raises:
+            ConfigurationBroken: The port is taken, or the host is not ours.
+        """
+        server = web.Application()
+        server.router.add_get(METRICS_PATH, self._figures)
+        self._server = BoundedServer(server)
+        self.port = await self._server.start(self.host, self.port)
+
+    @property
+    def address(self) -> str:
+        """Where it listens, once it does."""
+        return f"http://{self.host}:{self.port}{METRICS_PATH}"
+
+    async def close(self) -> None:
+        """Answer what is being answered, then stop."""
+        if self._server is not None:
+            await self._server.close()
+
+    async def _figures(self, request: web.Request) -> web.Response:
+        del request
+        return web.Response(body=await self.figures(), headers={"Content-Type": _PROMETHEUS})
 
 
 async def _show(
@@ -174,9 +231,3 @@ def _bolt_request(request: web.Request, body: str) -> AsyncBoltRequest | None:
         return AsyncBoltRequest(body=body, headers=headers)
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return None
-
-
-def _in_words(error: OSError, host: str, port: int) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} is in use. Choose another one, for example MOOT_PORT={port + 1}."
-    return f"Cannot listen on {host} port {port}: {error.strerror or error}."

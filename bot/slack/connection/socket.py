@@ -6,6 +6,7 @@ die with the connection (bolt-python issue 1529), so somebody else looks after b
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -29,6 +30,10 @@ _CONNECT_SECONDS = 30.0
 _Part = asyncio.Future[Any] | None
 
 
+def _nothing() -> None:
+    """Tell nobody."""
+
+
 class SocketGateway:
     """Holds the connection for as long as the bot runs."""
 
@@ -40,6 +45,8 @@ class SocketGateway:
         self._watch_seconds = watch_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._watch: asyncio.Task[None] | None = None
+        #: Told whenever a connection was made: before it, Slack may have had nobody to tell.
+        self.on_connected: Callable[[], None] = _nothing
 
     async def start(self) -> None:
         """Connect.
@@ -56,6 +63,7 @@ class SocketGateway:
         )
         self._handler.client.proxy = self._app.client.proxy
         self._handler.client.wss_uri = address
+        self._handler.client.message_listeners.append(self._hear_hello)
         await self._handler.connect_async()
         self._watch = asyncio.create_task(self._look_after(), name="socket-watch")
 
@@ -79,6 +87,11 @@ class SocketGateway:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._handler.close_async(), _CLOSE_SECONDS)
         await asyncio.gather(*(part for part in parts if part), return_exceptions=True)
+
+    async def _hear_hello(self, _client: Any, message: dict[str, Any], _raw: str | None) -> None:
+        """Slack's first word on every connection."""
+        if message.get("type") == "hello":
+            self.on_connected()
 
     async def _look_after(self) -> None:
         bad_looks = 0

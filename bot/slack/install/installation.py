@@ -4,27 +4,25 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
+from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.operations.retention import housekeeping
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
 from bot.slack.connection.greeting import identify
 from bot.slack.install.installed_clients import InstalledClients
 from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import BotTokens, token_tables
+from bot.slack.install.tokens import BotTokens, States, token_tables
 from bot.slack.manifest import manifest
 from bot.slack.outbox.methods import slack_client, slack_session
 from bot.slack.payloads import Origin
 from bot.store.organisations import Organisations
-from core.clock import SystemClock
 from core.errors import ConfigurationBroken
 
 
@@ -37,10 +35,12 @@ class Installation:
     seats: WorkspaceClients
     #: The client that Bolt copies for each request.
     client: AsyncWebClient
-    #: Finds the token of a request; None: it is the client's own.
-    authorize: Callable[..., Awaitable[Any]] | None = None
+    #: Finds the token of a request. Never asks Slack: see `InstalledClients.authorize`.
+    authorize: Callable[..., Awaitable[Any]]
     #: Sees every request before the listeners do; None: there is nothing to see.
     watch: Callable[..., Awaitable[None]] | None = None
+    #: Visits to the install page: deleted once they have expired.
+    visits: States | None = None
     #: Installs the app in more workspaces.
     installing: AsyncOAuthFlow | None = None
 
@@ -56,11 +56,23 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
     async with slack_session() as session:
         client = slack_client(access.bot_token, access.api_url, session)
         identity = await identify(client)
-        yield Installation(
-            name=identity.team,
-            seats=SingleWorkspaceClient(WorkspaceClient(client, identity)),
-            client=client,
+        # Bolt by itself asks for this anew at the first request, and drops the request where Slack
+        # does not answer: acknowledged, and nobody has heard of it.
+        authorized = AuthorizeResult(
+            enterprise_id=None,
+            team_id=identity.team_id,
+            team=identity.team,
+            url=identity.url,
+            bot_id=identity.bot_id,
+            bot_user_id=identity.user_id,
+            bot_token=access.bot_token,
         )
+
+        async def authorize() -> AuthorizeResult:
+            return authorized
+
+        seats = SingleWorkspaceClient(WorkspaceClient(client, identity))
+        yield Installation(name=identity.team, seats=seats, client=client, authorize=authorize)
 
 
 @asynccontextmanager
@@ -83,7 +95,6 @@ async def many_workspaces(
     async with (
         slack_session() as session,
         token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
-        housekeeping(states, SystemClock(), age=timedelta()),
         AsyncExitStack() as closing,
     ):
         nobody = slack_client("", access.api_url, session)
@@ -105,6 +116,7 @@ async def many_workspaces(
             client=nobody,
             authorize=_authorizing(seats),
             watch=_noting(organisations),
+            visits=states,
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
 
@@ -112,7 +124,7 @@ async def many_workspaces(
 def _authorizing(seats: InstalledClients) -> Callable[..., Awaitable[Any]]:
     """Return the question as Bolt can ask it: it would fill in a method's `self` as well."""
 
-    async def authorize(enterprise_id: str | None, team_id: str | None) -> Any:
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         return await seats.authorize(enterprise_id, team_id)
 
     return authorize

@@ -14,6 +14,7 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
+from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled, WorkspaceClient
 from bot.slack.connection.greeting import who_are_we
 from bot.slack.install.token_cipher import TokenUnreadable
@@ -23,14 +24,14 @@ from core.errors import StoreError
 
 _log = logger(__name__)
 
-#: Seconds that a seat is taken as known; then another replica's rotation or removal is seen.
+#: Seconds that an installation is taken as known; then rotations and removals elsewhere are seen.
 REMEMBERED = 30.0
 #: A token with fewer minutes left is rotated. They live for twelve hours
 #: (https://docs.slack.dev/authentication/using-token-rotation).
 ROTATE_MINUTES = 120
 #: Seconds between attempts to save a rotated token.
 _SAVE_PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
-#: Seconds that a seat being taken may need when the bot stops.
+#: Seconds that a rotation under way may need when the bot stops.
 _STOP_PATIENCE = 3.0
 
 
@@ -50,98 +51,104 @@ class InstalledClients:
     rotator: AsyncTokenRotator
     #: Makes the client of a token.
     client: Callable[[str], AsyncWebClient]
-    _known: dict[_Where, tuple[float, WorkspaceClient]] = field(
-        default_factory=dict[_Where, tuple[float, WorkspaceClient]], init=False
+    #: Installations by place, and until when they are taken as known.
+    _known: dict[_Where, tuple[float, Bot]] = field(
+        default_factory=dict[_Where, tuple[float, Bot]], init=False
+    )
+    #: WorkspaceClients by place, each with the token it was taken with.
+    _seats: dict[_Where, tuple[str, WorkspaceClient]] = field(
+        default_factory=dict[_Where, tuple[str, WorkspaceClient]], init=False
     )
     _turns: dict[_Where, asyncio.Lock] = field(
         default_factory=lambda: defaultdict[_Where, asyncio.Lock](asyncio.Lock), init=False
     )
-    _under_way: set[asyncio.Task[WorkspaceClient]] = field(
-        default_factory=set[asyncio.Task[WorkspaceClient]], init=False
-    )
+    _under_way: set[asyncio.Task[Bot]] = field(default_factory=set[asyncio.Task[Bot]], init=False)
 
     async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the bot's seat in a workspace, heard of within `REMEMBERED` seconds.
+        """Return the bot's seat in a workspace, its token no older than `REMEMBERED` seconds.
 
         Raises:
             NotInstalled: Moot is not installed there.
             StoreError: The database does not answer.
             SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
         """
-        return await self._seat(_Where(await self.organisations.of(team_id), team_id))
+        where = _Where(await self.organisations.of(team_id), team_id)
+        token = (await self._bot(where)).bot_token
+        known, seat = self._seats.get(where, ("", None))
+        if seat is None or known != token:
+            client = self.client(token)
+            seat = WorkspaceClient(client, await who_are_we(client))
+            self._seats[where] = (token, seat)
+        return seat
 
     async def authorize(
         self, enterprise_id: str | None, team_id: str | None
     ) -> AuthorizeResult | None:
         """Tell Bolt with which token a request is answered; None: Moot is not installed there.
 
+        Slack is not asked: everything was kept when the app was installed. What Bolt hears from
+        here as a refusal of Slack's, it acknowledges, and Slack never sends it again.
         Where the app is installed for a whole organisation, an event may name no workspace.
+
+        Raises:
+            TokenUnreadable: Its key is not here.
+            StoreError: The database does not answer.
         """
         try:
-            seat = await self._seat(_Where(enterprise_id, team_id))
+            bot = await self._bot(_Where(enterprise_id, team_id))
         except NotInstalled:
             return None
         except TokenUnreadable as error:
             _log.error("token not readable", team=team_id, reason=str(error))
-            return None
+            raise
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
-            team=seat.identity.team,
-            url=seat.identity.url,
-            bot_id=seat.identity.bot_id,
-            bot_user_id=seat.identity.user_id,
-            bot_token=seat.client.token,
+            team=bot.team_name,
+            bot_id=bot.bot_id,
+            bot_user_id=bot.bot_user_id,
+            bot_token=bot.bot_token,
         )
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
         await self.tokens.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
-        self._known = {}
+        self._known, self._seats = {}, {}
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
     async def close(self) -> None:
-        """Let seats that are being taken be taken, for a few seconds."""
+        """Let tokens that are being rotated be saved, for a few seconds."""
         if self._under_way:
             await asyncio.wait(self._under_way, timeout=_STOP_PATIENCE)
 
-    async def _seat(self, where: _Where) -> WorkspaceClient:
-        """Take a seat, to the end even if who asks for it is in a hurry.
+    async def _bot(self, where: _Where) -> Bot:
+        """Find an installation, to the end even if who asks for it is in a hurry.
 
         A token that was rotated and not saved would be lost: Slack gives it away once.
         """
-        if seat := self._remembered(where):
-            return seat
-        task = asyncio.create_task(self._in_turn(where), name=f"seat/{where.team}")
+        if bot := self._remembered(where):
+            return bot
+        task = asyncio.create_task(self._in_turn(where), name=f"installation/{where.team}")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
 
-    async def _in_turn(self, where: _Where) -> WorkspaceClient:
+    async def _in_turn(self, where: _Where) -> Bot:
         async with self._turns[where]:
-            if seat := self._remembered(where):
-                return seat
+            if bot := self._remembered(where):
+                return bot
             known = self._known  # another one if somebody leaves meanwhile
-            seat = await self._taken(where)
-            known[where] = (time.monotonic() + REMEMBERED, seat)
-            return seat
+            bot = await self._rotated(where)
+            if bot is None:
+                raise NotInstalled("Moot is not installed in this workspace.")
+            known[where] = (time.monotonic() + REMEMBERED, bot)
+            return bot
 
-    def _remembered(self, where: _Where) -> WorkspaceClient | None:
-        until, seat = self._known.get(where, (0.0, None))
-        return seat if time.monotonic() < until else None
+    def _remembered(self, where: _Where) -> Bot | None:
+        until, bot = self._known.get(where, (0.0, None))
+        return bot if time.monotonic() < until else None
 
-    async def _taken(self, where: _Where) -> WorkspaceClient:
-        """Take the seat: find its token, and ask Slack who we are with it unless we know."""
-        bot = await self._bot(where)
-        if bot is None:
-            raise NotInstalled("Moot is not installed in this workspace.")
-        _, seat = self._known.get(where, (0.0, None))
-        if seat and seat.client.token == bot.bot_token:
-            return seat
-        client = self.client(bot.bot_token)
-        return WorkspaceClient(client, await who_are_we(client))
-
-    async def _bot(self, where: _Where) -> Bot | None:
+    async def _rotated(self, where: _Where) -> Bot | None:
         """Find the installation of a workspace, else that of its organisation; rotated in time."""
         found = await self._installed(where)
         if found is None:
@@ -152,6 +159,10 @@ class InstalledClients:
             )
         except SlackTokenRotationError as error:
             return await self._after_refusal(where, found, error)
+        except UNREACHED as error:
+            # It is rotated long before it expires: this one is still good.
+            _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
+            return found
         if rotated is None:
             return found
         await self._save(rotated)

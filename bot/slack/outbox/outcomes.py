@@ -43,8 +43,9 @@ Outcome = Retry | Unknown | Rejected
 #: Slack's words for "it may have happened": "It's possible some aspect of the operation
 #: succeeded before the error was raised" (https://docs.slack.dev/reference/methods/chat.postMessage).
 _DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
-#: Only a person can mend these, and then everything that waits must still go out.
-_OURS = frozenset(
+#: The bot's token is no good: only a person can mend that, and then everything that waits must
+#: still go out.
+REFUSED_TOKENS = frozenset(
     {
         "account_inactive",
         "invalid_auth",
@@ -97,7 +98,7 @@ def _of_answer(error: SlackApiError) -> Outcome:
         return Retry("Slack asks for a slower pace", after)
     if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
         return Unknown(f"Slack failed ({refusal.error or status})")
-    if refusal.error in _OURS:
+    if refusal.error in REFUSED_TOKENS:
         return Retry(f"Slack refuses the bot token ({refusal.error})")
     return Rejected(in_words(refusal), refusal.error)
 

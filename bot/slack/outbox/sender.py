@@ -62,6 +62,8 @@ class Outbox:
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
     on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
 
+    #: Debates that a backup brought back: what they post may be in Slack already.
+    restored: frozenset[str] = frozenset()
     #: Told of every call that Slack did not take: "Later", "Unknown" or "Never".
     on_error: Callable[[str], None] = _ignore
     #: Makes what keeps the channels' queues going: in this process, or shared with others.
@@ -160,7 +162,7 @@ class Outbox:
             return await self._refuse(
                 row, Rejected(f"unknown method {row.method}", "unknown_method")
             )
-        await self._until(row.not_before)
+        await self._until(row.not_before, self.pace.longest_pause)
         try:
             call = await self._call(row)
         except _RootMissing:
@@ -171,7 +173,8 @@ class Outbox:
             # Who we are there could not be asked: nothing was sent.
             await self._postpone(row, _nothing_happened(error), way, errors)
             return False
-        if row.state is PostState.SENDING and not way.repeatable:
+        is_restored = row.debate_id in self.restored and not row.attempts
+        if not way.repeatable and (row.state is PostState.SENDING or is_restored):
             return await self._reconcile(call, errors)
         await self._turn(way.kind, row)
         return await _unhurried(self._send(call, way, errors))
@@ -214,19 +217,26 @@ class Outbox:
 
     async def _reconcile(self, call: Call, errors: int) -> bool:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
-        row = call.row
+        row, now = call.row, self.clock.now()
         patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
-        await self._until((row.attempted_at or self.clock.now()) + timedelta(seconds=patience))
+        await self._until((row.attempted_at or now) + timedelta(seconds=patience), patience)
+        if row.attempted_at and row.attempted_at > now:
+            # The clock was set back since then: nobody knows when it was, so look everywhere.
+            call = replace(call, row=replace(row, attempted_at=None))
         await self._turn(CallKind.LOOK, row)
         try:
             ts = await find_post(call)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._not_found_out(outcome_of(error), row)
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
+        if ts is None and row.state is PostState.WAITING:
+            return await _unhurried(self._send(call, WAYS[row.method], errors))
         if ts is None:
             await self._free(row, "it had not arrived")
-        else:
-            await self.posts.mark_sent(row.key, ts, life=row.life)
+            return True
+        await self.posts.mark_sent(row.key, ts, life=row.life)
+        if row.state is PostState.WAITING and row.method == "post":
+            await self.replace(_edit_of(row))
         return True
 
     async def _not_found_out(self, outcome: Outcome, row: PostRow) -> bool:
@@ -285,9 +295,13 @@ class Outbox:
             self._known[key] = found.ts
         return self._known[key]
 
-    async def _until(self, due: datetime | None) -> None:
+    async def _until(self, due: datetime | None, most: float) -> None:
+        """Wait until then; not longer than such a wait can be, as the clock may have been set back.
+
+        A longer one that Slack asked for is kept by the turnstile, or Slack asks again.
+        """
         if due is not None:
-            await self._wait((due - self.clock.now()).total_seconds())
+            await self._wait(min((due - self.clock.now()).total_seconds(), most))
 
     async def _turn(self, kind: CallKind, row: PostRow) -> None:
         """Wait until Slack's pace allows the next call; in line anew if Slack stopped the line."""
@@ -303,6 +317,20 @@ class Outbox:
 
 def _channel_of(row: PostRow) -> Channel:
     return Channel(row.workspace, row.channel)
+
+
+def _edit_of(row: PostRow) -> NewPost:
+    """Return what makes a post of another life say what the log says now."""
+    shown = {name: row.payload[name] for name in ("text", "blocks") if name in row.payload}
+    return NewPost(
+        key=f"{row.key}/restored",
+        workspace=row.workspace,
+        channel=row.channel,
+        method="update",
+        payload={**shown, "target_key": row.key},
+        debate_id=row.debate_id,
+        thread_key=row.thread_key,
+    )
 
 
 def _nothing_happened(error: BaseException) -> Retry:

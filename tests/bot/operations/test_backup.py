@@ -12,7 +12,8 @@ import bot.store.tables
 import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
-from bot.store.posts import NewPost, Posts
+from bot.store.posts import Channel, NewPost, Posts
+from bot.store.search import DebateWords
 from bot.store.settings import ChannelSettings
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
@@ -21,6 +22,7 @@ from core.models import Place
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
+from core.store.purging import Only
 from core.testing import a_setup
 from core.use_cases.choices import ChannelChoices
 
@@ -138,3 +140,55 @@ def test_the_command_line_makes_a_backup(tmp_path: Path, monkeypatch: pytest.Mon
     answer = CliRunner().invoke(app, ["backup", str(tmp_path / "copy.db")])
     assert answer.exit_code == 0
     assert "checked" in answer.stdout
+
+
+async def test_after_a_purge_no_word_is_left_in_any_byte(tmp_path: Path) -> None:
+    canary, kept = "xylophonecanary", "marimbastays"
+    location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+    async with await Database.open(location) as database:
+        await fill(database)
+        words = DebateWords(database)
+        for number in range(40):  # many parts of an index, of which none is merged
+            await words.put("old", Channel("T1", "C1"), f"{canary} {number} words")
+            await words.put("new", Channel("T1", "C1"), f"{kept} {number} words")
+        posts = Posts(database)
+        post = NewPost(
+            key="old/1",
+            workspace="T1",
+            channel="C1",
+            method="post",
+            payload={"text": canary},
+            debate_id="old",
+        )
+        await posts.enqueue([post])
+    assert canary in bytes_of(tmp_path)
+    assert await purge(location, "T1", NOW - timedelta(days=30)) == 1
+    assert canary not in bytes_of(tmp_path)
+    back_up(location, tmp_path / "copy.db")
+    assert canary not in bytes_of(tmp_path)
+    async with await Database.open(location) as database:
+        assert await DebateWords(database).find("T1", ["C1"], kept, 5)
+
+
+def bytes_of(folder: Path) -> str:
+    """Every byte of the database, its write-ahead log and its copies."""
+    return "".join(path.read_bytes().decode("latin-1") for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("only", "left_over"),
+    [
+        (Only(debate="run"), {"old", "new", "far"}),
+        (Only(channel="C1"), {"far"}),
+        (Only(channel="C2"), {"old", "new", "run", "far"}),
+        (Only(person="U1"), {"far"}),
+        (Only(person="U2"), {"old", "new", "run", "far"}),
+    ],
+)
+async def test_debates_of_a_person_channel_or_one_debate(
+    location: str, only: Only, left_over: set[str]
+) -> None:
+    async with await Database.open(location) as database:
+        await fill(database)
+    await purge(location, "T1", None, only)
+    assert await left(location) == left_over

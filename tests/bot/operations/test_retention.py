@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from bot.operations.retention import KEPT, housekeeping
+from bot.operations.retention import KEPT, deleting_daily
 from bot.store.deliveries import Deliveries
 from bot.store.tables import prepare
 from core.store.database import Database
@@ -31,7 +31,7 @@ async def test_old_deliveries_go_and_young_ones_stay(tmp_path: Path) -> None:
         old = clock.now() - KEPT - timedelta(seconds=1)
         await deliveries.seen("event", "old", old)
         await deliveries.seen("event", "young", clock.now())
-        async with housekeeping(deliveries, clock):
+        async with deleting_daily(deliveries, clock):
             await clock.slept.wait()
 
         assert not await deliveries.seen("event", "old", clock.now())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.running.debates import LocalRunner
-from core.errors import DebateUnknown, RunLost, StoreDown
+from core.errors import DebateUnknown, LogUnreadable, RunLost, StoreDown
 from core.events import DebateConcluded, DebateFailed, DebateStarted, fold
 from core.models import Debate
 from core.store.memory import InMemoryStore
@@ -102,6 +102,16 @@ async def test_a_debate_that_is_not_ours_is_let_go(store: InMemoryStore, error: 
     runner = runner_of(engine, store)
     runner.wake("daaaaaaa")
     await until(lambda: not runner.held)
+    assert len(engine.runs) == 1
+    await runner.close()
+
+
+async def test_a_debate_with_a_damaged_log_is_looked_at_once(store: InMemoryStore):
+    engine = StubbornEngine(store, lambda _: LogUnreadable())
+    runner = runner_of(engine, store)
+    for _ in range(3):
+        runner.wake("daaaaaaa")
+        await until(lambda: not runner.held)
     assert len(engine.runs) == 1
     await runner.close()
 

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import pytest
 
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.ids import METADATA_EVENT
 from bot.slack.outbox.methods import slack_client
 from bot.slack.outbox.outcomes import Rejected
 from bot.slack.outbox.pace import FAST, Pace
-from bot.slack.outbox.sender import Outbox
+from bot.slack.outbox.sender import FREEZE_SECONDS, Outbox
 from bot.slack.payloads import Identity
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.tables import prepare
@@ -324,3 +326,65 @@ async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office:
     await office.outbox.post([office.new("d1/odd", "dance"), office.new("d1/e1/0")])
     row, _ = await office.settled("d1/odd", "d1/e1/0")
     assert row.state is PostState.FAILED
+
+
+class FrozenOnce(Posts):
+    """The process is frozen once, between noting that it sends a post and sending it."""
+
+    thaw: Callable[[], Awaitable[None]] | None = None
+
+    async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
+        row = await super().mark_sending(key, life, at)
+        thaw, self.thaw = self.thaw, None
+        if thaw:
+            await asyncio.sleep(FREEZE_SECONDS + 0.1)
+            await thaw()
+        return row
+
+
+async def test_a_frozen_process_does_not_post_what_another_one_has_posted(tmp_path: Path):
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}") as database,
+    ):
+        await prepare(database)
+        posts = FrozenOnce(database)
+        office = Office(workspace, posts, FAST)
+        post = office.new("d1/e1/0")
+
+        async def another_posts() -> None:
+            metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": post.key}}
+            client = slack_client(workspace.bot_token, workspace.api_url)
+            await client.chat_postMessage(channel=post.channel, text="sent", metadata=metadata)
+
+        posts.thaw = another_posts
+        await office.outbox.post([post])
+        await office.settled(post.key)
+        await office.outbox.close()
+        assert office.texts() == ["sent"]
+
+
+async def test_a_clock_that_was_set_back_does_not_hold_up_a_channel(office: Office):
+    await office.outbox.close()
+    tomorrow = SystemClock().now() + timedelta(days=1)
+    await office.posts.enqueue([office.new("d1/e1/0"), office.new("d1/e2/0")])
+    await office.posts.postpone("d1/e1/0", tomorrow, "too fast")
+    impatient = office.open(replace(FAST, longest_pause=0.1), "life-2")
+    await impatient.start()
+    await office.settled("d1/e1/0", "d1/e2/0")
+    await impatient.close()
+    assert len(office.texts()) == 2
+
+
+async def test_a_post_in_doubt_is_found_though_the_clock_was_set_back(office: Office):
+    post = office.new("d1/e1/0")
+    await office.posts.enqueue([post])
+    channel = Channel("T1", post.channel)
+    await office.posts.hold(channel, "before")
+    await office.posts.mark_sending(post.key, "before", SystemClock().now() + timedelta(days=1))
+    metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": post.key}}
+    client = slack_client(office.workspace.bot_token, office.workspace.api_url)
+    await client.chat_postMessage(channel=post.channel, text="sent", metadata=metadata)
+    await office.outbox.look_for_work()
+    await office.settled(post.key)
+    assert office.texts() == ["sent"]

@@ -1,0 +1,165 @@
+"""What people wrote in the threads of open debates while nobody listened is read afterwards.
+
+Slack repeats an event at once, after one minute and after five, and never again
+(https://docs.slack.dev/apis/events-api). So threads are read at the start and whenever the
+WebSocket was connected anew. Each message goes the way of a live one; what was taken before has no
+second effect, because facts are recorded under the message's own id.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.listeners.context import ListenerContext
+from bot.listeners.messages import take_reply
+from bot.log import logger
+from bot.presenter.sink import SLACK
+from bot.running.debate_runner import unfinished
+from bot.running.keyed_tasks import KeyedTasks
+from bot.slack.access import UNREACHED
+from bot.slack.clients import NotInstalled
+from bot.slack.ids import board_key, note_id
+from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
+from bot.slack.outbox.pace import Pace
+from bot.slack.payloads import Message, MessageEvent, ThreadPage
+from core.errors import MootError, StoreDown, StoreError
+from core.events import fold
+from core.models import Debate, Status
+
+_log = logger(__name__)
+
+#: Seconds that debates wait at the start for their threads to be read: a question whose time is
+#: over may have been answered meanwhile. What takes longer goes on beside them.
+FIRST_SECONDS = 10.0
+#: A thread that was read before is read again from this many seconds before its newest message:
+#: events of one thread may come late and in any order.
+_OVERLAP = 600.0
+_PAGE = 200
+_THREADS = "threads"
+
+
+class SlackAway(MootError):
+    """Slack does not show a thread now."""
+
+
+class SlackRefuses(MootError):
+    """Slack does not show a thread to us."""
+
+
+class MissedReplies:
+    """Reads the threads of open debates."""
+
+    def __init__(self, context: ListenerContext, pace: Pace) -> None:
+        """Hand what is found to the same listeners that hear of live messages.
+
+        Args:
+            context: What listeners work with.
+            pace: How fast Slack lets us read.
+        """
+        self._context = context
+        self._pace = pace
+        #: The newest message read, by debate.
+        self._upto: dict[str, float] = {}
+        self._reading = KeyedTasks[str](self._read_all)
+        self._read_once = asyncio.Event()
+
+    async def start(self) -> None:
+        """Read all threads, and wait for that for a few seconds."""
+        self.look()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._read_once.wait(), FIRST_SECONDS)
+
+    def look(self) -> None:
+        """Read all threads, if they are being read, once more."""
+        self._reading.wake(_THREADS)
+
+    async def close(self) -> None:
+        """Stop reading."""
+        await self._reading.close(1)
+
+    async def _read_all(self, _: str) -> None:
+        """Read every thread; while one cannot be read, try again every minute."""
+        left = await unfinished(self._context.answer.facts.store, self._context.clock)
+        while left:
+            left = [one for one in left if not await self._is_done(one)]
+            self._read_once.set()
+            if left:
+                await self._context.clock.sleep(self._pace.longest_pause)
+        self._read_once.set()
+
+    async def _is_done(self, debate_id: str) -> bool:
+        """Read a thread; False if that may succeed later."""
+        try:
+            await self._read(debate_id)
+        except (StoreError, NotInstalled, SlackAway, SlackRefuses) as error:
+            _log.warning("thread not read", debate=debate_id, reason=str(error))
+            return not isinstance(error, StoreDown | SlackAway)
+        return True
+
+    async def _read(self, debate_id: str) -> None:
+        """Take every reply in a debate's thread that was not taken before."""
+        debate = fold(await self._context.answer.facts.store.events(debate_id))
+        place = debate.setup.place
+        if debate.status is not Status.RUNNING or place.surface != SLACK:
+            return
+        board = await self._context.posts.row_by_key(board_key(debate_id))
+        if board is None or not board.ts:
+            return  # nobody can have replied
+        known = {answer.origin for answer in debate.answers.values()}
+        known |= {note.id for note in debate.notes}
+        newest = 0.0
+        async for message in self._replies(debate, board.ts):
+            newest = max(newest, float(message.ts))
+            if note_id(place.channel, message.ts) not in known:
+                await self._take(place.workspace, place.channel, message)
+        self._upto[debate_id] = newest - _OVERLAP
+
+    async def _take(self, workspace: str, channel: str, message: Message) -> None:
+        event = {
+            "team_id": workspace,
+            "event_id": f"missed/{note_id(channel, message.ts)}",
+            "event": message.model_copy(update={"channel": channel}),
+        }
+        await take_reply(self._context, MessageEvent.model_validate(event))
+
+    async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[Message]:
+        place = debate.setup.place
+        try:
+            client = (await self._context.seats.of(place.workspace)).client
+        except (SlackApiError, *UNREACHED) as error:
+            raise SlackAway(outcome_of(error).words) from None
+        wanted: dict[str, Any] = {"channel": place.channel, "ts": thread_ts, "limit": _PAGE}
+        if upto := self._upto.get(debate.id):
+            wanted["oldest"] = f"{upto:.6f}"
+        while True:
+            page = await self._page(client, wanted)
+            for message in page.messages:
+                yield message
+            if not page.next_cursor:
+                return
+            wanted["cursor"] = page.next_cursor
+
+    async def _page(self, client: AsyncWebClient, wanted: dict[str, Any]) -> ThreadPage:
+        """One page, in time with Slack's pace; tried again when Slack asks for patience.
+
+        Raises:
+            SlackAway: It may be shown later.
+            SlackRefuses: It will not be shown.
+        """
+        while True:
+            await self._context.clock.sleep(self._pace.look)
+            try:
+                answer = await client.conversations_replies(**wanted)
+            except (SlackApiError, *UNREACHED) as error:
+                outcome = outcome_of(error)
+            else:
+                return ThreadPage.model_validate(answer.data)
+            if isinstance(outcome, Rejected):
+                raise SlackRefuses(outcome.words)
+            if not isinstance(outcome, Retry) or outcome.after is None:
+                raise SlackAway(outcome.words)
+            await self._context.clock.sleep(outcome.after)

@@ -1,0 +1,55 @@
+"""What health asks: does the database take writes, is Slack there, does it take our token?"""
+
+from collections.abc import Callable, Sized
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.log import logger
+from bot.operations.health import Check, Health, Probe
+from bot.slack.connection.greeting import identify
+from bot.slack.connection.socket import SocketGateway
+from core.errors import ConfigurationBroken, MootError
+
+_log = logger(__name__)
+
+#: Seconds that what was found out about the database, and about the token, is good for.
+DATABASE_SECONDS = 2.0
+TOKEN_SECONDS = 60.0
+
+
+def health_of(
+    database: Check,
+    gateway: SocketGateway | None,
+    *,
+    client: AsyncWebClient,
+    held: Callable[[], Sized],
+) -> Health:
+    """Make what tells whether the bot works.
+
+    Args:
+        database: Writes to it, so that a full disk is noticed.
+        gateway: The WebSocket; None in HTTP mode, where Slack comes to us.
+        client: Has the token; with OAuth none, as every workspace has its own.
+        held: The debates that are worked on.
+    """
+
+    async def connected() -> None:
+        if gateway is not None and not await gateway.is_connected():
+            raise MootError("The WebSocket to Slack is not connected.")
+
+    async def token_good() -> None:
+        try:
+            if client.token:
+                await identify(client)
+        except ConfigurationBroken:
+            raise
+        except MootError as error:
+            # Slack is away. Taking us out of service would not bring it back.
+            _log.warning("cannot ask about the token", reason=str(error))
+
+    return Health(
+        database=Probe("database", database, kept=DATABASE_SECONDS),
+        slack=Probe("slack", connected),
+        token=Probe("token", token_good, kept=TOKEN_SECONDS),
+        debates=lambda: len(held()),
+    )

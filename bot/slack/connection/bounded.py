@@ -1,0 +1,184 @@
+"""A web application on a port, with bounds on how long and how many connections may say nothing.
+
+aiohttp waits for a request as long as it takes. A thousand connections that send a byte now and
+then would use up the process's files, and nobody else could connect.
+"""
+
+import asyncio
+import errno
+import resource
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from aiohttp import web
+
+from core.errors import ConfigurationBroken
+
+#: Seconds that a request may take to arrive, and a kept connection may be idle before the next one.
+#: Slack waits three seconds for an answer; load balancers keep connections for a minute.
+ARRIVE_SECONDS = 10.0
+IDLE_SECONDS = 75.0
+#: Connections at once; Slack, a load balancer and Prometheus together need some tens.
+MOST_CONNECTIONS = 500
+_STOP_SECONDS = 3.0
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class BoundedServer:
+    """Listens on one port."""
+
+    def __init__(
+        self,
+        application: web.Application,
+        *,
+        arrive_seconds: float = ARRIVE_SECONDS,
+        most: int = MOST_CONNECTIONS,
+    ) -> None:
+        """Serve an application that has its routes.
+
+        Args:
+            application: Its handlers find requests read.
+            arrive_seconds: Seconds that a request may take to arrive, its body included.
+            most: Connections at once. When there are more, the one goes that has kept us waiting
+                for its request the longest; where nobody does, the new one.
+        """
+        application.middlewares.append(self._in_time)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_STOP_SECONDS)
+        self._arrive_seconds = arrive_seconds
+        # Half of the files the process may open are left for the database and Slack.
+        self._most = min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        #: Connections by their transport; those that wait for a request are in order of arrival.
+        self._connections: dict[asyncio.BaseTransport, _Connection] = {}
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; return the port.
+
+        Raises:
+            ConfigurationBroken: The port is taken, or the host is not ours.
+        """
+        await self._runner.setup()
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(self._accept, host, port)
+        except OSError as error:
+            await self._runner.cleanup()
+            raise ConfigurationBroken(_in_words(error, host, port)) from None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Answer what is being answered, then stop."""
+        if self._server is not None:
+            self._server.close()
+        await self._runner.cleanup()
+        for connection in list(self._connections.values()):
+            connection.abort()
+
+    def _accept(self) -> asyncio.Protocol:
+        inner = cast("Callable[[], asyncio.Protocol]", self._runner.server)()
+        return _Connection(inner, self._connections, self._make_room, self._arrive_seconds)
+
+    def _make_room(self) -> bool:
+        """Return whether there is room for one more connection."""
+        if len(self._connections) < self._most:
+            return True
+        slowest = next((one for one in self._connections.values() if one.is_silent), None)
+        if slowest is not None:
+            slowest.abort()
+        return slowest is not None
+
+    @web.middleware
+    async def _in_time(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request once all of it is here."""
+        connection = self._connections.get(cast("asyncio.BaseTransport", request.transport))
+        if connection:
+            connection.heard()
+        try:
+            try:
+                async with asyncio.timeout(self._arrive_seconds):
+                    await request.read()
+            except TimeoutError:
+                raise web.HTTPRequestTimeout(headers={"Connection": "close"}) from None
+            return await handler(request)
+        finally:
+            if connection:
+                connection.wait(IDLE_SECONDS)
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: aiohttp's, hung up when its next request does not come in time."""
+
+    def __init__(
+        self,
+        inner: asyncio.Protocol,
+        connections: "dict[asyncio.BaseTransport, _Connection]",
+        make_room: Callable[[], bool],
+        arrive_seconds: float,
+    ) -> None:
+        self._inner = inner
+        self._connections = connections
+        self._make_room = make_room
+        self._arrive_seconds = arrive_seconds
+        self._transport: asyncio.Transport | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self._is_taken = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is waited for its request."""
+        return self._deadline is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        if not self._make_room():
+            self._transport.abort()
+            return
+        self._is_taken = True
+        self._connections[transport] = self
+        self.wait(self._arrive_seconds)
+        self._inner.connection_made(transport)
+
+    def wait(self, seconds: float) -> None:
+        """Hang up unless a request arrives within so many seconds."""
+        self.heard()
+        if self._transport in self._connections:
+            loop = asyncio.get_running_loop()
+            self._deadline = loop.call_later(seconds, self.abort)
+
+    def heard(self) -> None:
+        """A request arrived."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def abort(self) -> None:
+        """Hang up at once."""
+        if self._transport is not None:
+            self._connections.pop(self._transport, None)
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.heard()
+        if self._transport is not None:
+            self._connections.pop(self._transport, None)
+        if self._is_taken:
+            self._inner.connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_taken:
+            self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received() if self._is_taken else None
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+
+def _in_words(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} is in use. Choose another one, for example MOOT_PORT={port + 1}."
+    return f"Cannot listen on {host} port {port}: {error.strerror or error}."

@@ -1,0 +1,63 @@
+"""Requests that are not Slack's: counted, and told once per cause, with what to do."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.log import logger
+
+_log = logger(__name__)
+
+#: Seconds between two lines in the log about the same cause: anybody may send anything.
+TOLD_SECONDS = 3600.0
+
+
+class Cause(StrEnum):
+    """Why a request is refused."""
+
+    UNSIGNED = "unsigned"
+    WRONG_SIGNATURE = "wrong_signature"
+    TOO_OLD = "too_old"
+    MALFORMED = "malformed"
+
+
+_HINTS = {
+    Cause.UNSIGNED: (
+        "It does not come from Slack. Something else calls this address, or a proxy takes the "
+        "headers X-Slack-Signature and X-Slack-Request-Timestamp away."
+    ),
+    Cause.WRONG_SIGNATURE: (
+        "If people say that Moot does not react, SLACK_SIGNING_SECRET is not this app's: copy it "
+        "anew from Basic Information, App Credentials, Signing Secret, and restart. Else somebody "
+        "poses as Slack, or a proxy changes the body."
+    ),
+    Cause.TOO_OLD: (
+        "It was signed more than five minutes ago, or this machine's clock is wrong: compare it "
+        "with the right time (`date -u`)."
+    ),
+    Cause.MALFORMED: "It is signed, but no request of Slack's; nothing was done.",
+}
+
+
+def _count_nothing(cause: str) -> None:
+    """Count nothing."""
+
+
+@dataclass
+class RefusedRequests:
+    """Keeps count."""
+
+    count: Callable[[str], None] = _count_nothing
+    _told: dict[Cause, float] = field(default_factory=dict[Cause, float], init=False)
+    _untold: dict[Cause, int] = field(default_factory=dict[Cause, int], init=False)
+
+    def note(self, cause: Cause) -> None:
+        """One more."""
+        self.count(cause.value)
+        if time.monotonic() < self._told.get(cause, 0.0):
+            self._untold[cause] = self._untold.get(cause, 0) + 1
+            return
+        more = self._untold.pop(cause, 0)
+        _log.warning("request refused", cause=cause.value, more_before=more, hint=_HINTS[cause])
+        self._told[cause] = time.monotonic() + TOLD_SECONDS

@@ -1,0 +1,45 @@
+"""Debates that a backup brought back are held until somebody lets them go on."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.events import DebatePaused
+from core.models import Person
+from core.use_cases.fact_log import FactLog
+from core.use_cases.steer import pauses
+
+#: Nobody paused them.
+_NOBODY = Person(id="", name="a restored backup")
+
+
+class RestoredDebates(Protocol):
+    """Knows which debates were in their midst in a restored database. May raise `StoreDown`."""
+
+    async def find_out(self) -> Sequence[str]:
+        """Ids of those that run, until `held` was called; none if nothing was restored."""
+        ...
+
+    async def held(self) -> None:
+        """Remember that they are held: the database is no backup any more."""
+        ...
+
+    async def debates(self) -> frozenset[str]:
+        """Ids of all debates whose posts may be in Slack already."""
+        ...
+
+
+async def hold_restored(restored: RestoredDebates, facts: FactLog) -> frozenset[str]:
+    """Hold what runs, if this database was restored; before any debate goes on.
+
+    Returns:
+        The debates whose posts must be looked for before they are sent.
+
+    Raises:
+        StoreDown: The database does not answer.
+    """
+    for debate_id in await restored.find_out():
+        debate = await facts.debate(debate_id)
+        if not debate.paused_by:
+            await facts.record(debate_id, DebatePaused(by=_NOBODY, origin=pauses(debate)))
+    await restored.held()
+    return await restored.debates()

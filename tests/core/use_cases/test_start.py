@@ -1,0 +1,49 @@
+"""Starting a debate: what forbids it before any money is spent."""
+
+from decimal import Decimal
+
+import pytest
+
+from core.errors import BadInput
+from core.estimate import Estimate
+from core.events import TurnFailed
+from core.models import Act, Failure, Setup, Turn, Usage
+from core.opening import DebateRequest
+from core.ports import DebateFilter
+from core.settings import AllLimits, Settings
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, a_setup
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import Bounds
+from core.use_cases.start import StartDebate
+
+
+async def no_estimate(setup: Setup) -> Estimate:
+    raise AssertionError(setup)
+
+
+@pytest.mark.parametrize("cap", ["person_day_cost", "day_cost"])
+async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> None:
+    store, clock = InMemoryStore(), ManualClock()
+    settings = Settings(limits=AllLimits.model_validate({cap: Decimal("0.06")}))
+    start = StartDebate(
+        facts=FactLog(store=store, clock=clock, wake=str),
+        settings=lambda: settings,
+        estimating=no_estimate,
+        bounds=Bounds(),
+        spending=store,
+    )
+    setup = a_setup()
+    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
+    started = await start.start(request, origin="o1")
+    failure = Failure(
+        turn=Turn(act=Act.PROPOSAL, round=1, agent="ann"),
+        reason="No.",
+        usage=Usage(cost=Decimal("0.06"), attempts=1),
+    )
+    await store.append(started.debate_id, TurnFailed(failure=failure), at=clock.now())
+
+    with pytest.raises(BadInput, match=r"\$0.06"):
+        await start.start(request, origin="o2")
+    await start.start(request, origin="o1")  # a repeated request is no new debate
+    assert len(await store.find(DebateFilter())) == 1

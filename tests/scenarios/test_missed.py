@@ -1,0 +1,116 @@
+"""What people write while nobody listens is read afterwards, each message once."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.testing import BotSpec, quick_workspace, running_bot
+from core.models import Clarifying, Debate
+from core.testing import ScriptedProvider
+from core.use_cases.limits import Bounds
+from slack_on_loopback import QUICK, Workspace, run_workspace
+from tests.scenarios.test_clarifications import asking, card_of, debate_at
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
+SLOW = BotSpec(provider=ScriptedProvider(latency=0.3))
+
+
+@pytest.fixture
+async def workspace() -> AsyncGenerator[Workspace]:
+    """One whose Slack never delivers an event again, as after five minutes."""
+    config = replace(quick_workspace(), pace=replace(QUICK, redelivery_delays=()))
+    async with run_workspace(config) as found:
+        yield found
+
+
+def waiting(seconds: float) -> BotSpec:
+    """Agents that ask first, and wait so long for people."""
+    clarifying = Clarifying(enabled=True, wait_seconds=seconds)
+    return BotSpec(provider=ScriptedProvider(asking), rounds=1, clarifying=clarifying)
+
+
+def notes_of(debate: Debate) -> list[str]:
+    return [note.text for note in debate.notes]
+
+
+async def test_answers_given_while_the_bot_was_down_count_though_their_time_is_over(
+    workspace: Workspace, tmp_path: Path
+):
+    spec = waiting(1)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+    for text in ANSWERS:
+        await team.say(text, board)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        debate = await team.wait_for_end(board)
+    said = {number: answer.text for number, answer in debate.answers.items()}
+    assert said == {1: "ten", 2: "two people", 3: "none"}
+    assert all(answer.by for answer in debate.answers.values())
+    assert notes_of(debate) == ["Ask Alex as well."]
+
+
+async def test_each_message_is_taken_once_however_often_the_bot_starts(
+    workspace: Workspace, tmp_path: Path
+):
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+        board = await team.debate(QUESTION)
+        await team.say("Heard.", board)
+        await team.wait_for_posts(1, board)
+    await team.say("Not heard.", board)
+    for _ in range(2):
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+            debate = await debate_at(team, board)
+            assert notes_of(debate) == ["Heard.", "Not heard."]
+    workspace.faults.rate_limit("conversations.replies", seconds=0.1)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+        assert notes_of(await team.wait_for_end(board)) == ["Heard.", "Not heard."]
+
+
+async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: Path):
+    spec = replace(SLOW, bounds=Bounds(note_characters=20))
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.say("Far too long to be taken as a note.", board)
+        await workspace.wait_for(lambda: len(team.told()) == 2)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        await team.wait_for_end(board)
+        assert len([words for words in team.told() if "characters" in words]) == 1
+
+
+async def test_long_threads_are_read_to_their_end(workspace: Workspace, tmp_path: Path):
+    spec = replace(SLOW, bounds=Bounds(notes_per_debate=300))
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+    for number in range(202):
+        await team.say(f"Note {number}.", board)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        while len((debate := await debate_at(team, board)).notes) < 202:
+            await team.moot.outbox.clock.sleep(0.05)
+    assert notes_of(debate) == [f"Note {number}." for number in range(202)]
+
+
+@pytest.mark.timeout(90)
+async def test_what_was_said_between_two_connections_is_read(workspace: Workspace, tmp_path: Path):
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        await workspace.cut_sockets()
+        await workspace.wait_for(lambda: not workspace.connected)
+        for text in ANSWERS:
+            await team.say(text, board)
+        debate = await team.wait_for_end(board, seconds=60)
+    assert notes_of(debate) == ["Ask Alex as well."]
+
+
+async def test_a_thread_that_cannot_be_read_holds_up_no_debate(
+    workspace: Workspace, tmp_path: Path
+):
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+        board = await team.debate(QUESTION)
+    workspace.faults.server_error("conversations.replies", times=None)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+        await team.wait_for_end(board)

@@ -1,0 +1,65 @@
+"""A backup made in the middle of a debate is restored: nothing is debated or posted twice."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.operations.backup import back_up, restore
+from bot.slack.ids import ActionId
+from bot.testing import BotSpec, key_of, quick_workspace, running_bot
+from core.errors import BadInput, StoreDown
+from core.testing import ScriptedProvider
+from slack_on_loopback import run_workspace
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+@pytest.mark.parametrize("by_hand", [False, True], ids=["command", "by hand"])
+async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
+    tmp_path: Path, *, by_hand: bool
+):
+    database, copy = tmp_path / "moot.db", tmp_path / "copy.db"
+    provider = ScriptedProvider(latency=0.1)
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(
+            workspace, database=database, spec=BotSpec(provider=provider)
+        ) as team:
+            board = await team.debate(QUESTION)
+            await team.wait_for_posts(3, board)
+            await asyncio.to_thread(back_up, str(database), copy)
+            await team.wait_for_end(board)
+        keys, calls = [key_of(one) for one in team.thread(board)], len(provider.requests)
+        if by_hand:
+            for ending in ("-wal", "-shm"):
+                database.with_name(f"moot.db{ending}").unlink(missing_ok=True)
+            copy.replace(database)
+        else:
+            assert await asyncio.to_thread(restore, str(database), copy)
+        async with running_bot(
+            workspace, database=database, spec=BotSpec(provider=provider)
+        ) as team:
+            await workspace.wait_for(lambda: "held" in team.thread(board)[0]["text"].lower())
+            await team.wait_until_sent()
+            assert [key_of(one) for one in team.thread(board)] == keys
+            assert len(provider.requests) == calls
+            await team.click(board, ActionId.RESUME.value)
+            debate = await team.wait_for_end(board)
+        after = [key_of(one) for one in team.thread(board) if key_of(one)]
+        verdicts = [one for one in team.thread(board) if one.get("subtype") == "thread_broadcast"]
+    assert len(set(after)) == len(after)
+    assert not debate.paused_by
+    assert len(verdicts) >= 1
+
+
+async def test_a_database_in_use_and_a_missing_backup_are_refused(tmp_path: Path):
+    database, copy = tmp_path / "moot.db", tmp_path / "copy.db"
+    with pytest.raises(BadInput, match="no backup"):
+        await asyncio.to_thread(restore, str(database), copy)
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        running_bot(workspace, database=database),
+    ):
+        await asyncio.to_thread(back_up, str(database), copy)
+        with pytest.raises(StoreDown):
+            await asyncio.to_thread(restore, str(database), copy)
