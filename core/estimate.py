@@ -19,7 +19,7 @@ from core.models import Clarifying, Debate, Ending, Forecast, Setup, Turn, Usage
 from core.ports import Clock, ModelProvider
 from core.request import ModelReply, ModelRequest
 from core.rules import schedule
-from core.turns.request_for import WORDS
+from core.turns.acts import ACTS
 from core.turns.take import Turns
 
 #: Seconds until a reply begins, as vendors mostly take.
@@ -265,6 +265,6 @@ class _Player:
 
 def _padded(text: str, request: ModelRequest) -> str:
     """The text at the length an act usually has."""
-    length = int(WORDS.get(request.act, 0) * _CHARS_PER_WORD)
+    length = int(ACTS[request.act].words * _CHARS_PER_WORD)
     missing = max(0, length - len(text))
     return text + (_FILLER * (missing // len(_FILLER) + 1))[:missing]

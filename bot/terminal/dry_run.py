@@ -7,7 +7,8 @@ from bot.terminal.files import put_out
 from core.estimate import Estimate, Played
 from core.llm.prompt_text import prompt_text
 from core.models import RESERVED_IDS, Setup
-from core.transcript.words import ACT_WORDS, duration, money
+from core.transcript.words import duration, money
+from core.turns.acts import ACTS
 
 _DONE = 0
 
@@ -60,7 +61,7 @@ def _headline(setup: Setup, number: int, one: Played) -> str:
     of = f" of {about}" if about else ""
     usage = one.usage
     return (
-        f"{number}. Round {turn.round}: {who}, {ACT_WORDS[turn.act]}{of} → "
+        f"{number}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of} → "
         f"{one.provider}/{one.request.model}: {usage.input_tokens:,} tokens in "
         f"({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
         f"{money(usage.cost)}, at most {money(one.at_most)}"

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.views.words import counted, phase
+from bot.views.words import counted
 from core.models import JUDGE, Act, Debate, Status, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
+from core.turns.acts import ACTS
 
 _BAR_WIDTH = 20
 
@@ -48,9 +49,9 @@ def stage(debate: Debate) -> str:
     spoken = [turn for turn in turns if is_read(debate, turn)]
     if spoken:
         first = min(spoken, key=lambda turn: order(debate, turn))
-        return f"Round {first.round} of {schedule.rounds_open(debate)} · {phase(first.act)}"
+        return f"Round {first.round} of {schedule.rounds_open(debate)} · {ACTS[first.act].phase}"
     if turns:
-        return phase(turns[0].act).capitalize()
+        return ACTS[turns[0].act].phase.capitalize()
     return "Waiting for answers" if debate.open_clarifications else "Finishing"
 
 

@@ -6,7 +6,8 @@ from core.models import Ballot, Debate
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
 from core.transcript.people import people_ballots
-from core.transcript.words import ACT_WORDS, bullets, name_of, table
+from core.transcript.words import bullets, name_of, table
+from core.turns.acts import ACTS
 
 
 def vote_section(debate: Debate) -> str:
@@ -78,5 +79,5 @@ def _because(debate: Debate, critique: str | None) -> str:
     made = debate.contributions.get(critique or "")
     if made is None:
         return ""
-    what = ACT_WORDS[made.turn.act].lower()
+    what = ACTS[made.turn.act].label.lower()
     return f", moved by the {what} of {name_of(debate, made.turn.agent)} in round {made.turn.round}"

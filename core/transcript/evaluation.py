@@ -17,11 +17,11 @@ from core.request import ModelRequest, Part, PartKind
 from core.transcript.decision import decision_text
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, money, table
+from core.turns.acts import ACTS
 from core.turns.context import parts_for
 from core.turns.prompts import render
 
 LOWEST, HIGHEST = 1, 10
-_MAX_TOKENS = 1536
 
 
 class Criterion(StrEnum):
@@ -238,8 +238,9 @@ def _request(debate: Debate, agent: Agent) -> ModelRequest:
             Part(kind=PartKind.TASK, label="Task", text=task),
         ),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=_MAX_TOKENS,
+        max_output_tokens=ACTS[Act.EVALUATION].max_tokens,
         temperature=agent.temperature,
+        effort=ACTS[Act.EVALUATION].effort,
         cache_key=debate.id,
     )
 

@@ -11,7 +11,6 @@ from core.transcript.ledger import facts_section
 from core.transcript.people import team_section
 from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
-    ACT_WORDS,
     bullets,
     duration,
     fenced,
@@ -26,6 +25,7 @@ from core.transcript.words import (
     turn_words,
     when,
 )
+from core.turns.acts import ACTS
 
 
 def report(debate: Debate) -> str:
@@ -106,7 +106,7 @@ def _contribution(debate: Debate, made: Contribution) -> str:
     turn = made.turn
     about = f" of {name_of(debate, turn.target)}" if turn.target else ""
     agent = debate.setup.agent(turn.agent)
-    title = f"#### {agent.name} ({agent.role}): {ACT_WORDS[turn.act]}{about}"
+    title = f"#### {agent.name} ({agent.role}): {ACTS[turn.act].label}{about}"
     parts = [title, f"*{_origin(made)}*", nested(made.text, 4)]
     parts += [f"> **Note:** {warning}" for warning in made.warnings]
     return "\n\n".join(parts)

@@ -6,28 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage
+from core.turns.acts import ACTS
 
-#: What a contribution of this act is called.
-ACT_WORDS = {
-    Act.QUESTIONS: "Questions",
-    Act.CLARIFICATION: "Questions to people",
-    Act.PROPOSAL: "Proposal",
-    Act.CRITIQUE: "Critique",
-    Act.REFINEMENT: "Refinement",
-    Act.GATHER: "Findings",
-    Act.PLAN: "Plan",
-    Act.FORMULATE: "Position",
-    Act.DEBATE: "Answer to the others",
-    Act.ADJUST: "Adjusted position",
-    Act.REBUTTAL: "Rebuttal",
-    Act.STATEMENT: "Statement",
-    Act.FACILITATION: "Facilitation",
-    Act.SUMMARY: "Summary",
-    Act.BALLOT: "Ballot",
-    Act.TALLY: "Count of the votes",
-    Act.SYNTHESIS: "Synthesis",
-    Act.EVALUATION: "Evaluation",
-}
 _STATUS_WORDS = {
     Status.RUNNING: "running",
     Status.CONCLUDED: "concluded",
@@ -49,7 +29,7 @@ def name_of(debate: Debate, agent: str) -> str:
 def act_words(turn: Turn) -> str:
     """What the turn brings forth."""
     blind = turn.act is Act.BALLOT and not turn.round
-    return "Blind ballot" if blind else ACT_WORDS[turn.act]
+    return "Blind ballot" if blind else ACTS[turn.act].label
 
 
 def rounds_words(number: int) -> str:

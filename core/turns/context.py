@@ -13,11 +13,7 @@ from core.request import Part, PartKind
 from core.rules import facts, voting
 from core.rules.formats.registry import format_of
 from core.rules.history.registry import judge_summary, strategy_of
-
-#: Acts that ask before anything was said, or only about what is said: no history.
-_WITHOUT_HISTORY = frozenset({Act.QUESTIONS, Act.SUMMARY, Act.BALLOT, Act.SYNTHESIS})
-#: Acts whose text must not lose what the question demands.
-_CHECKED = frozenset({Act.REFINEMENT, Act.ADJUST, Act.STATEMENT})
+from core.turns.acts import ACTS
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,7 @@ def _clarifications(debate: Debate) -> str:
 
 
 def _history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    if turn.act in _WITHOUT_HISTORY or turn.round == 0:
+    if not ACTS[turn.act].sees_history or turn.round == 0:
         return ()
     return strategy_of(debate, turn.agent).history(debate, turn)
 
@@ -208,7 +204,7 @@ def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the question demands and the text at hand has lost on the way."""
     if turn.act is Act.SYNTHESIS:
         texts = [position.text for position in format_of(debate).positions(debate).values()]
-    elif turn.act in _CHECKED:
+    elif ACTS[turn.act].keeps_facts:
         texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
     else:
         return ()

@@ -19,20 +19,8 @@ from core.turns import judge
 from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
+from core.turns.acts import ACTS
 
-#: Acts that end in text.
-SPOKEN = (
-    Act.PROPOSAL,
-    Act.CRITIQUE,
-    Act.REFINEMENT,
-    Act.GATHER,
-    Act.PLAN,
-    Act.FORMULATE,
-    Act.DEBATE,
-    Act.ADJUST,
-    Act.REBUTTAL,
-    Act.STATEMENT,
-)
 #: Share of a debate's cap that only the vote and the verdict may use.
 KEPT_FOR_THE_END = Decimal("0.2")
 _OWN_CAP_ONLY = OwnCaps()
@@ -48,16 +36,16 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     return VoteTallied(tally=voting.count(positions, ballots, debate.setup.vote, abstained))
 
 
-#: One module per act. A new act: its prompt file, its performer here.
+#: Who performs each act that is part of a debate; all speeches are performed alike.
 PERFORMERS: Mapping[Act, Performer] = {
     Act.QUESTIONS: clarification.ask,
     Act.CLARIFICATION: clarification.put,
-    **dict.fromkeys(SPOKEN, agents.speak),
     Act.FACILITATION: facilitator.guide,
     Act.SUMMARY: summarizer.summarise,
     Act.BALLOT: agents.vote,
     Act.TALLY: tally,
     Act.SYNTHESIS: judge.synthesise,
+    **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }
 
 
