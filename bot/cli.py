@@ -14,6 +14,7 @@ import typer
 
 from bot.terminal import commands as terminal
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
+from core.transcript.words import counted
 
 app = typer.Typer(
     name="moot",
@@ -136,7 +137,7 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist y
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     size = back_up(read_settings().moot_database, file)
-    typer.echo(f"{file}: {size:,} bytes, checked.")
+    typer.echo(f"{file}: {counted(size, 'byte')}, checked.")
 
 
 @app.command()

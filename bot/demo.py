@@ -39,6 +39,7 @@ from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from core.transcript.words import duration
 
 QUESTION = (
     "React Native, two native apps or a web app for our couriers? It must work offline, customers' "
@@ -280,7 +281,7 @@ def asking(settings: Settings) -> Settings:
 def _wait_in_words(settings: Settings) -> str:
     if not settings.clarifying.enabled:
         return ""
-    return f"The agents ask you first and wait {_WAIT_SECONDS:.0f} s (on Slack: 15 minutes).\n"
+    return f"The agents ask you first and wait {duration(_WAIT_SECONDS)} (on Slack: 15 minutes).\n"
 
 
 def _pace_in_words(demo: Demo) -> str:

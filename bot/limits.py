@@ -7,6 +7,7 @@ from core.errors import BadInput
 from core.models import Debate
 from core.opening import Wish
 from core.ports import DebateEntry
+from core.transcript.words import counted, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +69,9 @@ def check_context(context: str, bounds: Bounds) -> None:
     """
     if len(context) > bounds.context_characters:
         raise BadInput(
-            f"The context has {len(context):,} characters; the most is "
-            f"{bounds.context_characters:,}. Shorten it, or add the rest as notes in the thread."
+            f"The context has {counted(len(context), 'character')}; the most is "
+            f"{number(bounds.context_characters)}. "
+            "Shorten it, or add the rest as notes in the thread."
         )
 
 
@@ -81,9 +83,9 @@ def check_size(text: str, bounds: Bounds) -> None:
     """
     if len(text) > bounds.note_characters:
         raise BadInput(
-            f"What you wrote has {len(text):,} characters; the most is "
-            f"{bounds.note_characters:,}. The agents did not get it: shorten it, or send it in "
-            "parts."
+            f"What you wrote has {counted(len(text), 'character')}; the most is "
+            f"{number(bounds.note_characters)}. "
+            "The agents did not get it: shorten it, or send it in parts."
         )
 
 

@@ -32,6 +32,7 @@ from core.settings import (
     judge_for,
     role_id,
 )
+from core.transcript.words import counted, number
 
 #: Said to who asked; the question is kept without it.
 TAKEN_OUT = (
@@ -103,7 +104,7 @@ def check_question(question: str, most: int) -> str:
         raise BadInput("There is no question. Write one after the command.")
     if len(text) > most:
         raise BadInput(
-            f"The question has {len(text):,} characters; the most is {most:,}. "
+            f"The question has {counted(len(text), 'character')}; the most is {number(most)}. "
             "Shorten it, or keep the question short and add the rest as a note in the thread."
         )
     return text

@@ -24,7 +24,15 @@ from core.events import (
 from core.models import Act, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.transcript.decision import vote_words
-from core.transcript.words import act_words, money, name_of, rounds_words, turn_words
+from core.transcript.words import (
+    act_words,
+    counted,
+    duration,
+    money,
+    name_of,
+    number,
+    turn_words,
+)
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
@@ -144,7 +152,7 @@ class Progress:
 def phase_line(debate: Debate, turn: Turn) -> str:
     """That a phase begins, and how many turns it has where that is known."""
     count = len(_planned(debate, turn))
-    turns = f" ({count} {'turn' if count == 1 else 'turns'})" if count else ""
+    turns = f" ({counted(count, 'turn')})" if count else ""
     if turn.act is Act.SYNTHESIS:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
@@ -172,10 +180,10 @@ def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str
     match event:
         case DebateStarted(setup=setup):
             names = ", ".join(agent.name for agent in setup.agents)
-            yield f"Debate {debate.id}: {setup.format}, {rounds_words(setup.rounds)}, {names}"
+            yield f"Debate {debate.id}: {setup.format}, {counted(setup.rounds, 'round')}, {names}"
             yield from (f"Warning: {warning}" for warning in setup.warnings)
         case ContributionMade(contribution=made):
-            origin = "carried over" if made.call is None else _figures(made.call.latency_ms)
+            origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
             yield f"  {turn_words(debate, made.turn)}: done ({origin})"
             if verbose:
                 yield f"    {_first_line(made.text)}"
@@ -201,7 +209,7 @@ def _other_news(debate: Debate, event: Event) -> Iterator[str]:
             focus = f", focus: {guidance.focus}" if guidance.focus else ""
             yield f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
         case SummaryMade(summary=summary):
-            sizes = f"{summary.before_chars:,} → {summary.after_chars:,} characters"
+            sizes = f"{number(summary.before_chars)} → {counted(summary.after_chars, 'character')}"
             yield f"  {turn_words(debate, summary.turn)}: {sizes}"
             yield from (f"    Warning: {warning}" for warning in summary.warnings)
         case _:
@@ -228,10 +236,6 @@ def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:
     if turn.act not in form.PHASES or not turn.round:
         return ()
     return [one for one in form.planned(debate, turn.round) if one.act is turn.act]
-
-
-def _figures(milliseconds: int) -> str:
-    return f"{milliseconds:,} ms"
 
 
 def _first_line(text: str) -> str:

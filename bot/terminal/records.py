@@ -17,7 +17,7 @@ from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.words import duration, money, rounds_words, seconds_taken, status_words, when
+from core.transcript.words import counted, duration, money, seconds_taken, status_words, when
 
 
 async def read_log(debate_id: str) -> Sequence[Recorded]:
@@ -93,7 +93,7 @@ def _head(debate: Debate) -> str:
             f"Debate {debate.id}: {status_words(debate)}",
             f"Question: {' '.join(setup.question.split())}",
             f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
-            f"{setup.format}, {rounds_words(setup.rounds)}, {names}",
+            f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
             f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
         ]
     )

@@ -23,7 +23,6 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
-    counted,
     deed,
     icon,
     moment,
@@ -35,6 +34,7 @@ from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
 from core.rules import schedule
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.transcript.words import counted
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700

@@ -8,9 +8,10 @@ from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
 from bot.views.message import notice_of as notice
-from bot.views.words import counted, deed, dollars, name_of, person
+from bot.views.words import deed, name_of, person
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 from core.rules.formats.registry import format_of
+from core.transcript.words import counted, money
 
 _REASON_LIMIT = 600
 _STEPS: Mapping[NextStep, str] = {
@@ -79,7 +80,7 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
     if choices.models:
         yield f"models {literal(choices.models)}"
     if choices.debate_cost is not None:
-        yield f"at most {dollars(choices.debate_cost)} a debate"
+        yield f"at most {money(choices.debate_cost)} a debate"
     yield from _steering(chosen)
 
 

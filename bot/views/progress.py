@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.views.words import counted
 from core.models import JUDGE, Act, Debate, Status, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
+from core.transcript.words import counted, percent
 from core.turns.acts import ACTS
 
 _BAR_WIDTH = 20
@@ -20,16 +20,12 @@ class Progress:
     total: int
 
     @property
-    def percent(self) -> int:
-        """How much is done; 100 only when all is."""
-        return 100 * self.done // self.total
-
-    @property
     def bar(self) -> str:
         """The share as a bar, in words too."""
         full = _BAR_WIDTH * self.done // self.total
         bar = "█" * full + "░" * (_BAR_WIDTH - full)
-        return f"`{bar}` {self.done} of {counted(self.total, 'turn')} ({self.percent} %)"
+        share = percent(self.done / self.total)
+        return f"`{bar}` {self.done} of {counted(self.total, 'turn')} ({share})"
 
 
 def progress(debate: Debate) -> Progress:

@@ -26,10 +26,10 @@ from bot.views.forms import (
     text_input,
 )
 from bot.views.message import Block, context, sections
-from bot.views.words import counted, dollars, duration
 from core.estimate import Estimate
 from core.models import Value
 from core.rules.formats.registry import FORMATS
+from core.transcript.words import counted, money, roughly
 
 #: Stands for "nothing chosen" in menus: Slack takes no empty value.
 AS_USUAL = "as-usual"
@@ -172,14 +172,14 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, offer: Offe
 
 def estimate_words(estimate: Estimate) -> str:
     """Return what a debate will probably take."""
-    time = f"about {duration(estimate.seconds)}"
+    time = f"about {roughly(estimate.seconds)}"
     calls = counted(estimate.calls, "model call")
     if estimate.cost is None:
         return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
     if not estimate.cost:
         return f"Estimated: {time}, {calls}, no cost."
-    most = f", at most {dollars(estimate.at_most)}" if estimate.at_most else ""
-    return f"Estimated: {time}, {calls}, about {dollars(estimate.cost)}{most}."
+    most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
+    return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
 
 
 def _channel() -> Block:
@@ -221,7 +221,7 @@ def _from(draft: Draft, aim: Aim) -> Iterator[str]:
     if aim.left_out:
         yield (
             ":warning: The message is too long for this form: "
-            f"its last {aim.left_out:,} characters are left out. "
+            f"its last {counted(aim.left_out, 'character')} are left out. "
             "Say in the question or the context what matters of them."
         )
     if draft.context.startswith(_GOES_ON):

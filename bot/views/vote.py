@@ -9,9 +9,10 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
-from bot.views.words import counted, name_of, number, plain_name
+from bot.views.words import name_of, plain_name
 from core.models import Act, Ballot, Debate, Failure, Score, Tally
 from core.rules import voting
+from core.transcript.words import counted, number, percent
 
 _BAR_WIDTH = 16
 _NAME_WIDTH = 24
@@ -124,7 +125,7 @@ def _row(debate: Debate, score: Score) -> tuple[str, ...]:
         bare(plain_name(debate, score.position), _CELL_WIDTH),
         number(score.points),
         str(score.first_places),
-        f"{score.mean_confidence:.0%}" if score.first_places else "–",
+        percent(score.mean_confidence) if score.first_places else "–",
     )
 
 
@@ -135,5 +136,5 @@ def _ballots(debate: Debate, tally: Tally) -> str:
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
     ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
-    sure = f"{ballot.confidence:.0%}"
+    sure = percent(ballot.confidence)
     return f"{name_of(debate, ballot.voter)} ranked: {ranking} (confidence {sure})"

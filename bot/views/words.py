@@ -1,13 +1,16 @@
-"""How things are called in front of people: agents, turns, phases, money, confidence (pure)."""
+"""How things are said on Slack: names made safe, people, moments, confidence (pure).
+
+Money, spans of time, counts and dates are said as everywhere: `core.transcript.words`.
+"""
 
 import re
 from datetime import datetime
-from decimal import Decimal
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.models import ENGINE, Agent, Debate, Person, Turn, Usage
+from core.transcript.words import money, when
 from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
@@ -75,22 +78,7 @@ def cost(usage: Usage) -> str:
     """What was spent, in US dollars."""
     if usage.cost is None:
         return "n/a (a price is unknown)"
-    return dollars(usage.cost)
-
-
-def dollars(amount: Decimal) -> str:
-    """An amount of US dollars; small ones to a hundredth of a cent."""
-    cents = Decimal("0.01")
-    if 0 < amount < cents:
-        return f"${amount.quantize(Decimal('0.0001'))}"
-    return f"${amount.quantize(cents)}"
-
-
-def duration(seconds: float) -> str:
-    """A length of time as people say it."""
-    if seconds < 90:  # noqa: PLR2004 - a minute and a half
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min"
+    return money(usage.cost)
 
 
 def confidence(percent: int) -> str:
@@ -98,17 +86,7 @@ def confidence(percent: int) -> str:
     return f"{percent} of 100 ({next(word for least, word in _CONFIDENCE if percent >= least)})"
 
 
-def number(value: float) -> str:
-    """A number without needless zeros."""
-    return f"{value:.1f}".removesuffix(".0")
-
-
 def moment(at: datetime) -> str:
     """A date and time that Slack shows each reader in their own time zone."""
-    fallback = at.strftime("%Y-%m-%d %H:%M UTC")
+    fallback = when(at)
     return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{fallback}>"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: "1 turn", "2 turns"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

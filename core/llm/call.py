@@ -43,6 +43,7 @@ from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import Agent, Call, Usage
 from core.ports import Clock, ModelProvider
 from core.request import ModelReply, ModelRequest
+from core.transcript.words import duration
 from core.turns.replies import writable
 
 T = TypeVar("T")
@@ -170,7 +171,7 @@ class ModelCalls:
             async with asyncio.timeout(terms.seconds):
                 yield tab
         except TimeoutError:
-            late = ProviderDown(f"No answer within {terms.seconds:g} seconds.")
+            late = ProviderDown(f"No answer within {duration(terms.seconds)}.")
             raise with_usage(late, tab.usage) from None
         except (MootError, asyncio.CancelledError) as error:
             with_usage(error, tab.usage)
@@ -204,7 +205,7 @@ class ModelCalls:
             async with asyncio.timeout(seconds):
                 return await self._tried(ref, request, tab)
         except TimeoutError:
-            raise ProviderDown(f"No answer within {seconds:.0f} seconds.") from None
+            raise ProviderDown(f"No answer within {duration(seconds)}.") from None
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: CallUsage) -> ModelReply:
         """The reply of one model, after as many tries as patience and time allow."""

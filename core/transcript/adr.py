@@ -3,7 +3,7 @@
 from core.models import Debate
 from core.transcript.decision import vote_words
 from core.transcript.people import adr_status
-from core.transcript.words import bullets, name_of, nested, quoted
+from core.transcript.words import bullets, day, name_of, nested, quoted
 
 _TITLE_MAX_CHARS = 80
 
@@ -13,7 +13,7 @@ def adr(debate: Debate) -> str:
     verdict = debate.verdict
     facts = (
         f"Status: {adr_status(debate)}",
-        f"Date: {(debate.ended_at or debate.now).date().isoformat()}",
+        f"Date: {day(debate.ended_at or debate.now)}",
         f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
         f"Source: Moot debate `{debate.id}`",
     )

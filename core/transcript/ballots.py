@@ -6,7 +6,7 @@ from core.models import Ballot, Debate
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
 from core.transcript.people import people_ballots
-from core.transcript.words import bullets, name_of, table
+from core.transcript.words import bullets, name_of, number, percent, table
 from core.turns.acts import ACTS
 
 
@@ -24,7 +24,7 @@ def _scores(debate: Debate) -> str:
     if tally is None:
         return ""
     rows = [
-        (name_of(debate, s.position), f"{s.points:g}", s.first_places, f"{s.mean_confidence:.2f}")
+        (name_of(debate, s.position), number(s.points), s.first_places, percent(s.mean_confidence))
         for s in tally.scores
     ]
     head = ("Position of", "Points", "First places", "Mean confidence")
@@ -52,7 +52,7 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
         f"{place}. {name_of(debate, position)}: {ballot.reasons.get(position, 'no reason given')}"
         for place, position in enumerate(ballot.ranking, start=1)
     ]
-    title = f"### {name_of(debate, ballot.voter)} (confidence {ballot.confidence:.2f})"
+    title = f"### {name_of(debate, ballot.voter)} (confidence {percent(ballot.confidence)})"
     return "\n\n".join([title, "\n".join(lines)])
 
 

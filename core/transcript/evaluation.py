@@ -16,7 +16,7 @@ from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.request import ModelRequest, Part, PartKind
 from core.transcript.decision import decision_text
 from core.transcript.people import feedback_lines
-from core.transcript.words import bullets, money, table
+from core.transcript.words import bullets, money, number, table
 from core.turns.acts import ACTS
 from core.turns.context import parts_for
 from core.turns.prompts import render
@@ -181,7 +181,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     names = [one.name for one in evaluation.marks]
     averages = evaluation.averages
     rows = [
-        (criterion.words, *(one.marks[criterion].score for one in evaluation.marks), f"{mean:.1f}")
+        (criterion.words, *(one.marks[criterion].score for one in evaluation.marks), number(mean))
         for criterion, mean in averages.items()
     ]
     parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]

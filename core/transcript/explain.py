@@ -14,7 +14,7 @@ from core.events import Recorded, apply, fold
 from core.models import Act, Debate, Turn
 from core.request import Part
 from core.rules.schedule import ready
-from core.transcript.words import after, duration, name_of, turn_words, usage_words
+from core.transcript.words import after, counted, duration, name_of, turn_words, usage_words
 from core.turns.acts import ACTS
 from core.turns.context import parts_for
 
@@ -153,7 +153,7 @@ def _lines(debate: Debate, one: Explained) -> Iterator[str]:
     yield f"  ready {after(debate, one.ready_at)}, after event {one.ready_seq}"
     yield from _input_lines(debate, one)
     for part in one.parts:
-        yield f"  saw {part.label} ({part.kind.value}, {len(part.text):,} characters)"
+        yield f"  saw {part.label} ({part.kind.value}, {counted(len(part.text), 'character')})"
     if one.ended_at is None:
         yield "  has no outcome"
         return

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.models import ENGINE, JUDGE, Call, Debate, Forecast, Usage
-from core.transcript.words import duration, money, name_of, seconds_taken
+from core.transcript.words import (
+    counted,
+    duration,
+    money,
+    name_of,
+    percent,
+    roughly,
+    seconds_taken,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,17 +56,17 @@ def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
     """
     if forecast is None:
         return ""
-    calls = len(debate.calls)
+    calls = counted(len(debate.calls), "call")
     said = (
-        f"Estimated before: {money(forecast.cost)}, {forecast.calls} calls, "
-        f"{duration(forecast.seconds)}. It took {money(debate.usage.cost)}, {calls} calls, "
+        f"Estimated before: {money(forecast.cost)}, {counted(forecast.calls, 'call')}, "
+        f"{roughly(forecast.seconds)}. It took {money(debate.usage.cost)}, {calls}, "
         f"{duration(seconds_taken(debate))}"
     )
     if not forecast.cost or debate.usage.cost is None:
         return f"{said}."
     off = debate.usage.cost / forecast.cost - 1
     how = "more than" if off > 0 else "less than"
-    return f"{said}: {abs(off):.0%} {how} the cost estimated."
+    return f"{said}: {percent(float(abs(off)))} {how} the cost estimated."
 
 
 def _of(debate: Debate, agent: str, calls: Sequence[Call], failed: Iterable[Usage]) -> Spending:

@@ -1,9 +1,12 @@
-"""Words the transcript's texts share: who, which turn, when, how long, how much (pure)."""
+"""How things are said to people, once for all surfaces: who, which turn, when, how long, how much.
+
+The only place that formats money, spans of time, counts, shares and dates (pure).
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from decimal import Decimal
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_UP, Decimal
 
 from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage
 from core.turns.acts import ACTS
@@ -15,7 +18,10 @@ _STATUS_WORDS = {
 }
 _HEADING = re.compile(r"(#{1,6})(?=\s)")
 _DEEPEST = 6
-_SECONDS_PER_MINUTE = 60
+_MINUTE, _HOUR = 60, 3600
+#: Below so many seconds a tenth of one is shown.
+_PRECISE = 9.95
+_CENT, _LEAST = Decimal("0.01"), Decimal("0.0001")
 
 
 def name_of(debate: Debate, agent: str) -> str:
@@ -30,11 +36,6 @@ def act_words(turn: Turn) -> str:
     """What the turn brings forth."""
     blind = turn.act is Act.BALLOT and not turn.round
     return "Blind ballot" if blind else ACTS[turn.act].label
-
-
-def rounds_words(number: int) -> str:
-    """`1 round`, `3 rounds`."""
-    return f"{number} round" if number == 1 else f"{number} rounds"
 
 
 def turn_words(debate: Debate, turn: Turn) -> str:
@@ -57,7 +58,12 @@ def status_words(debate: Debate) -> str:
 
 def when(at: datetime) -> str:
     """A time, in UTC: `2026-01-05 09:00:07 UTC`."""
-    return at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def day(at: date) -> str:
+    """A date: `2026-01-05`."""
+    return f"{at.year:04}-{at.month:02}-{at.day:02}"
 
 
 def after(debate: Debate, at: datetime) -> str:
@@ -66,11 +72,26 @@ def after(debate: Debate, at: datetime) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A span of time: `12.5 s`, `3 min 5 s`."""
-    if seconds < _SECONDS_PER_MINUTE:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), _SECONDS_PER_MINUTE)
-    return f"{minutes} min {rest} s"
+    """A span of time: `340 ms`, `2.4 s`, `45 s`, `3 min 5 s`, `1 h 5 min`."""
+    if seconds and seconds < 1:
+        return f"{number(max(1, round(seconds * 1000)))} ms"
+    if seconds < _PRECISE:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    whole = round(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        minutes, rest = divmod(whole, _MINUTE)
+        return f"{minutes} min" + (f" {rest} s" if rest else "")
+    hours, minutes = divmod(round(whole / _MINUTE), _MINUTE)
+    return f"{number(hours)} h" + (f" {minutes} min" if minutes else "")
+
+
+def roughly(seconds: float) -> str:
+    """A span of time that is only estimated: whole seconds, from a minute on whole minutes."""
+    if seconds < _MINUTE:
+        return duration(max(1, round(seconds)))
+    return duration(_MINUTE * max(1, round(seconds / _MINUTE)))
 
 
 def seconds_taken(debate: Debate) -> float:
@@ -78,19 +99,48 @@ def seconds_taken(debate: Debate) -> float:
     return ((debate.ended_at or debate.now) - debate.started_at).total_seconds()
 
 
-def money(cost: Decimal | None) -> str:
-    """US dollars, or "n/a" where nobody knows the price."""
-    if cost is None:
+def money(amount: Decimal | None, *, rounding: str = ROUND_HALF_UP) -> str:
+    """US dollars: to the cent, below a cent to a hundredth of it; `n/a` where nobody knows.
+
+    What costs anything never reads as nothing.
+
+    Args:
+        amount: How much; None: a price is unknown.
+        rounding: One of `decimal`'s, where half up would say too much or too little.
+    """
+    if amount is None:
         return "n/a"
-    return f"${cost:.4f}" if cost < 1 else f"${cost:.2f}"
+    if not 0 < amount < _CENT:
+        return f"${amount.quantize(_CENT, rounding):,}"
+    return f"${max(_LEAST, amount.quantize(_LEAST, rounding))}"
+
+
+def number(value: float) -> str:
+    """A number with at most two decimals: `1,200`, `2.5`, `3`."""
+    whole, _, decimals = f"{value:,.2f}".partition(".")
+    return f"{whole}.{decimals}".rstrip("0").rstrip(".")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: `1 turn`, `1,200 turns`."""
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
+
+
+def percent(share: float) -> str:
+    """A share of 1: `64%`. Only all of it is 100%."""
+    rounded = round(share * 100)
+    return f"{min(rounded, 99) if share < 1 else rounded}%"
+
+
+def tokens_words(usage: Usage) -> str:
+    """Tokens in one line: `1,200 tokens in (400 cached), 80 out`."""
+    cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    return f"{counted(usage.input_tokens, 'token')} in{cached}, {number(usage.output_tokens)} out"
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens and cost in one line."""
-    return (
-        f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, "
-        f"{usage.attempts} calls, {money(usage.cost)}"
-    )
+    """Tokens, calls and cost in one line."""
+    return f"{tokens_words(usage)}, {counted(usage.attempts, 'call')}, {money(usage.cost)}"
 
 
 def bullets(items: Iterable[str]) -> str:

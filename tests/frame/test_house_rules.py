@@ -19,6 +19,10 @@ TRACES = {
 }
 #: The files that say what a trace looks like.
 ABOUT_TRACES = {"tests/frame/test_house_rules.py", "tests/frame/test_locks.py"}
+#: Where numbers become text: for people, and for programs (CSV).
+ALLOWED_TO_FORMAT = {"core/transcript/words.py", "core/transcript/evaluation.py"}
+#: What is written here is Slack's or a model's text, not Moot's.
+NOT_MOOTS_WORDS = ("workspace", "offline_engine")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -70,6 +74,20 @@ def test_functions_are_short() -> None:
         if (length := (function.end_lineno or 0) - function.lineno + 1) > LONGEST_FUNCTION
     ]
     assert long == []
+
+
+def test_only_one_module_formats_money_time_and_counts() -> None:
+    """50 cents must not be `$0.50` here and `$0.5000` there."""
+    spec = re.compile(r"[:][<>]?\d*(?:,|,?\.\df|\.\d%)\}|[$]\{|strftime\(")
+    found = [
+        f"{name(path)}: {line.strip()}"
+        for path in modules("core", "bot")
+        for line in read(path).splitlines()
+        if spec.search(line)
+        and name(path) not in ALLOWED_TO_FORMAT
+        and not any(part in name(path) for part in NOT_MOOTS_WORDS)
+    ]
+    assert found == []
 
 
 def test_class_names_have_no_empty_words() -> None:

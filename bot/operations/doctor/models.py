@@ -11,6 +11,7 @@ from core.capabilities import Retirement, capability, retirement
 from core.errors import ConfigurationBroken, KeyRefused, MootError
 from core.models import ModelChoice
 from core.settings import Settings
+from core.transcript.words import counted, number
 
 OLLAMA, OFFLINE = "ollama", "offline"
 #: A model that goes within so many days is a problem now.
@@ -143,9 +144,11 @@ async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
     if size < taken:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
         return bad(
-            what, f"{size:,} tokens, Moot would use {taken:,}", f"Add to the settings: {record}"
+            what,
+            f"{counted(size, 'token')}, Moot would use {number(taken)}",
+            f"Add to the settings: {record}",
         )
-    return good(what, f"{size:,} tokens; Moot asks for up to {taken:,}")
+    return good(what, f"{counted(size, 'token')}; Moot asks for up to {number(taken)}")
 
 
 def _retiring(wanted: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:

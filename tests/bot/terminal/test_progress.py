@@ -39,7 +39,7 @@ async def test_lines_are_written_as_things_happen() -> None:
         "Questions to people: 2",
     ]
     for line in (
-        "  Architect: critique of Security, round 1: done (1,500 ms)",
+        "  Architect: critique of Security, round 1: done (1.5 s)",
         "    Too large.",
         "    Warning: No critique arrived.",
         "  Architect: refinement, round 1: failed: The provider | does not answer.",
