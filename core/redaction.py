@@ -10,10 +10,14 @@ REDACTED = "[redacted]"
 _SECRETS = re.compile(
     r"""
     -----BEGIN\ [A-Z0-9 ]*(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]*-----
-        (?:.*?-----END\ [A-Z0-9 ]+-----|.*)                 # PEM; one cut off goes to its end
+        (?:[^"]*?-----END\ [A-Z0-9 ]+-----|[^"]*)           # PEM; one cut off goes to its end,
+                                                            # but not out of a quoted text
     | (?<![A-Za-z0-9])xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}   # Slack: bot, user, refresh tokens
     | (?<![A-Za-z0-9])xapp-[A-Za-z0-9-]{8,}                 # Slack: app-level tokens
-    | (?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}                 # keys of model providers
+    | (?<![A-Za-z0-9])sk-(?:(?=[A-Za-z_-]{0,64}\d)[A-Za-z0-9_-]{8,}|[A-Za-z0-9_-]{16,})
+                                                            # keys of model providers
+    | (?<=Authorization:\ Bearer\ )[\w.~+/=-]{8,}           # HTTP headers
+    | (?<=Bearer\ )(?=[A-Za-z._~+/=-]{0,64}\d)[\w.~+/=-]{8,}
     | (?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])   # AWS access keys
     | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # JWT
     | (?<![A-Za-z0-9])(?:gh[oprsu]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}   # GitHub, GitLab
@@ -29,8 +33,9 @@ def redact(text: str) -> str:
     """The text with every known kind of secret replaced by `[redacted]`.
 
     Known are Slack tokens (`xox?-`, `xapp-`), keys of model providers (`sk-`), AWS access keys,
-    JSON Web Tokens, PEM blocks, tokens of GitHub, GitLab, Stripe and Google, and passwords in
-    addresses. Redacting twice changes nothing.
+    JSON Web Tokens, bearer tokens, PEM blocks, tokens of GitHub, GitLab, Stripe and Google, and
+    passwords in addresses. Redacting twice changes nothing. Quotation marks stay: what was JSON
+    still is.
     """
     return _SECRETS.sub(REDACTED, text)
 
