@@ -6,19 +6,12 @@ call whose answer is in the log is never made again.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import structlog
 
-from core.errors import (
-    CapReached,
-    ConfigurationBroken,
-    KeyRefused,
-    LimitReached,
-    ProviderError,
-    ReplyUnreadable,
-)
+from core.errors import CallFailed, CapReached, KeyRefused, LogBroken, ProviderMissing
 from core.events import (
     CallsDropped,
     ClarificationsClosed,
@@ -28,7 +21,6 @@ from core.events import (
     TurnFailed,
     apply,
 )
-from core.llm.spent import usage_of
 from core.models import ENGINE, SUMMARIZER, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
@@ -37,8 +29,6 @@ _log = structlog.get_logger(__name__)
 
 #: An event and the debate right after it.
 News = tuple[Debate, Recorded]
-#: What a turn may fail with; everything else is a fault of ours and stops the run loudly.
-TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached, ConfigurationBroken)
 
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
@@ -55,14 +45,17 @@ class Work(NamedTuple):
 class TurnTaker(Protocol):
     """Takes one turn: asks whom it must and returns what came of it."""
 
-    async def take(self, debate: Debate, turn: Turn) -> Event:
+    async def take(self, debate: Debate, turn: Turn, book: Callable[[Usage], None]) -> Event:
         """The outcome of the turn.
 
+        Args:
+            debate: As it stands.
+            turn: Which one.
+            book: Told what each model call cost as soon as it has ended, however it did.
+
         Raises:
-            ProviderError: No model could be asked.
-            ReplyUnreadable: The reply cannot be used, even repaired.
-            LimitReached: A cap forbids the call.
-            ConfigurationBroken: The provider is not set up.
+            CallFailed: No model could be asked, or the reply cannot be used; everything else is
+                a fault of ours and stops the run loudly.
         """
         ...
 
@@ -191,7 +184,7 @@ class _Run:
             debate = apply(debate, recorded)
             news.append((debate, recorded))
         if debate is None:
-            raise ValueError(f"debate {self._token.debate_id} has no events")
+            raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         return debate, news
 
     async def _unread(self, seq: int) -> Sequence[Recorded]:
@@ -225,16 +218,15 @@ class _Run:
 
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
+        spent: list[Usage] = []
         try:
-            event = await self._turns.take(debate, turn)
-        except TURN_ERRORS as error:
-            failure = Failure(
-                turn=turn, reason=str(error), usage=usage_of(error), cause=_cause(error)
-            )
+            event = await self._turns.take(debate, turn, spent.append)
+        except CallFailed as error:
+            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=_cause(error))
             event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
-        except asyncio.CancelledError as error:
-            self._dropped += usage_of(error)
+        except asyncio.CancelledError:
+            self._dropped = sum(spent, start=self._dropped)
             raise
         await self._append(event)
 
@@ -317,11 +309,11 @@ def _is_settling(debate: Debate) -> bool:
     return running and bool(debate.out_of_money) and not hurried
 
 
-def _cause(error: Exception) -> FailureCause:
+def _cause(error: CallFailed) -> FailureCause:
     """What a turn's failure says about the turns after it."""
     if isinstance(error, CapReached):
         return FailureCause.CAP
-    unusable = isinstance(error, KeyRefused | ConfigurationBroken)
+    unusable = isinstance(error, KeyRefused | ProviderMissing)
     return FailureCause.KEY if unusable else FailureCause.PASSING
 
 

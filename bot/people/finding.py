@@ -12,6 +12,7 @@ from core.errors import DebateUnknown, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate
 from core.ports import DebateFilter
+from core.rules.formats.registry import format_of
 
 _log = logger(__name__)
 
@@ -59,11 +60,12 @@ class Finding:
     async def _one(self, debate_id: str, excerpt: str) -> Found | None:
         try:
             debate = fold(await self.commands.store.events(debate_id))
+            format_of(debate)  # one of a newer Moot cannot be shown
         except DebateUnknown:
             return None
         except StoreDown:
             raise
-        except StoreError as error:  # damaged, or of a newer Moot: the others are shown
+        except StoreError as error:  # broken, or of a newer Moot: the others are shown
             _log.warning("cannot show", debate=debate_id, reason=str(error))
             return None
         return Found(debate=debate, address=await self._address(debate), excerpt=excerpt)

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
 from core.llm.call import CallOptions, ModelCalls
-from core.llm.spent import usage_of
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.request import ModelRequest, Part, PartKind
 from core.transcript.decision import decision_text
@@ -126,7 +125,7 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
 
     Raises:
         BadInput: The debate has no decision, or nobody is to score it.
-        ConfigurationBroken: An evaluator's provider is not set up.
+        ProviderMissing: An evaluator's provider is not set up.
     """
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
@@ -214,9 +213,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
             request, agent, EvaluationReply, check=reply_fault, terms=terms
         )
     except (ProviderError, ReplyUnreadable, LimitReached) as error:
-        return Unscored(
-            evaluator=agent.id, name=agent.name, reason=str(error), usage=usage_of(error)
-        )
+        return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
     marks = {
         one.criterion: Mark(score=one.score, reason=one.reason.strip()) for one in reply.scores
     }

@@ -74,7 +74,7 @@ def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
     """Every turn that became ready, in the order they did.
 
     Raises:
-        ValueError: The log is empty or does not begin with the start.
+        LogBroken: The log cannot be.
     """
     seen: set[str] = set()
     end = fold(log)

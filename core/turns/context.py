@@ -174,12 +174,16 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
         return (Part(kind=PartKind.SUMMARY, label="All positions in short", text=summary.text),)
     positions = format_of(debate).positions(debate)
     order = [score.position for score in debate.tally.scores] if debate.tally else list(positions)
-    return tuple(_final_position(debate, agent, positions[agent]) for agent in order)
-
-
-def _final_position(debate: Debate, agent: str, position: Contribution) -> Part:
-    label = f"Position of {debate.setup.agent(agent).name}"
-    return Part(kind=PartKind.POSITION, label=label, text=position.text, spare=2)
+    return tuple(
+        Part(
+            kind=PartKind.POSITION,
+            label=f"Position of {debate.setup.agent(agent).name}",
+            text=positions[agent].text,
+            spare=2,
+        )
+        for agent in order
+        if agent in positions
+    )
 
 
 def _tally(debate: Debate) -> Sequence[Part]:

@@ -5,16 +5,9 @@ from typing import NamedTuple
 
 import structlog
 
-from core.errors import (
-    ConfigurationBroken,
-    LimitReached,
-    MootError,
-    ProviderError,
-    ReplyUnreadable,
-)
+from core.errors import CallFailed, ReplyUnreadable
 from core.events import VerdictReached
 from core.llm.call import ModelCalls
-from core.llm.spent import call_of, usage_of
 from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
@@ -38,14 +31,14 @@ class _Question(NamedTuple):
 
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
     """Write the verdict: the judge, else another model in use, else the winner's position."""
-    verdict, failed = None, list[MootError]()
+    verdict, failed = None, list[CallFailed]()
     for judge, source in _judges(debate):
         verdict = await _try(calls, _Question(debate, turn), judge, failed)
         if verdict:
             verdict = verdict.model_copy(update={"source": source})
             break
     verdict = verdict or _winners_position(debate)
-    lost = sum((usage_of(error) for error in failed), start=Usage())
+    lost = sum((error.usage for error in failed), start=Usage())
     verdict = verdict.model_copy(update={"lost": lost})
     return VerdictReached(verdict=_marked(debate, verdict, failed))
 
@@ -64,7 +57,7 @@ def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
 
 
 async def _try(
-    calls: ModelCalls, asked: _Question, judge: Agent, failed: list[MootError]
+    calls: ModelCalls, asked: _Question, judge: Agent, failed: list[CallFailed]
 ) -> Verdict | None:
     """One judge's verdict; None if it cannot be asked, with the reason added to `failed`."""
     debate, turn = asked
@@ -78,7 +71,7 @@ async def _try(
         if verdict is None:
             failed.append(error)
         return verdict
-    except (ProviderError, LimitReached, ConfigurationBroken) as error:
+    except CallFailed as error:
         _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
         failed.append(error)
         return None
@@ -89,7 +82,7 @@ def _raw(error: ReplyUnreadable) -> Verdict | None:
     """The verdict in an unreadable reply; None if there was no text at all."""
     if not error.text.strip():
         return None
-    return verdict_from_text(error.text).model_copy(update={"call": call_of(error)})
+    return verdict_from_text(error.text).model_copy(update={"call": error.call})
 
 
 def _winners_position(debate: Debate) -> Verdict:
@@ -114,7 +107,7 @@ def _winners_position(debate: Debate) -> Verdict:
     )
 
 
-def _marked(debate: Debate, verdict: Verdict, failed: Sequence[MootError]) -> Verdict:
+def _marked(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Verdict:
     """The verdict, saying what is missing from the debate behind it, each thing once."""
     calls = (*debate.calls, *([verdict.call] if verdict.call else []))
     said = (

@@ -3,7 +3,6 @@
 from core.errors import ReplyUnreadable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
-from core.llm.spent import call_of
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.turns.context import Candidate, candidates, critiques_shown, first_choice_before
@@ -47,7 +46,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             terms=terms_for(debate, turn),
         )
     except ReplyUnreadable as error:
-        abstention = Abstention(turn=turn, reason=str(error), call=call_of(error))
+        abstention = Abstention(turn=turn, reason=str(error), call=error.call)
         return BallotAbstained(abstention=abstention)
     ballot = _ballot(turn, reply, shown)
     moved_by = _moved_by(debate, ballot, reply)

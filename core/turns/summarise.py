@@ -11,10 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.errors import ConfigurationBroken, LimitReached, ProviderError
+from core.errors import CallFailed
 from core.events import SummaryMade
 from core.llm.call import CallOptions, ModelCalls
-from core.llm.spent import usage_of
 from core.models import Agent, Debate, Summary, Turn
 from core.request import Part, PartKind
 from core.rules import facts
@@ -30,25 +29,22 @@ _FACTS_SHARE = 0.5
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 #: A sentence's end counts if it keeps this share of the room; else it is cut at a word's end.
 _KEPT_AT_LEAST = 0.5
-_FAILURES = (ProviderError, LimitReached, ConfigurationBroken)
 
 
 async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMade:
     """Sum up what this turn is for.
 
     Raises:
-        ProviderError: No model could be asked, and the turn's strategy shows the full text.
-        LimitReached: Likewise, a cap forbids the call.
-        ConfigurationBroken: Likewise, the provider is not set up.
+        CallFailed: No model could be asked, and the turn's strategy shows the full text.
     """
     material = material_for(debate, turn)
     try:
         summary = await _ask(calls, debate, turn, material)
-    except _FAILURES as error:
+    except CallFailed as error:
         if material.stand_in is None:
             raise
         summary = await _second_try(calls, debate, turn, material, stand_in=material.stand_in)
-        lost = summary.lost + usage_of(error)
+        lost = summary.lost + error.usage
         summary = summary.model_copy(update={"lost": lost})
     return SummaryMade(summary=summary)
 
@@ -73,9 +69,9 @@ async def _second_try(
     """A shorter prompt; then what stands in."""
     try:
         return await _ask(calls, debate, turn, material, brief=True)
-    except _FAILURES as error:
+    except CallFailed as error:
         made = _fallback(turn, material, stand_in, str(error))
-        return made.model_copy(update={"lost": usage_of(error)})
+        return made.model_copy(update={"lost": error.usage})
 
 
 async def _ask(

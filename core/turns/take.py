@@ -8,7 +8,7 @@ from core.events import Event, VoteTallied
 from core.llm.call import ModelCalls
 from core.llm.caps import OwnCaps
 from core.llm.prices import Cap
-from core.models import Act, Debate, Turn
+from core.models import Act, Debate, Turn, Usage
 from core.ports import SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
@@ -72,19 +72,24 @@ class Turns:
         self._secret = secret
         self._key: bytes = b""
 
-    async def take(self, debate: Debate, turn: Turn) -> Event:
+    async def take(
+        self, debate: Debate, turn: Turn, book: Callable[[Usage], None] | None = None
+    ) -> Event:
         """The outcome of the turn.
 
+        Args:
+            debate: As it stands.
+            turn: Which one.
+            book: Told what each model call cost as soon as it has ended, however it did.
+
         Raises:
-            ProviderError: No model could be asked.
-            ReplyUnreadable: The reply cannot be used, even repaired.
-            LimitReached: A cap forbids the call.
+            CallFailed: No model could be asked, or the reply cannot be used.
             StoreDown: Nobody knows what was spent.
         """
         caps = await self._purse.caps(debate)
         if not is_ending(turn):
             caps = [_with_kept(cap) for cap in caps]
-        calls = self._calls.under(caps, user=await self._asker(debate))
+        calls = self._calls.under(caps, user=await self._asker(debate), book=book)
         return await PERFORMERS[turn.act](calls, debate, turn)
 
     async def _asker(self, debate: Debate) -> str:

@@ -34,6 +34,7 @@ from core.models import (
     Stop,
     Summarization,
     Turn,
+    Usage,
 )
 from core.ports import ModelReply
 from core.request import ModelRequest
@@ -208,7 +209,8 @@ async def test_calls_given_up_by_a_stop_are_booked() -> None:
     engine.wake(DEBATE)
     debate = await running
 
-    assert debate.dropped.attempts >= 6
+    dropped = sum((one.usage for one in debate.spent if not one.agent), start=Usage())
+    assert dropped.attempts >= 6
     assert debate.usage.attempts == len(bench.provider.requests)
     again = fold(await bench.store.events(DEBATE))
     assert replace(again) == debate

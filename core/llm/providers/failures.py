@@ -19,7 +19,6 @@ from core.errors import (
     RequestRejected,
 )
 from core.llm.providers.reading import dig, words
-from core.llm.spent import with_usage
 from core.models import Usage
 
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
@@ -165,4 +164,5 @@ def empty(vendor: str) -> ReplyUnusable:
 
 def fail(error: ProviderError, usage: Usage) -> Never:
     """Raise the error with what was spent until it happened."""
-    raise with_usage(error, usage) from None
+    error.usage = usage
+    raise error from None
