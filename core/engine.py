@@ -144,14 +144,21 @@ class _Run:
 
     async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
         """Do all there is to do now; the debate then, and whether this run is over."""
-        debate, news = await (self._catch_up(known) if known else self._load())
+        published = 0 if known else await self._store.published(self._token.debate_id)
+        debate, news = await self._catch_up(known)
         began = await self._start_ready(debate)  # before publishing: models are the slow part
-        await self._publish(news)
+        for then, recorded in news:
+            if recorded.seq > published:  # the rest was published before the last stop
+                await self._sink.publish(then, recorded)
+        if news and news[-1][1].seq > published:
+            await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
         if began:
             await self._sink.turns_began(debate, began)
         if debate.status is not Status.RUNNING:
             return debate, True
-        await self._book_dropped(debate)
+        usage, self._dropped = self._dropped, Usage()
+        if usage.attempts:  # what given-up calls have spent
+            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
         return debate, not self._working and await self._is_parked(debate)
 
     async def cancel(self) -> None:
@@ -164,18 +171,6 @@ class _Run:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _book_dropped(self, debate: Debate) -> None:
-        """Record what given-up calls have spent."""
-        usage, self._dropped = self._dropped, Usage()
-        if usage.attempts:
-            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-
-    async def _load(self) -> tuple[Debate, Sequence[News]]:
-        """Fold the log; news is what was not published before the last stop."""
-        known = await self._store.published(self._token.debate_id)
-        debate, news = await self._catch_up(None)
-        return debate, [(then, recorded) for then, recorded in news if recorded.seq > known]
 
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
         """Fold what was added to the log: our results and what people did."""
@@ -196,12 +191,6 @@ class _Run:
         if own and gapless and not woken:
             return own
         return await self._store.events(self._token.debate_id, after=seq)
-
-    async def _publish(self, news: Sequence[News]) -> None:
-        for debate, recorded in news:
-            await self._sink.publish(debate, recorded)
-        if news:
-            await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
@@ -282,7 +271,8 @@ class _Run:
         ]
         await self._drop([turn.key for turn in late])
         for turn in late:
-            await self._append(TurnFailed(failure=_late(turn)))
+            late_turn = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
+            await self._append(TurnFailed(failure=late_turn))
 
     def _bounded_by_round(self) -> Sequence[Work]:
         """Work with a model inside a round: not the questions before it, not the end.
@@ -315,7 +305,3 @@ def _cause(error: CallFailed) -> FailureCause:
         return FailureCause.CAP
     unusable = isinstance(error, KeyRefused | ProviderMissing)
     return FailureCause.KEY if unusable else FailureCause.PASSING
-
-
-def _late(turn: Turn) -> Failure:
-    return Failure(turn=turn, reason="The round's time was up.", usage=Usage())

@@ -15,7 +15,18 @@ from core.llm.prices import price
 from core.llm.prompt_text import prompt_text
 from core.llm.quoting import quote
 from core.llm.sizes import Measure
-from core.models import Clarifying, Debate, Ending, Forecast, Setup, Turn, Usage
+from core.models import (
+    FACILITATOR,
+    JUDGE,
+    SUMMARIZER,
+    Clarifying,
+    Debate,
+    Ending,
+    Forecast,
+    Setup,
+    Turn,
+    Usage,
+)
 from core.ports import Clock, ModelProvider
 from core.request import ModelReply, ModelRequest
 from core.rules import schedule
@@ -103,7 +114,8 @@ async def rehearse(
         tables: Settings' capabilities and prices.
     """
     stage = _Stage(answering, tables)
-    names = {setup.agent(agent).provider for agent in _everybody(setup)}
+    everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
+    names = {setup.agent(agent).provider for agent in everybody}
     turns = Turns(ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables))
     debate = _opened(setup, clock)
     seconds = 0.0
@@ -113,15 +125,11 @@ async def rehearse(
             break
         stage.longest = 0.0
         for event in [await stage.take(turns, debate, turn) for turn in wave]:
-            debate = _with(debate, event, clock)
+            entry = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
+            debate = apply(debate, entry)
         seconds += stage.longest
         await clock.sleep(0)  # others may want to run
     return stage.estimate(debate, seconds)
-
-
-def _everybody(setup: Setup) -> Sequence[str]:
-    """Ids of all who speak."""
-    return (*(agent.id for agent in setup.agents), "judge", "facilitator", "summarizer")
 
 
 def _opened(setup: Setup, clock: Clock) -> Debate:
@@ -131,12 +139,6 @@ def _opened(setup: Setup, clock: Clock) -> Debate:
     changes = {"clarifying": Clarifying(), "termination": termination, "limits": limits}
     started = DebateStarted(setup=setup.model_copy(update=changes))
     return apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
-
-
-def _with(debate: Debate, event: Event, clock: Clock) -> Debate:
-    """The debate after one more event."""
-    recorded = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
-    return apply(debate, recorded)
 
 
 class _Stage:

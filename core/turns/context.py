@@ -62,7 +62,11 @@ def first_choice_before(debate: Debate, turn: Turn) -> str | None:
 def critiques_shown(debate: Debate, turn: Turn) -> Sequence[Contribution]:
     """The newest critiques of the voter's first choice before the debate, by label c1…cK."""
     before = first_choice_before(debate, turn)
-    about = [c for c in debate.contributions.values() if _criticises(c, before)]
+    about = [
+        made
+        for made in debate.contributions.values()
+        if before and made.turn.act is Act.CRITIQUE and made.turn.target == before
+    ]
     last = max((critique.turn.round for critique in about), default=0)
     return [critique for critique in about if critique.turn.round == last]
 
@@ -125,14 +129,10 @@ def _notes(debate: Debate) -> Sequence[Part]:
     if not debate.notes:
         return ()
     lines = (
-        f"{label} ({_one_line(note.author.name) or 'somebody'}): {_inset(note.text)}"
+        f"{label} ({' '.join(note.author.name.split()) or 'somebody'}): {_inset(note.text)}"
         for label, note in zip(note_labels(debate), debate.notes, strict=True)
     )
     return (Part(kind=PartKind.NOTES, label="Notes people added", text="\n".join(lines)),)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _inset(text: str) -> str:
@@ -161,10 +161,6 @@ def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
         for number, critique in enumerate(critiques_shown(debate, turn), start=1)
     ]
     return (*shown, *critiques)
-
-
-def _criticises(made: Contribution, agent: str | None) -> bool:
-    return made.turn.act is Act.CRITIQUE and agent is not None and made.turn.target == agent
 
 
 def _final_positions(debate: Debate) -> Sequence[Part]:

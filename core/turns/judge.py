@@ -1,7 +1,6 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import structlog
 
@@ -22,21 +21,29 @@ _log = structlog.get_logger(__name__)
 UNJUDGED_CONFIDENCE = 30
 
 
-class _Question(NamedTuple):
-    """What judges are asked about."""
-
-    debate: Debate
-    turn: Turn
-
-
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
     """Write the verdict: the judge, else another model in use, else the winner's position."""
-    verdict, failed = None, list[CallFailed]()
+    labels = note_labels(debate)
+    note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
+    request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source in _judges(debate):
-        verdict = await _try(calls, _Question(debate, turn), judge, failed)
-        if verdict:
-            verdict = verdict.model_copy(update={"source": source})
-            break
+        terms = terms_for(debate, turn, judge)
+        try:
+            reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms)
+        except ReplyUnreadable as error:
+            # Its text is a verdict all the same, unless there is none.
+            if not error.text.strip():
+                failed.append(error)
+                continue
+            verdict, call = verdict_from_text(error.text), error.call
+        except CallFailed as error:
+            _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
+            failed.append(error)
+            continue
+        else:
+            verdict = verdict_from(reply, note_ids)
+        verdict = verdict.model_copy(update={"call": call, "source": source})
+        break
     verdict = verdict or _winners_position(debate)
     lost = sum((error.usage for error in failed), start=Usage())
     verdict = verdict.model_copy(update={"lost": lost})
@@ -54,35 +61,6 @@ def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
             tried.add((agent.provider, agent.model))
             served = {"provider": agent.provider, "model": agent.model, "fallbacks": ()}
             yield judge.model_copy(update=served), VerdictSource.FALLBACK_JUDGE
-
-
-async def _try(
-    calls: ModelCalls, asked: _Question, judge: Agent, failed: list[CallFailed]
-) -> Verdict | None:
-    """One judge's verdict; None if it cannot be asked, with the reason added to `failed`."""
-    debate, turn = asked
-    labels = note_labels(debate)
-    note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    request, terms = request_for(debate, turn), terms_for(debate, turn, judge)
-    try:
-        reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms)
-    except ReplyUnreadable as error:
-        verdict = _raw(error)
-        if verdict is None:
-            failed.append(error)
-        return verdict
-    except CallFailed as error:
-        _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
-        failed.append(error)
-        return None
-    return verdict_from(reply, note_ids).model_copy(update={"call": call})
-
-
-def _raw(error: ReplyUnreadable) -> Verdict | None:
-    """The verdict in an unreadable reply; None if there was no text at all."""
-    if not error.text.strip():
-        return None
-    return verdict_from_text(error.text).model_copy(update={"call": error.call})
 
 
 def _winners_position(debate: Debate) -> Verdict:

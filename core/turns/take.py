@@ -7,7 +7,6 @@ from decimal import Decimal
 from core.events import Event, VoteTallied
 from core.llm.call import ModelCalls
 from core.llm.caps import OwnCaps
-from core.llm.prices import Cap
 from core.models import Act, Debate, Turn, Usage
 from core.ports import SpendingCaps
 from core.redaction import pseudonym
@@ -88,19 +87,17 @@ class Turns:
         """
         caps = await self._purse.caps(debate)
         if not is_ending(turn):
-            caps = [_with_kept(cap) for cap in caps]
-        calls = self._calls.under(caps, user=await self._asker(debate), book=book)
+            # A share of the debate's own cap is kept back, so that what is there can be judged.
+            caps = [
+                replace(cap, kept=cap.limit * KEPT_FOR_THE_END)
+                if cap.key.startswith("debate/")
+                else cap
+                for cap in caps
+            ]
+        asker = ""
+        if self._secret is not None:
+            self._key = self._key or await self._secret()
+            place = debate.setup.place
+            asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
+        calls = self._calls.under(caps, user=asker, book=book)
         return await PERFORMERS[turn.act](calls, debate, turn)
-
-    async def _asker(self, debate: Debate) -> str:
-        """Who asked, unrecognisable; empty without a secret."""
-        if self._secret is None:
-            return ""
-        self._key = self._key or await self._secret()
-        return pseudonym(self._key, f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}")
-
-
-def _with_kept(cap: Cap) -> Cap:
-    """The debate's own cap with a share kept back, so that what is there can be judged."""
-    own = cap.key.startswith("debate/")
-    return replace(cap, kept=cap.limit * KEPT_FOR_THE_END) if own else cap
