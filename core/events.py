@@ -1,7 +1,8 @@
 """What happened in a debate, in the past tense, and how events fold into a `Debate`.
 
 Every event has a key that says what it is the result of, unique in its debate: the first writer
-wins and a second one adopts what is there. To add an event: a class here, its line in `apply`.
+wins and a second one adopts what is there. To add an event: a class here, its case in `_after`,
+and in `spending_of` and `turn_in` if it is the outcome of a turn.
 
 Reason: every event in one place: a log is read against this list.
 """
