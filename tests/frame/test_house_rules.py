@@ -91,7 +91,7 @@ def test_only_one_module_formats_money_time_and_counts() -> None:
     found = [
         f"{name(path)}: {line.strip()}"
         for path in modules("core", "bot")
-        for line in read(path).splitlines()
+        for line in path.read_text(encoding="utf-8").splitlines()
         if spec.search(line)
         and name(path) not in ALLOWED_TO_FORMAT
         and not any(part in name(path) for part in NOT_MOOTS_WORDS)
