@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Any
 
 from core.clock import SystemClock
-from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
@@ -234,8 +234,7 @@ async def run(line: Line, agents: int, rounds: int, wait: float) -> Usage:
     }
     async with Vendor(CachingRules(line.least, wait, replies)) as vendor:
         provider = line.build(vendor.url)
-        patience = RetryPolicy(parallel=2 * agents)
-        calls = ModelCalls({line.provider: provider}, SystemClock(), patience=patience)
+        calls = ModelCalls({line.provider: provider}, SystemClock(), parallel=2 * agents)
         spent = await debate(calls, line, agents, rounds)
         await calls.close()
     return spent

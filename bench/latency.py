@@ -17,7 +17,7 @@ from pathlib import Path
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
-from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.call import ModelCalls
 from core.models import Debate
 from core.rules.formats.registry import format_of
 from core.settings import DEFAULT_ROSTER, ROLES
@@ -34,9 +34,7 @@ async def one_debate(agents: int, rounds: int, latency: float) -> tuple[float, D
     """Run one debate; seconds it took, and the debate."""
     provider = ScriptedProvider(latency=latency)
     clock = SystemClock()
-    calls = ModelCalls(
-        {"scripted": provider}, clock, patience=RetryPolicy(parallel=agents * agents)
-    )
+    calls = ModelCalls({"scripted": provider}, clock, parallel=agents * agents)
     roles = list(dict.fromkeys([*DEFAULT_ROSTER, *ROLES]))[:agents]
     with tempfile.TemporaryDirectory() as folder:
         location = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"

@@ -17,7 +17,7 @@ from bot.settings import LogFormat, LogLevel, SlackAccess
 from bot.slack.outbox.pace import Pace
 from core.clock import SystemClock
 from core.events import DebateStarted, fold
-from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.call import ModelCalls
 from core.models import Clarifying, Person, Place, Setup, Status
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter
@@ -144,7 +144,7 @@ async def main(access: str, database: str, latency: float) -> None:
     calls = ModelCalls(
         {"scripted": ScriptedProvider(latency=latency)},
         SystemClock(),
-        patience=RetryPolicy(parallel=10_000),
+        parallel=10_000,
     )
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(

@@ -15,6 +15,7 @@ import typer
 
 from bot.terminal import commands as terminal
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
+from core.figures import counted
 
 app = typer.Typer(
     name="moot",
@@ -142,7 +143,7 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist y
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     size = back_up(read_settings().moot_database, file)
-    typer.echo(f"{file}: {size:,} bytes, checked.")
+    typer.echo(f"{file}: {counted(size, 'byte')}, checked.")
 
 
 @app.command()

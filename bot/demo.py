@@ -29,6 +29,7 @@ from bot.slack.payloads import plain
 from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
+from core.figures import duration
 from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
@@ -277,7 +278,7 @@ def asking(settings: Settings) -> Settings:
 def _wait_in_words(settings: Settings) -> str:
     if not settings.clarifying.enabled:
         return ""
-    return f"The agents ask you first and wait {_WAIT_SECONDS:.0f} s (on Slack: 15 minutes).\n"
+    return f"The agents ask you first and wait {duration(_WAIT_SECONDS)} (on Slack: 15 minutes).\n"
 
 
 def _pace_in_words(demo: Demo) -> str:

@@ -11,7 +11,7 @@ import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 from bot.settings import LogFormat, LogLevel
-from core.redaction import redact as without_secrets
+from core.redaction import REDACTED, redact
 
 #: Loggers of libraries, held at WARNING: Bolt logs the full body of requests that fail
 #: verification at INFO, and HTTP clients log addresses that may carry tokens.
@@ -27,10 +27,6 @@ NOISY = (
 )
 #: Loggers of our own.
 OWN = ("bot", "core")
-REDACTED = "[redacted]"
-_SECRET_SHAPES = re.compile(
-    r"\bx(?:ox[a-z]|app)-[\w.-]{4,}|\bsk-[\w-]{8,}|(?<=Bearer )[\w.~+/=-]{8,}"
-)
 
 
 def redactor(secrets: Sequence[str]) -> Callable[[str], str]:
@@ -38,11 +34,7 @@ def redactor(secrets: Sequence[str]) -> Callable[[str], str]:
     known = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones would blank half of every line
     exact = re.compile("|".join(map(re.escape, known))) if known else None
 
-    def redact(text: str) -> str:
-        plain = exact.sub(REDACTED, text) if exact else text
-        return _SECRET_SHAPES.sub(REDACTED, plain)
-
-    return redact
+    return lambda text: redact(exact.sub(REDACTED, text) if exact else text)
 
 
 def set_up_logs(
@@ -105,8 +97,7 @@ def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> Even
     """Every text of a line redacted before it is put together: a cut could break JSON."""
     del logger, name
     return {
-        field: without_secrets(value) if isinstance(value, str) else value
-        for field, value in event.items()
+        field: redact(value) if isinstance(value, str) else value for field, value in event.items()
     }
 
 
@@ -129,11 +120,11 @@ def _json() -> list[Processor]:
 
 
 def _formatter(
-    shared: Sequence[Processor], render: Sequence[Processor], redact: Callable[[str], str]
+    shared: Sequence[Processor], render: Sequence[Processor], clean: Callable[[str], str]
 ) -> logging.Formatter:
     def last(logger: WrappedLogger, name: str, text: Any) -> str:
         del logger, name
-        return redact(text)
+        return clean(text)
 
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,

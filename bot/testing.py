@@ -22,9 +22,10 @@ from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
 from core.clock import SystemClock
 from core.events import fold
-from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
+from core.retry import RetryPolicy
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
@@ -166,7 +167,7 @@ class BotSpec:
     rounds: int = 2
     pace: Pace = FAST
     bounds: Bounds = field(default_factory=Bounds)
-    patience: RetryPolicy = QUICK_RETRIES
+    retries: RetryPolicy = QUICK_RETRIES
     #: Signed requests instead of a WebSocket.
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.
@@ -180,7 +181,7 @@ class BotSpec:
         """Return the parts of a bot for this workspace."""
         choice = ModelChoice(provider=self.provider.name, model=MODEL)
         providers = {self.provider.name: self.provider}
-        calls = ModelCalls(providers, SystemClock(), patience=self.patience)
+        calls = ModelCalls(providers, SystemClock(), retries=self.retries)
         return Parts(
             slack=http_access(workspace) if self.http else socket_access(workspace),
             database=str(database),

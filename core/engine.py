@@ -6,19 +6,12 @@ call whose answer is in the log is never made again.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import structlog
 
-from core.errors import (
-    CapReached,
-    ConfigurationBroken,
-    KeyRefused,
-    LimitReached,
-    ProviderError,
-    ReplyUnreadable,
-)
+from core.errors import CallFailed, CapReached, KeyRefused, LogBroken, ProviderMissing
 from core.events import (
     CallsDropped,
     ClarificationsClosed,
@@ -28,7 +21,6 @@ from core.events import (
     TurnFailed,
     apply,
 )
-from core.llm.spent import usage_of
 from core.models import ENGINE, SUMMARIZER, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
@@ -37,8 +29,6 @@ _log = structlog.get_logger(__name__)
 
 #: An event and the debate right after it.
 News = tuple[Debate, Recorded]
-#: What a turn may fail with; everything else is a fault of ours and stops the run loudly.
-TURN_ERRORS = (ProviderError, ReplyUnreadable, LimitReached, ConfigurationBroken)
 
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
@@ -55,14 +45,17 @@ class Work(NamedTuple):
 class TurnTaker(Protocol):
     """Takes one turn: asks whom it must and returns what came of it."""
 
-    async def take(self, debate: Debate, turn: Turn) -> Event:
+    async def take(self, debate: Debate, turn: Turn, book: Callable[[Usage], None]) -> Event:
         """The outcome of the turn.
 
+        Args:
+            debate: As it stands.
+            turn: Which one.
+            book: Told what each model call cost as soon as it has ended, however it did.
+
         Raises:
-            ProviderError: No model could be asked.
-            ReplyUnreadable: The reply cannot be used, even repaired.
-            LimitReached: A cap forbids the call.
-            ConfigurationBroken: The provider is not set up.
+            CallFailed: No model could be asked, or the reply cannot be used; everything else is
+                a fault of ours and stops the run loudly.
         """
         ...
 
@@ -151,14 +144,21 @@ class _Run:
 
     async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
         """Do all there is to do now; the debate then, and whether this run is over."""
-        debate, news = await (self._catch_up(known) if known else self._load())
+        published = 0 if known else await self._store.published(self._token.debate_id)
+        debate, news = await self._catch_up(known)
         began = await self._start_ready(debate)  # before publishing: models are the slow part
-        await self._publish(news)
+        for then, recorded in news:
+            if recorded.seq > published:  # the rest was published before the last stop
+                await self._sink.publish(then, recorded)
+        if news and news[-1][1].seq > published:
+            await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
         if began:
             await self._sink.turns_began(debate, began)
         if debate.status is not Status.RUNNING:
             return debate, True
-        await self._book_dropped(debate)
+        usage, self._dropped = self._dropped, Usage()
+        if usage.attempts:  # what given-up calls have spent
+            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
         return debate, not self._working and await self._is_parked(debate)
 
     async def cancel(self) -> None:
@@ -172,18 +172,6 @@ class _Run:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _book_dropped(self, debate: Debate) -> None:
-        """Record what given-up calls have spent."""
-        usage, self._dropped = self._dropped, Usage()
-        if usage.attempts:
-            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-
-    async def _load(self) -> tuple[Debate, Sequence[News]]:
-        """Fold the log; news is what was not published before the last stop."""
-        known = await self._store.published(self._token.debate_id)
-        debate, news = await self._catch_up(None)
-        return debate, [(then, recorded) for then, recorded in news if recorded.seq > known]
-
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
         """Fold what was added to the log: our results and what people did."""
         news: list[News] = []
@@ -191,7 +179,7 @@ class _Run:
             debate = apply(debate, recorded)
             news.append((debate, recorded))
         if debate is None:
-            raise ValueError(f"debate {self._token.debate_id} has no events")
+            raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         return debate, news
 
     async def _unread(self, seq: int) -> Sequence[Recorded]:
@@ -203,12 +191,6 @@ class _Run:
         if own and gapless and not woken:
             return own
         return await self._store.events(self._token.debate_id, after=seq)
-
-    async def _publish(self, news: Sequence[News]) -> None:
-        for debate, recorded in news:
-            await self._sink.publish(debate, recorded)
-        if news:
-            await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
@@ -225,16 +207,15 @@ class _Run:
 
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
+        spent: list[Usage] = []
         try:
-            event = await self._turns.take(debate, turn)
-        except TURN_ERRORS as error:
-            failure = Failure(
-                turn=turn, reason=str(error), usage=usage_of(error), cause=_cause(error)
-            )
+            event = await self._turns.take(debate, turn, spent.append)
+        except CallFailed as error:
+            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=_cause(error))
             event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
-        except asyncio.CancelledError as error:
-            self._dropped += usage_of(error)
+        except asyncio.CancelledError:
+            self._dropped = sum(spent, start=self._dropped)
             raise
         await self._append(event)
 
@@ -290,7 +271,8 @@ class _Run:
         ]
         await self._drop([turn.key for turn in late])
         for turn in late:
-            await self._append(TurnFailed(failure=_late(turn)))
+            late_turn = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
+            await self._append(TurnFailed(failure=late_turn))
 
     def _bounded_by_round(self) -> Sequence[Work]:
         """Work with a model inside a round: not the questions before it, not the end.
@@ -317,13 +299,9 @@ def _is_settling(debate: Debate) -> bool:
     return running and bool(debate.out_of_money) and not hurried
 
 
-def _cause(error: Exception) -> FailureCause:
+def _cause(error: CallFailed) -> FailureCause:
     """What a turn's failure says about the turns after it."""
     if isinstance(error, CapReached):
         return FailureCause.CAP
-    unusable = isinstance(error, KeyRefused | ConfigurationBroken)
+    unusable = isinstance(error, KeyRefused | ProviderMissing)
     return FailureCause.KEY if unusable else FailureCause.PASSING
-
-
-def _late(turn: Turn) -> Failure:
-    return Failure(turn=turn, reason="The round's time was up.", usage=Usage())

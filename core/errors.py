@@ -3,24 +3,28 @@
     MootError
     ├── BadInput                what a person typed cannot be used; says what to do
     ├── ConfigurationBroken     settings cannot be used; names the file and the key
-    ├── ProviderError           a model could not be asked, or answered uselessly
-    │   ├── KeyRefused          the provider refuses our key: only a person can mend it
-    │   ├── ProviderBusy        rate limit or overload; may say when to come back
-    │   ├── ProviderDown        network, time-out, 5xx, broken stream
-    │   ├── RequestRejected     400: the request itself is wrong, repeating it is useless
-    │   └── ReplyUnusable       empty, refused or cut-off text
-    ├── ReplyUnreadable         the text arrived but is not the structure asked for
-    ├── LimitReached            a cap on money, time or size would be passed
-    │   └── CapReached          it is a cap on money: nothing more can be paid
+    ├── CallFailed              a question put to models came to nothing; says what it cost
+    │   ├── ProviderError       a model could not be asked, or answered uselessly
+    │   │   ├── KeyRefused      the provider refuses our key: only a person can mend it
+    │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
+    │   │   ├── ProviderDown    network, time-out, 5xx, broken stream
+    │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
+    │   │   └── ReplyUnusable   empty, refused or cut-off text
+    │   ├── ProviderMissing     the provider is not set up (a ConfigurationBroken, too)
+    │   ├── ReplyUnreadable     the text arrived but is not the structure asked for
+    │   └── LimitReached        a cap on money, time or size would be passed
+    │       └── CapReached      it is a cap on money: nothing more can be paid
     └── StoreError
         ├── DebateUnknown       no debate has this id
-        ├── LogUnreadable       an event is damaged, or a newer version wrote it
+        ├── LogBroken           its events cannot be read, or cannot have happened so
         ├── RunLost             another run holds the debate now: stop working on it
         └── StoreDown           the database does not answer, is full or locked
 
 Expected errors carry words for people: `str(error)` may be shown as it is. None carries a secret
 or a prompt.
 """
+
+from core.models import Call, Usage
 
 
 class MootError(Exception):
@@ -38,7 +42,23 @@ class ConfigurationBroken(MootError):
     """The settings cannot be used."""
 
 
-class ProviderError(MootError):
+class CallFailed(MootError):
+    """A question put to models came to nothing."""
+
+    def __init__(self, message: str = "", *, usage: Usage | None = None) -> None:
+        """Say what is wrong and what it cost.
+
+        Args:
+            message: Words for people.
+            usage: What was spent until it happened, all attempts together; None: nothing.
+        """
+        super().__init__(message)
+        self.usage = usage or Usage()
+        #: The call that led to it, when there was a whole reply.
+        self.call: Call | None = None
+
+
+class ProviderError(CallFailed):
     """The model provider failed."""
 
     #: Whether the same call may succeed when repeated a little later.
@@ -54,14 +74,17 @@ class ProviderBusy(ProviderError):
 
     passing = True
 
-    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str = "", *, retry_after: float | None = None, usage: Usage | None = None
+    ) -> None:
         """Remember how long to wait.
 
         Args:
             message: Words for people.
             retry_after: Seconds the provider asks us to wait, if it said so.
+            usage: What was spent until it happened.
         """
-        super().__init__(message)
+        super().__init__(message, usage=usage)
         self.retry_after = retry_after
 
 
@@ -81,7 +104,11 @@ class ReplyUnusable(ProviderError):
     passing = True
 
 
-class ReplyUnreadable(MootError):
+class ProviderMissing(CallFailed, ConfigurationBroken):
+    """The provider is not set up."""
+
+
+class ReplyUnreadable(CallFailed):
     """The model's reply is not in the form asked for."""
 
     def __init__(self, message: str = "", *, text: str = "") -> None:
@@ -95,7 +122,7 @@ class ReplyUnreadable(MootError):
         self.text = text
 
 
-class LimitReached(MootError):
+class LimitReached(CallFailed):
     """A limit would be passed."""
 
 
@@ -111,8 +138,8 @@ class DebateUnknown(StoreError):
     """There is no such debate."""
 
 
-class LogUnreadable(StoreError):
-    """An event of a debate cannot be read."""
+class LogBroken(StoreError):
+    """The debate's events cannot be read, or cannot have happened so."""
 
 
 class RunLost(StoreError):

@@ -16,11 +16,24 @@ from core.llm.prices import price
 from core.llm.prompt_text import prompt_text
 from core.llm.quoting import quote
 from core.llm.sizes import Measure
-from core.models import Act, Clarifying, Debate, Ending, Forecast, NextStep, Setup, Turn, Usage
+from core.models import (
+    FACILITATOR,
+    JUDGE,
+    SUMMARIZER,
+    Act,
+    Clarifying,
+    Debate,
+    Ending,
+    Forecast,
+    NextStep,
+    Setup,
+    Turn,
+    Usage,
+)
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
-from core.turns.request_for import WORDS
+from core.turns.acts import ACTS
 from core.turns.take import Turns
 
 #: Seconds until a reply begins, as vendors mostly take.
@@ -103,7 +116,8 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
         tables: Settings' capabilities and prices.
     """
     stage = _Stage(tables)
-    names = {setup.agent(agent).provider for agent in _everybody(setup)}
+    everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
+    names = {setup.agent(agent).provider for agent in everybody}
     turns = Turns(ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables))
     debate = _opened(setup, clock)
     seconds = 0.0
@@ -113,15 +127,11 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
             break
         stage.longest = 0.0
         for event in [await stage.take(turns, debate, turn) for turn in wave]:
-            debate = _with(debate, event, clock)
+            entry = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
+            debate = apply(debate, entry)
         seconds += stage.longest
         await clock.sleep(0)  # others may want to run
     return stage.estimate(debate, seconds)
-
-
-def _everybody(setup: Setup) -> Sequence[str]:
-    """Ids of all who speak."""
-    return (*(agent.id for agent in setup.agents), "judge", "facilitator", "summarizer")
 
 
 def _opened(setup: Setup, clock: Clock) -> Debate:
@@ -131,12 +141,6 @@ def _opened(setup: Setup, clock: Clock) -> Debate:
     changes = {"clarifying": Clarifying(), "termination": termination, "limits": limits}
     started = DebateStarted(setup=setup.model_copy(update=changes))
     return apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
-
-
-def _with(debate: Debate, event: Event, clock: Clock) -> Debate:
-    """The debate after one more event."""
-    recorded = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
-    return apply(debate, recorded)
 
 
 class _Stage:
@@ -263,7 +267,7 @@ class _Player:
 
 def usual_reply(request: ModelRequest) -> str:
     """A reply in the form an act asks for and of the length it usually has."""
-    length = request.most_chars or int(WORDS.get(request.act, 0) * _CHARS_PER_WORD)
+    length = request.most_chars or int(ACTS[request.act].words * _CHARS_PER_WORD)
     text = f"{_SENTENCE} " * (length // len(_SENTENCE) + 1)
     items = [_SENTENCE] * _ITEMS
     match request.act:

@@ -1,7 +1,8 @@
 """What happened in a debate, in the past tense, and how events fold into a `Debate`.
 
 Every event has a key that says what it is the result of, unique in its debate: the first writer
-wins and a second one adopts what is there. To add an event: a class here, its line in `apply`.
+wins and a second one adopts what is there. To add an event: a class here, its case in `_after`,
+and in `spending_of` and `turn_in` if it is the outcome of a turn.
 
 Reason: every event in one place: a log is read against this list.
 """
@@ -10,15 +11,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, assert_never
 
 from pydantic import Field, TypeAdapter
 
+from core.errors import LogBroken
 from core.models import (
+    JUDGE,
+    RESERVED_IDS,
     Abstention,
     Answer,
     Ballot,
-    Call,
     Clarifications,
     Contribution,
     Debate,
@@ -31,10 +34,12 @@ from core.models import (
     Person,
     Questions,
     Setup,
+    Spent,
     Status,
     Stop,
     Summary,
     Tally,
+    Turn,
     Usage,
     Value,
     Verdict,
@@ -393,13 +398,21 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 def spent_by(event: Event) -> Usage:
     """What came to be spent with this event; nothing for what people did."""
+    spent = spending_of(event)
+    return spent.usage if spent else Usage()
+
+
+def spending_of(event: Event) -> Spent | None:
+    """What this event cost, and whom; None for what people did and what asks no model."""
     match event:
         case TurnFailed(failure=failure):
-            return failure.usage
+            return Spent(agent=failure.turn.agent, lost=failure.usage)
         case CallsDropped(usage=usage):
-            return usage
-        case SummaryMade(summary=made) | VerdictReached(verdict=made):
-            return _of(made.call) + made.lost
+            return Spent(lost=usage)
+        case SummaryMade(summary=made):
+            return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+        case VerdictReached(verdict=made):
+            return Spent(agent=JUDGE, call=made.call, lost=made.lost)
         case (
             ContributionMade(contribution=made)
             | QuestionsAsked(questions=made)
@@ -407,13 +420,27 @@ def spent_by(event: Event) -> Usage:
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
         ):
-            return _of(made.call)
+            return Spent(agent=made.turn.agent, call=made.call)
         case _:
-            return Usage()
+            return None
 
 
-def _of(call: Call | None) -> Usage:
-    return call.usage if call else Usage()
+def turn_in(event: Event) -> Turn | None:
+    """The turn an event is the outcome of; None for what people did, the count and the verdict."""
+    match event:
+        case (
+            ContributionMade(contribution=made)
+            | TurnFailed(failure=made)
+            | QuestionsAsked(questions=made)
+            | ClarificationsOpened(clarifications=made)
+            | FacilitatorDecided(guidance=made)
+            | SummaryMade(summary=made)
+            | BallotCast(ballot=made)
+            | BallotAbstained(abstention=made)
+        ):
+            return made.turn
+        case _:
+            return None
 
 
 def event_to_json(event: Event) -> str:
@@ -447,13 +474,13 @@ def fold(log: Iterable[Recorded]) -> Debate:
     """The debate its events tell of.
 
     Raises:
-        ValueError: The log is empty or does not begin with the start.
+        LogBroken: The log is empty, does not begin with the start, or tells of what cannot be.
     """
     debate: Debate | None = None
     for recorded in log:
         debate = apply(debate, recorded)
     if debate is None:
-        raise ValueError("an empty log is no debate")
+        raise LogBroken("An empty log is no debate.")
     return debate
 
 
@@ -461,30 +488,64 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
     """The debate after one more event.
 
     Raises:
-        ValueError: The first event is not the start.
+        LogBroken: The event cannot follow what came before it.
     """
-    if isinstance(recorded.event, DebateStarted):
+    event, key, at = recorded.event, recorded.event.key, recorded.at
+    if debate is None and isinstance(event, DebateStarted):
         return Debate(
             id=recorded.debate_id,
-            setup=recorded.event.setup,
-            started_at=recorded.at,
+            setup=event.setup,
+            started_at=at,
             seq=recorded.seq,
-            now=recorded.at,
-            times={recorded.event.key: recorded.at},
+            now=at,
+            times={key: at},
         )
-    if debate is None:
-        raise ValueError(f"the log begins with {recorded.event.kind}, not with the start")
-    moved = _moved_on(debate, recorded)
-    return _apply_outcome(moved, recorded.event) or _apply_fact(moved, recorded)
+    fault = _fault(debate, event) if debate else "comes before the start"
+    if debate is None or fault:
+        raise LogBroken(
+            f"The log of debate {recorded.debate_id} cannot be: event {recorded.seq}"
+            f" ({event.kind}, key {key}) {fault}."
+        )
+    return _after(_moved_on(debate, recorded), event, key, at)
+
+
+def _fault(debate: Debate, event: Event) -> str:
+    """Why the event cannot follow what is there; empty if it can.
+
+    An event may only speak of agents that take part and of questions that were put: else whoever
+    reads the debate looks for what is not there.
+    """
+    agents = {agent.id for agent in debate.setup.agents}
+    turn = turn_in(event)
+    if turn and turn.agent not in agents | RESERVED_IDS:
+        return f"is of {turn.agent!r}, who takes no part"
+    named: Iterable[str] = ()
+    match event:
+        case DebateStarted():
+            return "begins a debate that has begun"
+        case ClarificationAnswered(answer=answer) if not debate.clarification(answer.number):
+            return f"answers question {answer.number}, which nobody was asked"
+        case ClarificationsClosed(which=which) if which not in debate.clarifications:
+            return f"closes {which}, which nobody has opened"
+        case BallotCast(ballot=ballot) if not ballot.ranking:
+            return "ranks nothing"
+        case BallotCast(ballot=ballot) | PeopleBallotCast(ballot=ballot):
+            named = ballot.ranking
+        case VoteTallied(tally=tally):
+            named = (*(score.position for score in tally.scores), *tally.winners)
+        case _:
+            pass
+    unknown = [agent for agent in named if agent not in agents]
+    return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
 
 
 def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
-    """The debate at the time of the event: when its key came to be, and how long was worked.
+    """The debate at the time of the event: what it cost, and how long was worked.
 
     No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
     waited for nobody works.
     """
-    key, times = recorded.event.key, debate.times
+    key, times, spent = recorded.event.key, debate.times, spending_of(recorded.event)
     if key not in times:
         times = {**times, key: recorded.at}
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
@@ -499,60 +560,39 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
         times=times,
         worked=worked,
         worked_at=worked_at,
+        spent=(*debate.spent, spent) if spent and spent.usage != Usage() else debate.spent,
     )
 
 
-def _resumed(debate: Debate, at: datetime) -> Debate:
-    """The debate going on after a pause; the pause is not taken off people's time to answer."""
-    pause = at - (debate.paused_at or at)
-    shifted = {
-        key: asked.model_copy(update={"until": asked.until + pause})
-        for key, asked in debate.clarifications.items()
-    }
-    return replace(debate, paused_by=None, paused_at=None, clarifications=shifted)
-
-
-def _apply_outcome(debate: Debate, event: Event) -> Debate | None:
-    """The debate after the outcome of a turn; None if the event is none."""
+def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912 - one case per event
+    """The debate with what the event tells of."""
     match event:
+        case DebateStarted():
+            return debate  # `apply` has begun with it
         case ContributionMade(contribution=made):
-            return replace(debate, contributions={**debate.contributions, event.key: made})
+            return replace(debate, contributions={**debate.contributions, key: made})
         case TurnFailed(failure=failure):
-            return replace(debate, failures={**debate.failures, event.key: failure})
+            return replace(debate, failures={**debate.failures, key: failure})
         case QuestionsAsked(questions=asked):
-            return replace(debate, questions={**debate.questions, event.key: asked})
+            return replace(debate, questions={**debate.questions, key: asked})
         case ClarificationsOpened(clarifications=opened):
-            return replace(debate, clarifications={**debate.clarifications, event.key: opened})
-        case FacilitatorDecided(guidance=guidance):
-            return replace(debate, guidance={**debate.guidance, event.key: guidance})
-        case SummaryMade(summary=summary):
-            return replace(debate, summaries={**debate.summaries, event.key: summary})
-        case _:
-            return _apply_vote(debate, event)
-
-
-def _apply_vote(debate: Debate, event: Event) -> Debate | None:
-    """The debate after a step of the vote or the verdict; None if the event is none."""
-    match event:
-        case BallotCast(ballot=ballot):
-            return replace(debate, ballots={**debate.ballots, event.key: ballot})
-        case BallotAbstained(abstention=abstention):
-            return replace(debate, abstentions={**debate.abstentions, event.key: abstention})
-        case VoteTallied(tally=tally):
-            return replace(debate, tally=tally)
-        case VerdictReached(verdict=verdict):
-            return replace(debate, verdict=verdict)
-        case _:
-            return None
-
-
-def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
-    """The debate after what a person did, or after its end."""
-    match recorded.event:
+            return replace(debate, clarifications={**debate.clarifications, key: opened})
         case ClarificationAnswered(answer=answer):
             return replace(debate, answers={**debate.answers, answer.number: answer})
         case ClarificationsClosed(which=which):
             return replace(debate, closed=debate.closed | {which})
+        case FacilitatorDecided(guidance=guidance):
+            return replace(debate, guidance={**debate.guidance, key: guidance})
+        case SummaryMade(summary=summary):
+            return replace(debate, summaries={**debate.summaries, key: summary})
+        case BallotCast(ballot=ballot):
+            return replace(debate, ballots={**debate.ballots, key: ballot})
+        case BallotAbstained(abstention=abstention):
+            return replace(debate, abstentions={**debate.abstentions, key: abstention})
+        case VoteTallied(tally=tally):
+            return replace(debate, tally=tally)
+        case VerdictReached(verdict=verdict):
+            return replace(debate, verdict=verdict)
         case NoteAdded(note=note):
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
@@ -560,38 +600,25 @@ def _apply_fact(debate: Debate, recorded: Recorded) -> Debate:
         case VoteCalled(by=person):
             return replace(debate, vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):
-            return _paused(debate, person, recorded.at)
+            if debate.stop or debate.vote_called_by or debate.out_of_time:
+                return debate  # its end, once called for, is not held up by a click beside it
+            return replace(debate, paused_by=person, paused_at=debate.paused_at or at)
         case DebateResumed():
-            return _resumed(debate, recorded.at)
-        case _:
-            return _apply_end(debate, recorded)
-
-
-def _paused(debate: Debate, by: Person, at: datetime) -> Debate:
-    """The debate paused; its end, once it was called for, is not held up by a click beside it."""
-    if debate.stop or debate.vote_called_by or debate.out_of_time:
-        return debate
-    return replace(debate, paused_by=by, paused_at=debate.paused_at or at)
-
-
-def _apply_end(debate: Debate, recorded: Recorded) -> Debate:
-    """The debate after its time or itself has come to an end."""
-    match recorded.event:
-        case CallsDropped(usage=usage):
-            return replace(debate, dropped=debate.dropped + usage)
+            # The pause is not taken off people's time to answer.
+            pause = at - (debate.paused_at or at)
+            shifted = {
+                which: opened.model_copy(update={"until": opened.until + pause})
+                for which, opened in debate.clarifications.items()
+            }
+            return replace(debate, paused_by=None, paused_at=None, clarifications=shifted)
+        case CallsDropped():
+            return debate  # it only cost something
         case TimeRanOut():
             return replace(debate, out_of_time=True)
         case DebateConcluded():
-            return replace(debate, status=Status.CONCLUDED, ended_at=recorded.at)
+            return replace(debate, status=Status.CONCLUDED, ended_at=at)
         case DebateFailed(reason=reason):
-            return replace(debate, status=Status.FAILED, failure=reason, ended_at=recorded.at)
-        case _:
-            return _apply_afterwards(debate, recorded.event)
-
-
-def _apply_afterwards(debate: Debate, event: Event) -> Debate:
-    """The debate after what people made of it, mostly when it had ended."""
-    match event:
+            return replace(debate, status=Status.FAILED, failure=reason, ended_at=at)
         case PeopleBallotCast(ballot=ballot):
             return replace(debate, people_ballots={**debate.people_ballots, ballot.by.id: ballot})
         case DecisionRecorded(decision=decision):
@@ -601,4 +628,4 @@ def _apply_afterwards(debate: Debate, event: Event) -> Debate:
         case FeedbackGiven(feedback=given):
             return replace(debate, feedback={**debate.feedback, given.by.id: given})
         case _:
-            return debate
+            assert_never(event)

@@ -462,6 +462,22 @@ class Call(Value):
     stands_in_why: str = ""
 
 
+class Spent(Value):
+    """What one event of the log cost."""
+
+    #: Whose turn it was; empty: several agents' calls that were given up under way.
+    agent: str = ""
+    #: The call that led to it.
+    call: Call | None = None
+    #: What attempts that came to nothing have spent besides.
+    lost: Usage = Usage()
+
+    @property
+    def usage(self) -> Usage:
+        """All of it."""
+        return self.call.usage + self.lost if self.call else self.lost
+
+
 class Contribution(Value):
     """What an agent said on one of its turns."""
 
@@ -777,8 +793,8 @@ class Debate:
     #: The same when the newest outcome of each round came.
     worked_at: Mapping[int, float] = field(default_factory=dict[int, float])
     paused_at: datetime | None = None
-    #: What calls had spent that were dropped under way.
-    dropped: Usage = field(default_factory=Usage)
+    #: What each event cost that cost anything.
+    spent: tuple[Spent, ...] = ()
     #: When each key of the log came to be.
     times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     contributions: Mapping[str, Contribution] = field(default_factory=dict[str, Contribution])
@@ -860,26 +876,13 @@ class Debate:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Every model call that led to a recorded outcome, by kind of outcome."""
-        outcomes = (
-            *self.questions.values(),
-            *self.contributions.values(),
-            *self.guidance.values(),
-            *self.summaries.values(),
-            *self.ballots.values(),
-            *self.abstentions.values(),
-            *([self.verdict] if self.verdict else []),
-        )
-        return tuple(outcome.call for outcome in outcomes if outcome.call)
+        """Every model call that led to a recorded outcome, in the order of the log."""
+        return tuple(spent.call for spent in self.spent if spent.call)
 
     @property
     def usage(self) -> Usage:
         """All that the debate has spent so far, failed turns included."""
-        spent = [call.usage for call in self.calls]
-        spent += [failure.usage for failure in self.failures.values()]
-        spent += [summary.lost for summary in self.summaries.values()]
-        spent += [self.verdict.lost] if self.verdict else []
-        return sum(spent, start=self.dropped)
+        return self.once("usage", lambda: sum((one.usage for one in self.spent), start=Usage()))
 
     @property
     def out_of_money(self) -> str:

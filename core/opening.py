@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from itertools import count
 
 from core.errors import BadInput
+from core.figures import counted, number
 from core.models import (
     FALLBACK_ROLE,
     MOST_ROUNDS,
@@ -106,7 +107,7 @@ def check_question(question: str, most: int) -> str:
         raise BadInput("There is no question. Write one after the command.")
     if len(text) > most:
         raise BadInput(
-            f"The question has {len(text):,} characters; the most is {most:,}. "
+            f"The question has {counted(len(text), 'character')}; the most is {number(most)}. "
             "Shorten it, or keep the question short and add the rest as a note in the thread."
         )
     return text

@@ -25,6 +25,8 @@ _SECRETS = re.compile(
         \.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*
     | (?:(?<![A-Za-z0-9])gh[oprsu]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}  # GitHub, GitLab
     | gh[oprsu]_[A-Za-z0-9]{20,}
+    | (?<=Authorization:\ Bearer\ )[\w.~+/=-]{8,}           # HTTP headers
+    | (?<=Bearer\ )(?=[A-Za-z._~+/=-]{0,64}\d)[\w.~+/=-]{8,}
     | (?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,}  # Stripe
     | [rs]k_(?:live|test)_(?=[A-Za-z]{0,40}[0-9])[A-Za-z0-9]{16,}
     | AIza[A-Za-z0-9_-]{35,}                                # Google
@@ -38,8 +40,9 @@ def redact(text: str) -> str:
     """The text with every known kind of secret replaced by `[redacted]`.
 
     Known are Slack tokens (`xox?-`, `xapp-`), keys of model providers (`sk-`), AWS access keys,
-    JSON Web Tokens, PEM blocks, tokens of GitHub, GitLab, Stripe and Google, and passwords in
-    addresses. Redacting twice changes nothing.
+    JSON Web Tokens, bearer tokens, PEM blocks, tokens of GitHub, GitLab, Stripe and Google, and
+    passwords in addresses. Redacting twice changes nothing. Quotation marks stay: what was JSON
+    still is.
     """
     return _SECRETS.sub(REDACTED, text)
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 
 from core.errors import ProviderError
 from core.events import Event, Recorded
-from core.llm.spent import with_usage
 from core.models import Act, Debate, Person, Place, Setup, Turn, Usage
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
@@ -52,7 +51,8 @@ class ScriptedProvider:
         answer = self._script(request)
         usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
         if isinstance(answer, ProviderError):
-            raise with_usage(answer, usage)
+            answer.usage = usage
+            raise answer
         on_first_token()
         return ModelReply(text=answer, usage=usage, model=request.model)
 

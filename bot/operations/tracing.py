@@ -29,18 +29,14 @@ from opentelemetry.trace import (
 
 from bot.operations.health import moot_version
 from core.events import (
-    BallotAbstained,
-    BallotCast,
-    ContributionMade,
     DebateConcluded,
     DebateFailed,
     Event,
-    FacilitatorDecided,
-    QuestionsAsked,
     Recorded,
-    SummaryMade,
     TurnFailed,
     VerdictReached,
+    spending_of,
+    turn_in,
 )
 from core.models import JUDGE, Act, Call, Debate, Turn
 from core.ports import Clock, EventSink
@@ -171,24 +167,11 @@ def failure_of(event: Event) -> str:
 
 
 def _ended(debate: Debate, event: Event) -> tuple[Turn, Call | None] | None:
-    """The turn an event is the outcome of, with the call it took."""
-    match event:
-        case (
-            ContributionMade(contribution=made)
-            | SummaryMade(summary=made)
-            | BallotCast(ballot=made)
-            | BallotAbstained(abstention=made)
-            | FacilitatorDecided(guidance=made)
-            | QuestionsAsked(questions=made)
-        ):
-            return made.turn, made.call
-        case TurnFailed(failure=failure):
-            return failure.turn, None
-        case VerdictReached(verdict=verdict):
-            turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
-            return turn, verdict.call
-        case _:
-            return None
+    """The turn an event is the outcome of, with the call it took; None if no model was asked."""
+    spent, turn = spending_of(event), turn_in(event)
+    if isinstance(event, VerdictReached):
+        turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
+    return (turn, spent.call) if turn and spent else None
 
 
 def _about_debate(debate: Debate) -> Attributes:

@@ -7,7 +7,6 @@ changes nothing.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from bot.presenter.reading_order import SILENT_ACTS
 from bot.slack.ids import (
     address_of,
     board_key,
@@ -65,6 +64,7 @@ from core.models import (
 from core.transcript.adr import adr
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.turns.acts import ACTS
 
 #: Says "read and passed on" to the person who wrote a note.
 _SEEN = "eyes"
@@ -171,7 +171,7 @@ def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
 def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
     match recorded.event:
         case TurnFailed(failure=failure):
-            silent = failure.turn.act in SILENT_ACTS
+            silent = not ACTS[failure.turn.act].is_posted
             return () if silent else [notices.turn_failed(debate, failure)]
         case DebateFailed(reason=reason):
             return [notices.failed(reason)]
@@ -222,7 +222,7 @@ def _said(debate: Debate, made: Contribution) -> Sequence[NewPost]:
 
 def _is_shown(made: Contribution) -> bool:
     """What was carried over has been read already."""
-    return not made.carried_from and made.turn.act not in SILENT_ACTS
+    return not made.carried_from and ACTS[made.turn.act].is_posted
 
 
 def _opening(

@@ -11,11 +11,8 @@ from math import inf
 
 from bot.views.progress import is_read, order
 from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
-from core.models import Act, Debate, Status, Turn
+from core.models import Debate, Status, Turn
 from core.rules import schedule
-
-#: Acts that go on in the background: nobody reads them.
-SILENT_ACTS = frozenset({Act.QUESTIONS, Act.SUMMARY})
 
 
 @dataclass(frozen=True)

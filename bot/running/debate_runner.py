@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.log import bind_debate, logger
-from core.errors import DebateUnknown, LogUnreadable, RunLost, StoreError
+from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.events import DebateFailed
 from core.models import Debate, Status
 from core.ports import Clock, DebateStore
+from core.retry import RetryPolicy, retry
 
 _log = logger(__name__)
 
-#: Seconds before the first and the longest pause after something went wrong.
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 60.0
+#: Something outside failed, or we did: tried again for as long as it takes.
+RETRIES = RetryPolicy(first_wait=0.5, longest_wait=60.0)
 #: Faults of ours in a row after which a debate is ended in words, not tried for ever.
 MOST_FAULTS = 5
 _BROKEN = "Moot itself failed while working on this debate; its log says how."
@@ -32,14 +32,6 @@ class Advances(Protocol):
         ...
 
 
-class _Interrupted(Exception):
-    """Something outside failed; it passes."""
-
-
-class _Broken(Exception):
-    """We failed; trying for ever would not help."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class DebateRunner:
     """Holds debates, one call each."""
@@ -47,8 +39,9 @@ class DebateRunner:
     engine: Advances
     store: DebateStore
     clock: Clock
-    #: Debates whose log is damaged: they are not looked at again before the next start.
-    _damaged: set[str] = field(default_factory=set[str], init=False)
+
+    #: Debates whose log is broken: they are not looked at again before the next start.
+    _broken: set[str] = field(default_factory=set[str], init=False, repr=False)
 
     async def hold(self, debate_id: str) -> Debate | None:
         """Advance one debate until it has ended or only people or a time can bring it on.
@@ -56,38 +49,37 @@ class DebateRunner:
         Returns None when there is nothing to hold: another run has it, nobody knows it, or its log
         cannot be read.
         """
-        if debate_id in self._damaged:
+        if debate_id in self._broken:
             return None
         bind_debate(debate_id)
-        pause, faults = FIRST_PAUSE, 0
-        while True:
-            try:
-                return await self._advance(debate_id)
-            except _Interrupted:
-                pass
-            except _Broken:
-                faults += 1
+        faults = 0
+
+        async def advance() -> Debate:
             if faults > MOST_FAULTS:
                 await self._give_up(debate_id)
-            await self.clock.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE)
+            return await self.engine.run(debate_id)
 
-    async def _advance(self, debate_id: str) -> Debate | None:
+        def again(error: Exception, wait: float) -> float | None:
+            nonlocal faults
+            match error:
+                case RunLost() | DebateUnknown() | LogBroken():
+                    return None
+                case StoreError() | ConnectionError() | TimeoutError():
+                    _log.warning("interrupted, trying again", reason=str(error))
+                case _:
+                    faults += 1
+                    _log.exception("failed")
+            return wait
+
         try:
-            debate = await self.engine.run(debate_id)
+            debate = await retry(advance, RETRIES, self.clock.sleep, on=Exception, again=again)
         except (RunLost, DebateUnknown) as error:
             _log.warning("let go", reason=str(error))
             return None
-        except LogUnreadable as error:
-            _log.error("given up until the next start", reason=str(error))
-            self._damaged.add(debate_id)
+        except LogBroken as error:
+            self._broken.add(debate_id)
+            _log.error("given up until the next start: its log is broken", reason=str(error))
             return None
-        except (StoreError, ConnectionError, TimeoutError) as error:
-            _log.warning("interrupted, trying again", reason=str(error))
-            raise _Interrupted from error
-        except Exception as error:
-            _log.exception("failed")
-            raise _Broken from error
         is_parked = debate.status is Status.RUNNING
         _log.info("parked" if is_parked else "ended", status=debate.status.value)
         return debate
@@ -103,11 +95,9 @@ class DebateRunner:
 
 async def unfinished(store: DebateStore, clock: Clock) -> Sequence[str]:
     """Return the ids of unfinished debates; keeps trying while the database is down."""
-    pause = FIRST_PAUSE
-    while True:
-        try:
-            return await store.unfinished()
-        except StoreError as error:
-            _log.warning("cannot look for unfinished debates", reason=str(error))
-        await clock.sleep(pause)
-        pause = min(pause * 2, LONGEST_PAUSE)
+
+    def again(error: StoreError, wait: float) -> float:
+        _log.warning("cannot look for unfinished debates", reason=str(error))
+        return wait
+
+    return await retry(store.unfinished, RETRIES, clock.sleep, on=StoreError, again=again)

@@ -15,6 +15,7 @@ from procrastinate.jobs import Job, Status
 from bot.log import logger
 from bot.running.heartbeat import Heartbeat
 from bot.running.job_connection import RetryingConnector, conninfo_of, prepare
+from core.retry import RetryPolicy, retry
 
 _log = logger(__name__)
 K = TypeVar("K", bound=Hashable)
@@ -280,16 +281,20 @@ class JobTasks(Generic[K]):
 
     async def _put(self, key: K, at: datetime | None = None) -> None:
         """Queue a job, however long the database is away."""
-        while True:
-            try:
-                await self._jobs.put(self._kind, self._codec.write(key), at=at)
-            except (ConnectorException, OSError) as error:
-                _log.warning("not queued", job=self._kind, reason=type(error).__name__)
-                if self._closing:
-                    return
-                await asyncio.sleep(_PAUSE)
-            else:
-                return
+
+        def again(error: Exception, wait: float) -> float | None:
+            _log.warning("not queued", job=self._kind, reason=type(error).__name__)
+            return None if self._closing else wait
+
+        failures = (ConnectorException, OSError)
+        with suppress(*failures):
+            await retry(
+                lambda: self._jobs.put(self._kind, self._codec.write(key), at=at),
+                RetryPolicy(first_wait=_PAUSE, longest_wait=_PAUSE),
+                asyncio.sleep,
+                on=failures,
+                again=again,
+            )
 
     async def _do(self, written: str) -> None:
         key = self._codec.read(written)

@@ -4,22 +4,24 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from core.estimate import Estimate, Played
+from core.figures import counted, money, number, roughly
 from core.llm.prompt_text import prompt_text
 from core.models import RESERVED_IDS, Setup
-from core.transcript.words import ACT_WORDS, duration, money
+from core.transcript.words import tokens_words
+from core.turns.acts import ACTS
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     """The first round's prompts, one more of each other act, every call's cost, the whole cost."""
     yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
-    for number, one in enumerate(estimate.played, start=1):
+    for place, one in enumerate(estimate.played, start=1):
         if one in _shown(estimate.played):
             yield ""
-            yield from _call_lines(setup, number, one)
+            yield from _call_lines(setup, place, one)
     yield ""
     yield "All calls"
-    for number, one in enumerate(estimate.played, start=1):
-        yield f"  {_headline(setup, number, one)}"
+    for place, one in enumerate(estimate.played, start=1):
+        yield f"  {_headline(setup, place, one)}"
     yield ""
     yield from _whole(setup, estimate)
 
@@ -35,26 +37,24 @@ def _shown(played: Sequence[Played]) -> Sequence[Played]:
     return first
 
 
-def _call_lines(setup: Setup, number: int, one: Played) -> Iterator[str]:
+def _call_lines(setup: Setup, place: int, one: Played) -> Iterator[str]:
     """One prompt: its parts with their tokens, then its text."""
-    yield _headline(setup, number, one)
+    yield _headline(setup, place, one)
     width = max(len(part.label) for part in one.parts)
     for part in one.parts:
-        yield f"    {part.label:<{width}}  {part.tokens:>7,} tokens  {part.cached}".rstrip()
+        yield f"    {part.label:<{width}}  {number(part.tokens):>7} tokens  {part.cached}".rstrip()
     yield textwrap.indent(prompt_text(one.request).rstrip(), "    | ", lambda _line: True)
 
 
-def _headline(setup: Setup, number: int, one: Played) -> str:
+def _headline(setup: Setup, place: int, one: Played) -> str:
     turn = one.turn
     who = setup.agent(turn.agent).name
     about = setup.agent(turn.target).name if turn.target and _is_agent(setup, turn.target) else ""
     of = f" of {about}" if about else ""
-    usage = one.usage
     return (
-        f"{number}. Round {turn.round}: {who}, {ACT_WORDS[turn.act]}{of} → "
-        f"{one.provider}/{one.request.model}: {usage.input_tokens:,} tokens in "
-        f"({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
-        f"{money(usage.cost)}, at most {money(one.at_most)}"
+        f"{place}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of} → "
+        f"{one.provider}/{one.request.model}: {tokens_words(one.usage)}, "
+        f"{money(one.usage.cost)}, at most {money(one.at_most)}"
     )
 
 
@@ -64,11 +64,9 @@ def _is_agent(setup: Setup, name: str) -> bool:
 
 def _whole(setup: Setup, estimate: Estimate) -> Iterator[str]:
     """The whole debate, and whether its cap allows it."""
-    usage = estimate.usage
     yield (
-        f"The whole debate: {estimate.calls} calls, {usage.input_tokens:,} tokens in "
-        f"({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
-        f"{duration(estimate.seconds)}."
+        f"The whole debate: {counted(estimate.calls, 'call')}, {tokens_words(estimate.usage)}, "
+        f"about {roughly(estimate.seconds)}."
     )
     yield f"Cost: about {money(estimate.cost)}; in the worst case {money(estimate.at_most)}."
     cap = setup.limits.debate_cost

@@ -21,11 +21,12 @@ from core.events import (
     VerdictReached,
     VoteTallied,
 )
+from core.figures import counted, duration, money, number
 from core.models import Act, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.transcript.decision import vote_words
 from core.transcript.inert import visible
-from core.transcript.words import act_words, confidence, money, name_of, rounds_words, turn_words
+from core.transcript.words import act_words, confidence, name_of, turn_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
@@ -145,7 +146,7 @@ class ProgressSink:
 def phase_line(debate: Debate, turn: Turn) -> str:
     """That a phase begins, and how many turns it has where that is known."""
     count = len(_planned(debate, turn))
-    turns = f" ({count} {'turn' if count == 1 else 'turns'})" if count else ""
+    turns = f" ({counted(count, 'turn')})" if count else ""
     if turn.act is Act.SYNTHESIS:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
@@ -175,10 +176,10 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
     match event:
         case DebateStarted(setup=setup):
             names = ", ".join(agent.name for agent in setup.agents)
-            yield f"Debate {debate.id}: {setup.format}, {rounds_words(setup.rounds)}, {names}"
+            yield f"Debate {debate.id}: {setup.format}, {counted(setup.rounds, 'round')}, {names}"
             yield from (f"Warning: {warning}" for warning in setup.warnings)
         case ContributionMade(contribution=made):
-            origin = f"{made.call.latency_ms:,} ms" if made.call else "carried over"
+            origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
             yield f"  {turn_words(debate, made.turn)}: done ({origin})"
             if verbose:
                 lines = (line.strip() for line in made.text.splitlines())
@@ -199,7 +200,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             focus = f", focus: {guidance.focus}" if guidance.focus else ""
             yield f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
         case SummaryMade(summary=summary):
-            sizes = f"{summary.before_chars:,} → {summary.after_chars:,} characters"
+            sizes = f"{number(summary.before_chars)} → {counted(summary.after_chars, 'character')}"
             yield f"  {turn_words(debate, summary.turn)}: {sizes}"
             yield from (f"    Warning: {warning}" for warning in summary.warnings)
         case VoteTallied():

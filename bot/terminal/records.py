@@ -10,6 +10,7 @@ from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.events import Recorded, fold
+from core.figures import counted, duration, money, when
 from core.models import Debate, Forecast
 from core.ports import DebateEntry, DebateFilter
 from core.transcript.adr import adr
@@ -18,7 +19,7 @@ from core.transcript.explain import explanation
 from core.transcript.inert import visible
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.words import duration, money, rounds_words, seconds_taken, status_words, when
+from core.transcript.words import seconds_taken, status_words
 
 
 async def read_log(debate_id: str) -> Sequence[Recorded]:
@@ -94,7 +95,7 @@ def _head(debate: Debate) -> str:
             f"Debate {debate.id}: {status_words(debate)}",
             f"Question: {' '.join(setup.question.split())}",
             f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
-            f"{setup.format}, {rounds_words(setup.rounds)}, {names}",
+            f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
             f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
         ]
     )

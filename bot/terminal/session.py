@@ -11,10 +11,10 @@ from bot.terminal.asking import Asking
 from bot.terminal.progress import Screen
 from core.engine import Engine
 from core.errors import BadInput, MootError
+from core.figures import when
 from core.models import Debate, Person, Place, Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
-from core.transcript.words import when
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED

@@ -3,17 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from core.events import Recorded, fold
+from core.figures import counted, duration, money, number, percent
 from core.models import Debate, Forecast
 from core.transcript.spending import forecast_words, spending
 from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
-from core.transcript.words import (
-    duration,
-    money,
-    seconds_taken,
-    table,
-    turn_words,
-    usage_words,
-)
+from core.transcript.words import seconds_taken, table, turn_words, usage_words
 
 
 def verbose_summary(debate: Debate) -> str:
@@ -34,9 +28,9 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
             one.name,
             ", ".join(one.models),
             one.calls,
-            f"{one.usage.input_tokens:,}",
-            f"{one.usage.cached_tokens:,}",
-            f"{one.usage.output_tokens:,}",
+            number(one.usage.input_tokens),
+            number(one.usage.cached_tokens),
+            number(one.usage.output_tokens),
             one.usage.attempts,
             duration(one.latency_ms / 1000),
             money(one.usage.cost),
@@ -58,9 +52,10 @@ def _verbose_lines(debate: Debate) -> Iterator[str]:
             yield f"Round {number}"
         call = made.call
         figures = (
-            f"{call.latency_ms:,} ms, {call.usage.input_tokens + call.usage.output_tokens:,} tokens"
+            f"{duration(call.latency_ms / 1000)}, "
+            f"{counted(call.usage.input_tokens + call.usage.output_tokens, 'token')}"
             if call
-            else "carried over, 0 ms, 0 tokens"
+            else "carried over, 0 s, 0 tokens"
         )
         first = next((line.strip() for line in made.text.splitlines() if line.strip()), "")
         yield f"  {turn_words(debate, made.turn)} ({figures}): {first}"
@@ -71,7 +66,8 @@ def _verbose_lines(debate: Debate) -> Iterator[str]:
 
 def _totals(debate: Debate) -> Iterator[str]:
     yield f"In all: {usage_words(debate.usage)}, {duration(seconds_taken(debate))}"
-    yield f"Turns: {len(debate.contributions)} contributions, {len(debate.failures)} failed"
+    said = counted(len(debate.contributions), "contribution")
+    yield f"Turns: {said}, {len(debate.failures)} failed"
 
 
 def _summary_lines(made: SummaryMetrics) -> Iterator[str]:
@@ -79,7 +75,9 @@ def _summary_lines(made: SummaryMetrics) -> Iterator[str]:
     if not made.generated:
         yield "Summaries: none"
         return
-    yield f"Summaries: {made.generated}, {made.compression:.0%} shorter than what they stand for"
-    yield f"  {made.average_tokens:.0f} tokens and {made.average_seconds:.1f} s on average"
+    shorter = percent(made.compression)
+    yield f"Summaries: {made.generated}, {shorter} shorter than what they stand for"
+    tokens = counted(round(made.average_tokens), "token")
+    yield f"  {tokens} and {duration(made.average_seconds)} on average"
     yield f"  ready before they were needed: {made.ready_before_needed}"
-    yield f"  turns that waited for one: {made.blocked}, {made.blocked_seconds:.1f} s"
+    yield f"  turns that waited for one: {made.blocked}, {duration(made.blocked_seconds)}"

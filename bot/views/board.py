@@ -23,7 +23,6 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
-    counted,
     deed,
     icon,
     moment,
@@ -31,6 +30,7 @@ from bot.views.words import (
     person,
     title,
 )
+from core.figures import counted
 from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
 from core.rules import schedule
 from core.rules.fallback_models import fallback_words

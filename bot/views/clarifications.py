@@ -9,7 +9,8 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, Message, as_json, context, header, listed, safe, sections
-from bot.views.words import counted, moment, name_of, person, plain_name
+from bot.views.words import moment, name_of, person, plain_name
+from core.figures import counted
 from core.models import Clarification, Clarifications, Debate, Status
 from core.rules import schedule
 

@@ -15,6 +15,7 @@ from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
 from bot.views.message import Block, Message, as_json, notice_of, sections
 from bot.views.words import moment, person
+from core.figures import day
 from core.models import Debate, Decision, DecisionKind
 from core.ports import DebateEntry
 
@@ -123,8 +124,8 @@ def _decided(decision: Decision) -> str:
         case DecisionKind.REJECT:
             return f":x: *Rejected* by {who}"
         case DecisionKind.REVISIT:
-            day = decision.revisit_on.isoformat() if decision.revisit_on else "a date"
-            return f":calendar: *To be revisited on {day}*, says {who}"
+            on = day(decision.revisit_on) if decision.revisit_on else "a date"
+            return f":calendar: *To be revisited on {on}*, says {who}"
         case DecisionKind.SUPERSEDE:
             by = f"`{decision.superseded_by}`" if decision.superseded_by else "a newer one"
             return f":fast_forward: *Superseded* by debate {by}, says {who}"

@@ -7,7 +7,8 @@ from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
 from bot.views.message import notice_of as notice
-from bot.views.words import counted, deed, dollars, name_of, person
+from bot.views.words import deed, name_of, person
+from core.figures import counted, money
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 from core.rules.formats.registry import format_of
 from core.use_cases.choices import NO_CAP, ChannelChoices
@@ -79,7 +80,7 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
     if choices.models:
         yield f"models {literal(choices.models)}"
     if cost := choices.debate_cost:
-        yield "no cost cap" if cost == NO_CAP else f"at most {dollars(cost)} a debate"
+        yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
     yield from _steering(chosen)
 
 

@@ -9,7 +9,8 @@ from bot.slack.mrkdwn.convert import bare_thesis, gist, thesis
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
-from bot.views.words import counted, deed, name_of, number, plain_name
+from bot.views.words import deed, name_of, plain_name
+from core.figures import counted, number
 from core.models import Act, Ballot, Debate, PeopleBallot, Tally, Turn
 from core.rules.formats.registry import format_of
 from core.rules.mind_changes import MindChange, mind_changes

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.views.words import counted, phase
+from core.figures import counted, percent
 from core.models import JUDGE, Act, Debate, Status, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
+from core.turns.acts import ACTS
 
 _BAR_WIDTH = 20
 
@@ -19,16 +20,12 @@ class Progress:
     total: int
 
     @property
-    def percent(self) -> int:
-        """How much is done; 100 only when all is."""
-        return 100 * self.done // self.total
-
-    @property
     def bar(self) -> str:
         """The share as a bar, in words too."""
         full = _BAR_WIDTH * self.done // self.total
         bar = "█" * full + "░" * (_BAR_WIDTH - full)
-        return f"`{bar}` {self.done} of {counted(self.total, 'turn')} ({self.percent} %)"
+        share = percent(self.done / self.total)
+        return f"`{bar}` {self.done} of {counted(self.total, 'turn')} ({share})"
 
 
 def progress(debate: Debate) -> Progress:
@@ -48,9 +45,9 @@ def stage(debate: Debate) -> str:
     spoken = [turn for turn in turns if is_read(debate, turn)]
     if spoken:
         first = min(spoken, key=lambda turn: order(debate, turn))
-        return f"Round {first.round} of {schedule.rounds_open(debate)} · {phase(first.act)}"
+        return f"Round {first.round} of {schedule.rounds_open(debate)} · {ACTS[first.act].phase}"
     if turns:
-        return phase(turns[0].act).capitalize()
+        return ACTS[turns[0].act].phase.capitalize()
     return "Waiting for answers" if debate.open_clarifications else "Finishing"
 
 

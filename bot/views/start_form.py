@@ -25,8 +25,8 @@ from bot.views.forms import (
     text_input,
 )
 from bot.views.message import Block, context, sections
-from bot.views.words import counted, dollars, duration
 from core.estimate import Estimate
+from core.figures import counted, money, roughly
 from core.models import MOST_ROUNDS, Value
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import WAITS, ChannelChoices, Choices, ModelSet
@@ -173,14 +173,14 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
 
 def estimate_words(estimate: Estimate) -> str:
     """Return what a debate will probably take."""
-    time = f"about {duration(estimate.seconds)}"
+    time = f"about {roughly(estimate.seconds)}"
     calls = counted(estimate.calls, "model call")
     if estimate.cost is None:
         return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
     if not estimate.cost:
         return f"Estimated: {time}, {calls}, no cost."
-    most = f", at most {dollars(estimate.at_most)}" if estimate.at_most else ""
-    return f"Estimated: {time}, {calls}, about {dollars(estimate.cost)}{most}."
+    most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
+    return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
 
 
 def _channel() -> Block:
@@ -222,7 +222,7 @@ def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
     if target.left_out:
         yield (
             ":warning: The message is too long for this form: "
-            f"its last {target.left_out:,} characters are left out. "
+            f"its last {counted(target.left_out, 'character')} are left out. "
             "Say in the question or the context what matters of them."
         )
     if draft.context.startswith(_GOES_ON):
@@ -261,7 +261,7 @@ def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Seq
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",
         hint="A debate never spends more. Empty: the cap of the channel or of Moot. "
-        + (f"{dollars(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
+        + (f"{money(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
         optional=True,
     )
     return [

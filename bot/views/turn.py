@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import Block, Message, context, named, pages, sections
 from bot.views.words import OFFLINE_NOTE, cost, deed, icon, is_offline, title
+from core.figures import duration
 from core.models import Agent, Contribution, Debate
 
 _WARNING_LIMIT = 400
@@ -60,6 +61,6 @@ def _foot(made: Contribution, agent: Agent) -> Iterator[str]:
     elif made.call:
         model = gist(f"{made.call.provider} · {made.call.model}", _MODEL_LIMIT)
         seconds = made.call.latency_ms / 1000
-        yield f"{model} · {seconds:.1f} s · {cost(made.call.usage)}"
+        yield f"{model} · {duration(seconds)} · {cost(made.call.usage)}"
     for warning in made.warnings[:5]:
         yield f":warning: {gist(warning, _WARNING_LIMIT)}"

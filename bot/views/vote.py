@@ -9,7 +9,8 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from bot.views.message import Block, Message, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
-from bot.views.words import counted, name_of, number, plain_name
+from bot.views.words import name_of, plain_name
+from core.figures import counted, number, percent
 from core.models import Act, Ballot, Debate, Failure, Score, Tally
 from core.rules import voting
 
@@ -146,7 +147,7 @@ def _row(debate: Debate, score: Score) -> tuple[str, ...]:
         bare(plain_name(debate, score.position), _CELL_WIDTH),
         number(score.points),
         str(score.first_places),
-        "–" if sure is None or not score.first_places else f"{sure:.0%}",
+        "–" if sure is None or not score.first_places else percent(sure),
     )
 
 
@@ -157,5 +158,5 @@ def _ballots(debate: Debate, tally: Tally) -> str:
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
     ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
-    sure = "" if ballot.confidence is None else f" (confidence {ballot.confidence:.0%})"
+    sure = "" if ballot.confidence is None else f" (confidence {percent(ballot.confidence)})"
     return f"{name_of(debate, ballot.voter)} ranked: {ranking}{sure}"

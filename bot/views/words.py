@@ -1,14 +1,17 @@
-"""How things are called in front of people: agents, turns, phases, money, confidence (pure)."""
+"""How things are said on Slack: names made safe, people, moments, confidence (pure).
+
+Money, spans of time, counts and dates are said as everywhere: `core.transcript.words`.
+"""
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
-from core.models import ENGINE, Act, Agent, Debate, Person, Turn, Usage
+from core.figures import money, when
+from core.models import ENGINE, Agent, Debate, Person, Turn, Usage
+from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
 #: Provider of agents that follow rules and ask no model.
@@ -17,61 +20,14 @@ OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was 
 _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 
-_DEEDS: Mapping[Act, str] = {
-    Act.QUESTIONS: "questions",
-    Act.CLARIFICATION: "list of questions",
-    Act.PROPOSAL: "proposal",
-    Act.CRITIQUE: "critique",
-    Act.REFINEMENT: "refined proposal",
-    Act.GATHER: "gathered facts",
-    Act.PLAN: "plan",
-    Act.FORMULATE: "position",
-    Act.DEBATE: "answer to the others",
-    Act.ADJUST: "adjusted position",
-    Act.REBUTTAL: "rebuttal",
-    Act.STATEMENT: "statement",
-    Act.FACILITATION: "choice of how to go on",
-    Act.SUMMARY: "summary",
-    Act.BALLOT: "ballot",
-    Act.TALLY: "count of the votes",
-    Act.SYNTHESIS: "decision",
-    Act.EVALUATION: "evaluation",
-}
-#: Acts whose turns carry a number where others carry whom they are about.
-_NUMBERED = frozenset({Act.QUESTIONS, Act.CLARIFICATION})
-_PHASES: Mapping[Act, str] = {
-    Act.QUESTIONS: "clarifying questions",
-    Act.CLARIFICATION: "questions to people",
-    Act.PROPOSAL: "proposals",
-    Act.CRITIQUE: "critiques",
-    Act.REFINEMENT: "refinements",
-    Act.GATHER: "gathering facts",
-    Act.PLAN: "plans",
-    Act.FORMULATE: "positions",
-    Act.DEBATE: "debate",
-    Act.ADJUST: "adjustments",
-    Act.REBUTTAL: "rebuttals",
-    Act.STATEMENT: "statements",
-    Act.FACILITATION: "deciding how to go on",
-    Act.SUMMARY: "summaries",
-    Act.BALLOT: "vote",
-    Act.TALLY: "counting the votes",
-    Act.SYNTHESIS: "the judge writes the decision",
-    Act.EVALUATION: "evaluation",
-}
 _CONFIDENCE = ((85, "very high"), (65, "high"), (45, "moderate"), (25, "low"), (0, "very low"))
 
 
 def deed(debate: Debate, turn: Turn) -> str:
     """What the turn is, without its agent: "critique of Ben's proposal"."""
-    is_about = turn.target and turn.act not in _NUMBERED
+    is_about = turn.target and not ACTS[turn.act].is_numbered
     of = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
-    return _DEEDS[turn.act] + of
-
-
-def phase(act: Act) -> str:
-    """What a phase of such turns is called."""
-    return _PHASES[act]
+    return ACTS[turn.act].noun + of
 
 
 def name_of(debate: Debate, agent_id: str) -> str:
@@ -122,22 +78,7 @@ def cost(usage: Usage) -> str:
     """What was spent, in US dollars."""
     if usage.cost is None:
         return "n/a (a price is unknown)"
-    return dollars(usage.cost)
-
-
-def dollars(amount: Decimal) -> str:
-    """An amount of US dollars; small ones to a hundredth of a cent."""
-    cents = Decimal("0.01")
-    if 0 < amount < cents:
-        return f"${amount.quantize(Decimal('0.0001'))}"
-    return f"${amount.quantize(cents)}"
-
-
-def duration(seconds: float) -> str:
-    """A length of time as people say it."""
-    if seconds < 90:  # noqa: PLR2004 - a minute and a half
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min"
+    return money(usage.cost)
 
 
 def confidence(percent: int | None) -> str:
@@ -147,17 +88,7 @@ def confidence(percent: int | None) -> str:
     return f"{percent} of 100 ({next(word for least, word in _CONFIDENCE if percent >= least)})"
 
 
-def number(value: float) -> str:
-    """A number without needless zeros."""
-    return f"{value:.1f}".removesuffix(".0")
-
-
 def moment(at: datetime) -> str:
     """A date and time that Slack shows each reader in their own time zone."""
-    fallback = at.strftime("%Y-%m-%d %H:%M UTC")
+    fallback = when(at)
     return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{fallback}>"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: "1 turn", "2 turns"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

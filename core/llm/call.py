@@ -12,40 +12,43 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from core.errors import (
+    CallFailed,
     CapReached,
-    ConfigurationBroken,
     KeyRefused,
-    LimitReached,
-    MootError,
     ProviderBusy,
     ProviderDown,
     ProviderError,
+    ProviderMissing,
     ReplyUnreadable,
     ReplyUnusable,
 )
+from core.figures import duration
 from core.llm.budget_holds import BudgetHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     NO_TABLES,
     USUAL_OPTIONS,
-    USUAL_RETRY_POLICY,
+    USUAL_PARALLEL,
+    USUAL_RETRIES,
     CallOptions,
     CallUsage,
     ModelRef,
-    RetryPolicy,
     Tables,
 )
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.sizes import Measure
-from core.llm.spent import usage_of, with_call, with_usage
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import Agent, Call, Cap, Usage
 from core.ports import Clock, ModelProvider
 from core.request import ModelReply, ModelRequest
+from core.retry import RetryPolicy, retry
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
+
+#: An empty, refused or cut-off reply costs money and seldom gets better.
+TRIES_IF_UNUSABLE = 2
 
 
 class Answer(NamedTuple, Generic[T]):
@@ -74,7 +77,8 @@ class ModelCalls:
         clock: Clock,
         *,
         tables: Tables = NO_TABLES,
-        patience: RetryPolicy = USUAL_RETRY_POLICY,
+        retries: RetryPolicy = USUAL_RETRIES,
+        parallel: int = USUAL_PARALLEL,
         jitter: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
     ) -> None:
         """Keep what is needed to ask.
@@ -83,31 +87,40 @@ class ModelCalls:
             providers: By the name agents call them.
             clock: Time for waits and latencies.
             tables: Settings' capabilities and prices.
-            patience: How to repeat.
+            retries: How often an attempt that failed is repeated, and when.
+            parallel: Attempts under way at the same time, per provider.
             jitter: A random share between 0 and 1 of each wait.
         """
         self._providers = providers
         self._clock = clock
         self._prices = tables.prices
         self._measure = Measure(tables.models)
-        self._patience = patience
+        self._retries = retries
         self._jitter = jitter
         self._ledger = BudgetHolds()
         self._leaders = CacheWarmup(clock)
         self._pauses = RateLimitWaits(clock)
-        self._slots = {name: asyncio.Semaphore(patience.parallel) for name in providers}
+        self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
         self._caps: Sequence[Cap] = ()
         self._user = ""
+        self._book: Callable[[Usage], None] | None = None
 
-    def under(self, caps: Sequence[Cap], *, user: str = "") -> "ModelCalls":
+    def under(
+        self,
+        caps: Sequence[Cap],
+        *,
+        user: str = "",
+        book: Callable[[Usage], None] | None = None,
+    ) -> "ModelCalls":
         """The same calls with the same books, each bounded by these caps too.
 
         Args:
             caps: Bounds on money.
             user: Who asks, unrecognisable; for vendors that want to tell people apart.
+            book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
         """
         bounded = copy(self)
-        vars(bounded).update(_caps=tuple(caps), _user=user)
+        vars(bounded).update(_caps=tuple(caps), _user=user, _book=book)
         return bounded
 
     async def ask(
@@ -122,8 +135,8 @@ class ModelCalls:
 
         Raises:
             LimitReached: A cap on money could be passed, or the prompt does not fit the model.
-            ProviderError: No model could be asked; `usage_of(error)` is what that cost.
-            ConfigurationBroken: The agent's provider is not set up.
+            ProviderError: No model could be asked; its `usage` is what that cost.
+            ProviderMissing: The agent's provider is not set up.
         """
         async with self._tab(terms, agent) as tab:
             come = await self._reply(self._for(agent, request), agent, tab)
@@ -148,10 +161,10 @@ class ModelCalls:
             terms: Time, money, fallbacks.
 
         Raises:
-            ReplyUnreadable: Not even the repair could be read; `call_of(error)` is the call.
+            ReplyUnreadable: Not even the repair could be read; its `call` is the call.
             LimitReached: A cap on money could be passed, or the prompt does not fit the model.
-            ProviderError: No model could be asked; `usage_of(error)` is what that cost.
-            ConfigurationBroken: The agent's provider is not set up.
+            ProviderError: No model could be asked; its `usage` is what that cost.
+            ProviderMissing: The agent's provider is not set up.
         """
         request = replace(self._for(agent, request), answer=answer_form(answer_type))
         async with self._tab(terms, agent) as tab:
@@ -159,10 +172,14 @@ class ModelCalls:
             reply = come[1]
             try:
                 value = read_answer(reply.text, answer_type, check)
-            except ReplyUnreadable as error:
-                parts = (*request.parts, *repair_parts(reply.text, str(error)))
+            except ReplyUnreadable as first:
+                parts = (*request.parts, *repair_parts(reply.text, str(first)))
                 come = await self._reply(replace(request, parts=parts), agent, tab)
-                value = self._read_or_give_up(come, tab, answer_type, check)
+                try:
+                    value = read_answer(come[1].text, answer_type, check)
+                except ReplyUnreadable as error:
+                    error.text, error.call = come[1].text, self._call(*come, tab)
+                    raise
             return Answer(value, self._call(*come, tab))
 
     async def close(self) -> None:
@@ -174,15 +191,15 @@ class ModelCalls:
     async def _tab(self, terms: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
         """A tab for one question; errors carry what is on it, and time runs out by it."""
         terms = replace(terms, caps=(*self._caps, *terms.caps))
-        tab = CallUsage(terms, agent.temperature, self._clock)
+        tab = CallUsage(terms, agent.temperature, self._clock, self._book)
         try:
             async with asyncio.timeout(terms.seconds):
                 yield tab
         except TimeoutError:
-            late = ProviderDown(f"No answer within {terms.seconds:g} seconds.")
-            raise with_usage(late, tab.usage) from None
-        except (MootError, asyncio.CancelledError) as error:
-            with_usage(error, tab.usage)
+            said = f"No answer within {duration(terms.seconds)}."
+            raise ProviderDown(said, usage=tab.usage) from None
+        except CallFailed as error:
+            error.usage = tab.usage
             raise
 
     async def _reply(
@@ -190,60 +207,55 @@ class ModelCalls:
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
         own = ModelRef(agent.provider, agent.model)
-        failed: list[MootError] = []
+        failed: list[CallFailed] = []
         refs = (own, *tab.terms.fallbacks)
         for place, ref in enumerate(refs):
             share = tab.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
-                reply = await self._within(share, ref, request, tab)
+                async with asyncio.timeout(share):
+                    reply = await self._tried(ref, request, tab)
             except CapReached:
                 raise
-            except (ProviderError, ConfigurationBroken, LimitReached) as error:
+            except TimeoutError:
+                failed.append(ProviderDown(f"No answer within {duration(round(share))}."))
+            except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
                 tab.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
                 return ref, reply
-        raise _telling(failed)
-
-    async def _within(
-        self, seconds: float, ref: ModelRef, request: ModelRequest, tab: CallUsage
-    ) -> ModelReply:
-        """The reply of one model, if it comes in its share of the time."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._tried(ref, request, tab)
-        except TimeoutError:
-            raise ProviderDown(f"No answer within {seconds:.0f} seconds.") from None
+        # The last error, but one that may pass before one that only a person can mend: an agent is
+        # out for good only if none of its models can be asked any more.
+        mending = KeyRefused | ProviderMissing
+        raise ([one for one in failed if not isinstance(one, mending)] or failed)[-1]
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, tab: CallUsage) -> ModelReply:
-        """The reply of one model, after as many tries as patience and time allow."""
-        request = replace(request, model=ref.model)
-        useless = 0
-        for number in range(1, self._patience.tries):
-            try:
-                return await self._attempt(ref, request, tab)
-            except ProviderError as error:
-                self._pauses.note(ref, error)
-                wait = self._wait_after(error, number)
-                if not error.passing or wait >= tab.seconds_left:
-                    raise
-                if isinstance(error, ReplyUnusable):
-                    useless += 1
-                    request = _with_more_room(request)
-                if useless >= self._patience.tries_if_unusable:
-                    raise
-            await self._clock.sleep(wait)
-        return await self._attempt(ref, request, tab)
+        """The reply of one model, after as many tries as the policy and the time allow."""
+        asked, useless = replace(request, model=ref.model), 0
 
-    def _wait_after(self, error: ProviderError, number: int) -> float:
-        """Seconds to wait before the next try.
+        async def attempt() -> ModelReply:
+            return await self._attempt(ref, asked, tab)
 
-        A wait the vendor asks for is a lower bound; ours is random up to a bound that doubles.
-        """
-        rules = self._patience
-        bound = min(rules.longest_wait, rules.first_wait * 2 ** (number - 1))
-        asked = error.retry_after if isinstance(error, ProviderBusy) else None
-        return (asked or 0.0) + self._jitter() * bound
+        def again(error: ProviderError, wait: float) -> float | None:
+            """A wait the vendor asks for is a lower bound."""
+            nonlocal asked, useless
+            self._pauses.note(ref, error)
+            if isinstance(error, ProviderBusy):
+                wait += error.retry_after or 0.0
+            if isinstance(error, ReplyUnusable):
+                # Replies are cut off, or lost in thought, for want of room: twice as much.
+                useless += 1
+                asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
+            is_over = useless >= TRIES_IF_UNUSABLE or wait >= tab.seconds_left
+            return wait if error.passing and not is_over else None
+
+        return await retry(
+            attempt,
+            self._retries,
+            self._clock.sleep,
+            on=ProviderError,
+            again=again,
+            chance=self._jitter,
+        )
 
     async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: CallUsage) -> ModelReply:
         """One attempt: fitted, its worst case held under the caps, behind its leader, in a slot.
@@ -273,29 +285,20 @@ class ModelCalls:
         try:
             reply = await self._provider(ref.provider).complete(request, start)
         except BaseException as error:
-            start.usage = self._lost(ref, request, error, begun=start.seen)
+            usage = error.usage if isinstance(error, CallFailed) else Usage()
+            if start.seen and not usage.input_tokens:
+                # The reply had begun, so the prompt is paid for, whether reported or not.
+                unreported = usage.model_copy(update={"cost": None})
+                usage = self._measure.filled(ref.provider, request, "", unreported)
+            start.usage = self._priced(ref, usage)
             raise
         else:
-            start.usage = self._spent(ref, request, reply)
+            usage = self._measure.filled(ref.provider, request, reply.text, reply.usage)
+            self._measure.learn(ref.provider, request, usage)
+            start.usage = self._priced(ref, usage)
             return replace(reply, text=writable(reply.text))
         finally:
             tab.add(start.usage)
-
-    def _spent(self, ref: ModelRef, request: ModelRequest, reply: ModelReply) -> Usage:
-        """What a reply cost; the model's estimate learns from it."""
-        usage = self._measure.filled(ref.provider, request, reply.text, reply.usage)
-        self._measure.learn(ref.provider, request, usage)
-        return self._priced(ref, usage)
-
-    def _lost(
-        self, ref: ModelRef, request: ModelRequest, error: BaseException, *, begun: bool
-    ) -> Usage:
-        """What a failed attempt cost: as reported, or the prompt when the reply had begun."""
-        usage = usage_of(error)
-        if begun and not usage.input_tokens:
-            unreported = usage.model_copy(update={"cost": None})
-            usage = self._measure.filled(ref.provider, request, "", unreported)
-        return self._priced(ref, usage)
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
         """The usage of one attempt with its cost, unless the provider named it."""
@@ -305,22 +308,6 @@ class ModelCalls:
         elif cost is None:
             cost = price(*ref, usage, self._prices, at=self._clock.now())
         return usage.model_copy(update={"cost": cost, "attempts": 1})
-
-    def _read_or_give_up(
-        self,
-        come: tuple[ModelRef, ModelReply],
-        tab: CallUsage,
-        answer_type: type[M],
-        check: Check[M] | None,
-    ) -> M:
-        """The repaired answer; when it cannot be read either, the error carries the call."""
-        ref, reply = come
-        try:
-            return read_answer(reply.text, answer_type, check)
-        except ReplyUnreadable as error:
-            error.text = reply.text
-            with_call(error, self._call(ref, reply, tab))
-            raise
 
     def _call(self, ref: ModelRef, reply: ModelReply, tab: CallUsage) -> Call:
         """How the answer came."""
@@ -345,10 +332,10 @@ class ModelCalls:
         """The provider of this name.
 
         Raises:
-            ConfigurationBroken: It is not set up.
+            ProviderMissing: It is not set up.
         """
         if name not in self._providers:
-            raise ConfigurationBroken(f"The provider {name!r} is not set up: is its key missing?")
+            raise ProviderMissing(f"The provider {name!r} is not set up: is its key missing?")
         return self._providers[name]
 
 
@@ -364,17 +351,3 @@ class _Start:
         """The reply begins."""
         self.seen = True
         self.tell()
-
-
-def _telling(failed: Sequence[MootError]) -> MootError:
-    """The last error, but one that may pass before one that only a person can mend.
-
-    An agent is out for good only if none of its models can be asked any more.
-    """
-    passing = [error for error in failed if not isinstance(error, KeyRefused | ConfigurationBroken)]
-    return (passing or failed)[-1]
-
-
-def _with_more_room(request: ModelRequest) -> ModelRequest:
-    """The request with twice the room: replies are cut off, or lost in thought, for want of it."""
-    return replace(request, max_output_tokens=2 * request.max_output_tokens)

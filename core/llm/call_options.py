@@ -1,6 +1,6 @@
 """Under which conditions models are asked, and what one question has cost so far."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ from core.capabilities import Price, Record
 from core.llm.prices import Prices
 from core.models import Cap, Usage
 from core.ports import Clock
+from core.retry import RetryPolicy
 
 
 class ModelRef(NamedTuple):
@@ -31,22 +32,11 @@ class CallOptions:
     prompt_source: str = "built-in"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RetryPolicy:
-    """How failed attempts are repeated. Times are in seconds."""
-
-    tries: int = 5
-    #: An empty, refused or cut-off reply costs money and seldom gets better.
-    tries_if_unusable: int = 2
-    #: Upper bound of the first wait; it doubles with each try. The wait itself is random.
-    first_wait: float = 2.0
-    longest_wait: float = 30.0
-    #: Attempts under way at the same time, per provider.
-    parallel: int = 8
-
-
 USUAL_OPTIONS = CallOptions()
-USUAL_RETRY_POLICY = RetryPolicy()
+#: A wait is random up to a bound that doubles.
+USUAL_RETRIES = RetryPolicy(tries=5, first_wait=2.0, longest_wait=30.0, jitter=1.0)
+#: Attempts under way at the same time, per provider.
+USUAL_PARALLEL = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +55,15 @@ NO_TABLES = Tables()
 class CallUsage:
     """What one question has cost so far, over all its attempts."""
 
-    def __init__(self, terms: CallOptions, temperature: float | None, clock: Clock) -> None:
+    def __init__(
+        self,
+        terms: CallOptions,
+        temperature: float | None,
+        clock: Clock,
+        book: Callable[[Usage], None] | None = None,
+    ) -> None:
         self.terms = terms
+        self._book = book
         self.temperature = temperature
         self.usage = Usage()
         #: The model that was to answer and why it does not; empty while it does.
@@ -77,6 +74,8 @@ class CallUsage:
     def add(self, usage: Usage) -> None:
         """Book one attempt."""
         self.usage += usage
+        if self._book:
+            self._book(usage)
 
     @property
     def seconds(self) -> float:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from core.capabilities import Capability
 from core.errors import LimitReached
+from core.figures import counted, number
 from core.llm.prices import ESTIMATE_SLACK, output_reserve
 from core.llm.prompt_text import prompt_text
 from core.request import ModelRequest, Part
@@ -39,7 +40,8 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
     if not fits(request):
         raise LimitReached(
             f"The prompt does not fit into the context of {request.model}: it holds"
-            f" {limits.context_tokens:,} tokens, and the reply may take {reply:,} of them."
+            f" {counted(limits.context_tokens, 'token')},"
+            f" and the reply may take {number(reply)} of them."
         )
     return request
 
@@ -70,5 +72,5 @@ def _cut(part: Part, kept: float) -> Part:
     if length >= len(part.text):
         return part
     left_out = len(part.text) - length
-    mark = f"\n[… {left_out:,} characters left out to fit the model's context]"
+    mark = f"\n[… {counted(left_out, 'character')} left out to fit the model's context]"
     return replace(part, text=part.text[:length].rstrip() + mark)

@@ -4,13 +4,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
 from genai_prices import Usage as PricedUsage
 from genai_prices import calc_price
 
 from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.errors import CapReached
+from core.figures import money
 from core.models import Cap, Usage
 
 #: Settings' prices: by `provider/model`, or by the model's name alone.
@@ -146,10 +147,11 @@ def fits(cap: Cap, worst: Decimal) -> bool:
 def _passed(cap: Cap, worst: Decimal) -> str:
     """Words about a cap that would be passed: which, how much is left, what to do."""
     left = max(Decimal(0), cap.limit - cap.kept - cap.spent)
-    kept = f" (${cap.kept:.2f} are kept for the vote and the verdict)" if cap.kept else ""
+    kept = f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
     said = (
-        f"The cost cap for {cap.words} is ${cap.limit:.2f}; ${left:.4f} is left{kept}, "
-        f"and the next call may cost ${worst:.4f}."
+        f"The cost cap for {cap.words} is {money(cap.limit)}; "
+        f"{money(left, rounding=ROUND_DOWN)} is left{kept}, "
+        f"and the next call may cost {money(worst, rounding=ROUND_UP)}."
     )
     return f"{said} {cap.remedy}".rstrip()
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from core.errors import DebateUnknown, LogUnreadable, RunLost, StoreError
+from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.events import (
     DebateConcluded,
     DebateFailed,
@@ -298,12 +298,12 @@ def _recorded(row: Row[Any]) -> Recorded:
     """The value of an event's row.
 
     Raises:
-        LogUnreadable: It cannot be read: damaged, or written by a newer program.
+        LogBroken: It cannot be read: damaged, or written by a newer program.
     """
     try:
         event = event_from_json(row.body)
     except ValidationError as error:
-        raise LogUnreadable(
+        raise LogBroken(
             f"Event {row.seq} of the debate {row.debate_id} cannot be read: it is damaged, or "
             "a newer version of Moot wrote it."
         ) from error

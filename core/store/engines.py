@@ -4,10 +4,10 @@ import sqlite3
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import aiosqlite
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy import URL, Connection, StaticPool, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 T = TypeVar("T")
@@ -53,60 +53,66 @@ class InDriverThread:
 
     Statement by statement the driver would change threads some twenty times in a transaction, and
     wait for the interpreter's lock each time: up to 5 ms when the event loop is busy
-    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval).
+    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval). A script is what aiosqlite
+    hands to that thread in one piece, so a transaction goes there as a script.
     """
 
     def __init__(self, engine: AsyncEngine) -> None:
-        """Use an engine that nobody else uses, whose connections are `WholeConnection`."""
+        """Use an engine that nobody else uses, whose connections are made by `_Connection`."""
         self._engine = engine
 
     async def transact(self, work: Callable[[Connection], T]) -> T:
         """Run the work in a transaction of its own; it goes on when its caller is cancelled."""
+        script = _Script(work)
         async with self._engine.connect() as connection:
             driver = (await connection.get_raw_connection()).driver_connection
-            return await cast("WholeConnection", driver).transact(work)
+            await cast("aiosqlite.Connection", driver).executescript(script)
+        return cast("T", script.result)
 
     async def dispose(self) -> None:
         """Free connections and their threads."""
         await self._engine.dispose()
 
 
-class WholeConnection(aiosqlite.Connection):
-    """A connection that takes a whole transaction at once."""
+class _Script(str):
+    """A transaction in the shape of a script: the connection runs its work, not its text."""
 
-    def __init__(self, path: Path, begin: str) -> None:
-        """Open the file at `path`; a transaction is begun with the statement `begin`."""
-        super().__init__(partial(_connect, path), iter_chunk_size=64)
-        self._begin = begin
-        self._whole: Engine | None = None
-        # A program that ends without closing must not hang.
-        self._thread.daemon = True
+    __slots__ = ("result", "work")
 
-    async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in a transaction, in this connection's thread."""
-        return await self._execute(self._transact, work)  # pyright: ignore[reportUnknownMemberType] - untyped in the driver
+    work: Callable[[Connection], Any]
+    #: What the work returned.
+    result: Any
 
-    def _transact(self, work: Callable[[Connection], T]) -> T:
-        if self._whole is None:
-            self._whole = _over(self._conn, self._begin)
-        with self._whole.begin() as connection:
-            try:
-                return work(connection)
-            finally:
-                cast("_ClosingCursors", self._conn).close_cursors()
+    def __new__(cls, work: Callable[[Connection], Any]) -> Self:
+        made = super().__new__(cls, "-- a transaction")
+        made.work = work
+        return made
 
 
-class _ClosingCursors(sqlite3.Connection):
-    """A connection that can close every cursor it has given away.
+class _Connection(sqlite3.Connection):
+    """A connection that can run a whole transaction, and closes every cursor it has given away.
 
     A result that was not read to its end, such as by work that failed, would keep the connection at
     the state of that moment for as long as anything refers to it, even after the transaction
     (https://sqlite.org/isolation.html).
     """
 
-    def __init__(self, *args: Any, **named: Any) -> None:
+    def __init__(self, *args: Any, begin: str, **named: Any) -> None:
+        """Connect as the driver does; a transaction begins with the statement `begin`."""
         super().__init__(*args, **named)
         self._given: list[sqlite3.Cursor] = []
+        self._engine = create_engine(
+            "sqlite://",
+            creator=lambda: self,
+            poolclass=StaticPool,
+            pool_reset_on_return=None,  # transactions end by themselves
+            hide_parameters=True,  # errors end in logs
+        )
+
+        def begin_transaction(opened: Connection) -> None:
+            opened.exec_driver_sql(begin)
+
+        event.listen(self._engine, "begin", begin_transaction)
 
     def cursor(self, *args: Any, **named: Any) -> Any:
         """Give away a cursor, as the driver does."""
@@ -114,33 +120,18 @@ class _ClosingCursors(sqlite3.Connection):
         self._given.append(given)
         return given
 
-    def close_cursors(self) -> None:
-        """Close them all; closing twice does no harm."""
-        for given in self._given:
-            given.close()
-        self._given.clear()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """The driver's own connection; it must not begin transactions behind our back."""
-    return sqlite3.connect(path, isolation_level=None, factory=_ClosingCursors)
-
-
-def _over(connection: sqlite3.Connection, begin: str) -> Engine:
-    """An engine with this one connection, for the connection's own thread."""
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: connection,
-        poolclass=StaticPool,
-        pool_reset_on_return=None,  # transactions end by themselves
-        hide_parameters=True,  # errors end in logs
-    )
-
-    def begin_transaction(opened: Connection) -> None:
-        opened.exec_driver_sql(begin)
-
-    event.listen(engine, "begin", begin_transaction)
-    return engine
+    def executescript(self, sql_script: str, /) -> sqlite3.Cursor:
+        """Run a script, or the work of a transaction."""
+        if not isinstance(sql_script, _Script):
+            return super().executescript(sql_script)
+        with self._engine.begin() as connection:
+            try:
+                sql_script.result = sql_script.work(connection)
+            finally:
+                for given in self._given:
+                    given.close()
+                self._given.clear()
+        return super().cursor()
 
 
 def sqlite_writer(path: Path) -> Transactions:
@@ -162,10 +153,6 @@ def sqlite_reader(path: Path) -> Transactions:
 
 def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> Transactions:
     """An engine whose connections are set up and whose transactions begin as told."""
-
-    def open_file(*_: object, **__: object) -> WholeConnection:
-        return WholeConnection(path, begin)
-
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
         pool_size=connections,
@@ -173,7 +160,8 @@ def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...
         pool_timeout=60,
         pool_reset_on_return=None,  # transactions end by themselves
         hide_parameters=True,  # errors end in logs
-        connect_args={"async_creator_fn": open_file},
+        # The driver must not begin transactions behind our back.
+        connect_args={"factory": partial(_Connection, begin=begin), "isolation_level": None},
     )
 
     def set_up(connection: Any, _record: object) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.errors import StoreDown
+from core.retry import RetryPolicy, retry
 from core.store.engines import Transactions
 from core.store.failures import explain
 
@@ -17,9 +18,8 @@ T = TypeVar("T")
 #: Writes that may share one commit. Bounds how long the first of them waits for the last.
 _BATCH = 128
 
-#: Seconds to wait before each repetition: short for a conflict, long enough in all (26 s) for a
-#: server to restart.
-_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 5.0, 5.0, 5.0, 5.0)
+#: Short waits for a conflict, long enough in all (26 s) for a server to restart.
+_RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
 
 
 class Writer(Protocol):
@@ -73,20 +73,16 @@ class Repeating:
         Raises:
             StoreError: It failed for good.
         """
-        for seconds in _PAUSES:
-            try:
-                return await self._once(work)
-            except (SQLAlchemyError, OSError) as error:
-                if not self._passes(error):
-                    raise explain(error, self._place) from error
-            await self._pause(seconds)
-        return await self._last(work)
-
-    async def _last(self, work: Callable[[Connection], T]) -> T:
-        """Run the work one last time."""
+        failures = (SQLAlchemyError, OSError)
         try:
-            return await self._once(work)
-        except (SQLAlchemyError, OSError) as error:
+            return await retry(
+                lambda: self._once(work),
+                _RETRIES,
+                self._pause,
+                on=failures,
+                again=lambda error, wait: wait if self._passes(error) else None,
+            )
+        except failures as error:
             raise explain(error, self._place) from error
 
     async def _once(self, work: Callable[[Connection], T]) -> T:

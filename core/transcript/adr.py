@@ -1,5 +1,6 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
+from core.figures import day
 from core.models import Debate
 from core.transcript.decision import vote_words
 from core.transcript.inert import inert_line
@@ -14,7 +15,7 @@ def adr(debate: Debate) -> str:
     verdict = debate.verdict
     facts = (
         f"Status: {adr_status(debate)}",
-        f"Date: {(debate.ended_at or debate.now).date().isoformat()}",
+        f"Date: {day(debate.ended_at or debate.now)}",
         f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
         f"Source: Moot debate `{debate.id}`",
     )

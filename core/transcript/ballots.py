@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from core.figures import number
 from core.models import Ballot, Debate
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
 from core.transcript.inert import inert_line
 from core.transcript.people import people_ballots
-from core.transcript.words import ACT_WORDS, bullets, name_of, table
+from core.transcript.words import bullets, name_of, table
+from core.turns.acts import ACTS
 
 
 def vote_section(debate: Debate) -> str:
@@ -24,7 +26,7 @@ def _scores(debate: Debate) -> str:
     if tally is None:
         return ""
     rows = [
-        (name_of(debate, s.position), f"{s.points:g}", s.first_places, _figure(s.mean_confidence))
+        (name_of(debate, s.position), number(s.points), s.first_places, _figure(s.mean_confidence))
         for s in tally.scores
     ]
     head = ("Position of", "Points", "First places", "Mean confidence")
@@ -85,5 +87,5 @@ def _because(debate: Debate, critique: str | None) -> str:
     made = debate.contributions.get(critique or "")
     if made is None:
         return ""
-    what = ACT_WORDS[made.turn.act].lower()
+    what = ACTS[made.turn.act].label.lower()
     return f", moved by the {what} of {name_of(debate, made.turn.agent)} in round {made.turn.round}"

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.figures import money, number
 from core.models import Debate, Note, Verdict, VerdictSource
 from core.transcript.inert import inert, inert_line
-from core.transcript.words import bullets, confidence, money, name_of, nested
+from core.transcript.words import bullets, confidence, name_of, nested
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -54,7 +55,7 @@ def vote_words(debate: Debate) -> str:
     lead = (
         f"{names[0]} won the vote" if len(names) == 1 else f"The vote is tied: {', '.join(names)}"
     )
-    points = ", ".join(f"{name_of(debate, s.position)} {s.points:g}" for s in tally.scores)
+    points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
     close = "; the top two are within one point" if tally.controversial else ""
     return f"{lead} ({points}{close})."
 

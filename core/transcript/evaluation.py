@@ -10,18 +10,18 @@ from enum import StrEnum
 from pydantic import BaseModel
 
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
+from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
-from core.llm.spent import usage_of
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.request import ModelRequest, Part, PartKind
 from core.transcript.decision import decision_text
 from core.transcript.people import feedback_lines
-from core.transcript.words import bullets, money, table
+from core.transcript.words import bullets, table
+from core.turns.acts import ACTS
 from core.turns.context import parts_for
 from core.turns.prompts import render
 
 LOWEST, HIGHEST = 1, 10
-_MAX_TOKENS = 1536
 
 
 class Criterion(StrEnum):
@@ -126,7 +126,7 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
 
     Raises:
         BadInput: The debate has no decision, or nobody is to score it.
-        ConfigurationBroken: An evaluator's provider is not set up.
+        ProviderMissing: An evaluator's provider is not set up.
     """
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
@@ -181,7 +181,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     names = [one.name for one in evaluation.marks]
     averages = evaluation.averages
     rows = [
-        (criterion.words, *(one.marks[criterion].score for one in evaluation.marks), f"{mean:.1f}")
+        (criterion.words, *(one.marks[criterion].score for one in evaluation.marks), number(mean))
         for criterion, mean in averages.items()
     ]
     parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]
@@ -214,9 +214,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
             request, agent, EvaluationReply, check=reply_fault, terms=terms
         )
     except (ProviderError, ReplyUnreadable, LimitReached) as error:
-        return Unscored(
-            evaluator=agent.id, name=agent.name, reason=str(error), usage=usage_of(error)
-        )
+        return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
     marks = {
         one.criterion: Mark(score=one.score, reason=one.reason.strip()) for one in reply.scores
     }
@@ -238,8 +236,9 @@ def _request(debate: Debate, agent: Agent) -> ModelRequest:
             Part(kind=PartKind.TASK, label="Task", text=task),
         ),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=_MAX_TOKENS,
+        max_output_tokens=ACTS[Act.EVALUATION].max_tokens,
         temperature=agent.temperature,
+        effort=ACTS[Act.EVALUATION].effort,
         cache_key=debate.id,
     )
 

@@ -11,16 +11,16 @@ from datetime import datetime
 from typing import TypeVar
 
 from core.events import Recorded, apply, fold
+from core.figures import counted, duration
 from core.models import Act, Debate, Turn
 from core.request import Part
 from core.rules.schedule import ready
 from core.transcript.inert import visible
-from core.transcript.words import after, duration, name_of, turn_words, usage_words
+from core.transcript.words import after, name_of, turn_words, usage_words
+from core.turns.acts import ACTS
 from core.turns.context import parts_for
 
 V = TypeVar("V")
-#: Acts that ask no model and so see no parts.
-_WITHOUT_PARTS = frozenset({Act.TALLY, Act.CLARIFICATION, Act.SUMMARY})
 #: More inputs than this are counted, not listed.
 _MOST_LISTED = 8
 
@@ -76,7 +76,7 @@ def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
     """Every turn that became ready, in the order they did.
 
     Raises:
-        ValueError: The log is empty or does not begin with the start.
+        LogBroken: The log cannot be.
     """
     seen: set[str] = set()
     end = fold(log)
@@ -138,19 +138,16 @@ def _moments(log: Sequence[Recorded]) -> Iterator[_Moment]:
 def _explained(moment: _Moment, turn: Turn, end: Debate) -> Explained:
     debate = moment.debate
     inputs = sorted(moment.inputs(turn), key=lambda key: debate.times[key])
+    # A summary is made of a text of its own, not of what the debate shows its agents.
+    sees = ACTS[turn.act].asks_model and turn.act is not Act.SUMMARY
     return Explained(
         turn=turn,
         ready_seq=moment.recorded.seq,
         ready_at=moment.recorded.at,
         inputs=tuple((key, debate.times[key]) for key in inputs),
-        parts=() if turn.act in _WITHOUT_PARTS else parts_for(debate, turn),
-        ended_at=end.times.get(_outcome_key(turn)),
+        parts=parts_for(debate, turn) if sees else (),
+        ended_at=end.times.get(ACTS[turn.act].outcome_key or turn.key),
     )
-
-
-def _outcome_key(turn: Turn) -> str:
-    """The key under which the turn's outcome is in the log."""
-    return {Act.TALLY: "tally", Act.SYNTHESIS: "verdict"}.get(turn.act, turn.key)
 
 
 def _lines(debate: Debate, one: Explained) -> Iterator[str]:
@@ -158,7 +155,7 @@ def _lines(debate: Debate, one: Explained) -> Iterator[str]:
     yield f"  ready {after(debate, one.ready_at)}, after event {one.ready_seq}"
     yield from _input_lines(debate, one)
     for part in one.parts:
-        yield f"  saw {part.label} ({part.kind.value}, {len(part.text):,} characters)"
+        yield f"  saw {part.label} ({part.kind.value}, {counted(len(part.text), 'character')})"
     if one.ended_at is None:
         yield "  has no outcome"
         return

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from core.figures import day
 from core.models import Debate, Decision, DecisionKind, Feedback, Person
 from core.transcript.words import bullets, name_of, table
 
@@ -43,7 +44,7 @@ def people_ballots(debate: Debate) -> str:
 def _words(decision: Decision) -> str:
     words = _STATUS[decision.kind]
     if decision.revisit_on:
-        words += f" on {decision.revisit_on.isoformat()}"
+        words += f" on {day(decision.revisit_on)}"
     if decision.superseded_by:
         words += f" by debate `{decision.superseded_by}`"
     return words

@@ -18,7 +18,7 @@ def record_json(log: Sequence[Recorded]) -> str:
     """The record of a debate, readable by programs and people.
 
     Raises:
-        ValueError: The log is empty or does not begin with the start.
+        LogBroken: The log cannot be.
     """
     debate = fold(log)
     record = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.figures import counted, duration, money, number, when
 from core.models import Contribution, Debate, Guidance, Summary
 from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
@@ -12,22 +13,19 @@ from core.transcript.ledger import facts_section
 from core.transcript.people import team_section
 from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
-    ACT_WORDS,
     bullets,
     confidence,
-    duration,
     fenced,
-    money,
     name_of,
     nested,
     quoted,
-    rounds_words,
     seconds_taken,
     status_words,
     table,
+    tokens_words,
     turn_words,
-    when,
 )
+from core.turns.acts import ACTS
 
 
 def report(debate: Debate) -> str:
@@ -58,7 +56,7 @@ def _head(debate: Debate) -> str:
     rows = [
         ("Debate", f"`{debate.id}`, {status_words(debate)}"),
         ("Asked by", setup.asked_by.name or setup.asked_by.id),
-        ("Format", f"{setup.format}, {rounds_words(setup.rounds)}"),
+        ("Format", f"{setup.format}, {counted(setup.rounds, 'round')}"),
         ("Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)),
         ("Started", when(debate.started_at)),
         ("Took", duration(seconds_taken(debate))),
@@ -108,7 +106,7 @@ def _contribution(debate: Debate, made: Contribution) -> str:
     turn = made.turn
     about = f" of {name_of(debate, turn.target)}" if turn.target else ""
     agent = debate.setup.agent(turn.agent)
-    title = f"#### {inert_line(agent.name)} ({agent.role}): {ACT_WORDS[turn.act]}{about}"
+    title = f"#### {inert_line(agent.name)} ({agent.role}): {ACTS[turn.act].label}{about}"
     parts = [title, f"*{_origin(made)}*", nested(made.text, 4)]
     parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)
@@ -118,12 +116,11 @@ def _origin(made: Contribution) -> str:
     """Where the text came from, in a few words."""
     call = made.call
     if made.carried_from or call is None:
-        return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 ms"
-    usage = call.usage
+        return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s"
     instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
     return (
-        f"{answering(call)}{instead}; {usage.input_tokens:,} tokens in, "
-        f"{usage.output_tokens:,} out; {call.latency_ms:,} ms; {money(usage.cost)}"
+        f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
+        f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
     )
 
 
@@ -190,9 +187,9 @@ def _summary(debate: Debate, summary: Summary) -> Sequence[object]:
         name_of(debate, summary.turn.agent),
         summary.kind.value,
         summary.method,
-        f"{summary.before_chars:,} → {summary.after_chars:,}",
-        f"{call.usage.output_tokens:,}" if call else "0",
-        f"{call.latency_ms:,} ms" if call else "",
+        f"{number(summary.before_chars)} → {number(summary.after_chars)}",
+        number(call.usage.output_tokens if call else 0),
+        duration(call.latency_ms / 1000) if call else "",
     )
 
 
@@ -203,9 +200,9 @@ def _spending(debate: Debate) -> str:
             one.name,
             ", ".join(one.models) or "none",
             one.calls,
-            f"{one.usage.input_tokens:,}",
-            f"{one.usage.cached_tokens:,}",
-            f"{one.usage.output_tokens:,}",
+            number(one.usage.input_tokens),
+            number(one.usage.cached_tokens),
+            number(one.usage.output_tokens),
             duration(one.latency_ms / 1000),
             money(one.usage.cost),
         )
@@ -214,7 +211,7 @@ def _spending(debate: Debate) -> str:
     all_of_it = debate.usage
     waited = duration(sum(call.latency_ms for call in debate.calls) / 1000)
     figures = (all_of_it.input_tokens, all_of_it.cached_tokens, all_of_it.output_tokens)
-    tokens = [f"{figure:,}" for figure in figures]
+    tokens = [number(figure) for figure in figures]
     rows.append(("**All**", "", len(debate.calls), *tokens, waited, money(all_of_it.cost)))
     head = (
         "Agent",

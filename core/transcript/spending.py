@@ -1,10 +1,11 @@
 """Who spent what: usage per agent, with models, prompts and time (pure)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.models import ENGINE, JUDGE, Call, Debate, Forecast, Usage
-from core.transcript.words import duration, money, name_of, seconds_taken
+from core.figures import counted, duration, money, percent, roughly
+from core.models import Debate, Forecast, Usage
+from core.transcript.words import name_of, seconds_taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,20 +24,23 @@ class Spending:
 
 def spending(debate: Debate) -> Sequence[Spending]:
     """What each agent has spent, in the order of the roster, then the others."""
-    calls = list(_calls(debate))
-    failed = [(f.turn.agent, f.usage) for f in debate.failures.values()]
     known = [agent.id for agent in debate.setup.agents]
-    agents = dict.fromkeys([*known, *(who for who, _ in calls), *(who for who, _ in failed)])
-    return [
-        _of(
-            debate,
-            agent,
-            [c for who, c in calls if who == agent],
-            [u for who, u in failed if who == agent],
+    found: list[Spending] = []
+    for agent in dict.fromkeys([*known, *(one.agent for one in debate.spent if one.agent)]):
+        own = [one for one in debate.spent if one.agent == agent]
+        calls = [one.call for one in own if one.call]
+        found.append(
+            Spending(
+                agent=agent,
+                name=name_of(debate, agent),
+                usage=sum((one.usage for one in own), start=Usage()),
+                calls=len(calls),
+                latency_ms=sum(call.latency_ms for call in calls),
+                models=tuple(dict.fromkeys(f"{call.provider}/{call.model}" for call in calls)),
+                prompt_sources=tuple(dict.fromkeys(call.prompt_source for call in calls)),
+            )
         )
-        for agent in agents
-        if agent != ENGINE
-    ]
+    return found
 
 
 def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
@@ -48,43 +52,14 @@ def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
     """
     if forecast is None:
         return ""
-    calls = len(debate.calls)
+    calls = counted(len(debate.calls), "call")
     said = (
-        f"Estimated before: {money(forecast.cost)}, {forecast.calls} calls, "
-        f"{duration(forecast.seconds)}. It took {money(debate.usage.cost)}, {calls} calls, "
+        f"Estimated before: {money(forecast.cost)}, {counted(forecast.calls, 'call')}, "
+        f"{roughly(forecast.seconds)}. It took {money(debate.usage.cost)}, {calls}, "
         f"{duration(seconds_taken(debate))}"
     )
     if not forecast.cost or debate.usage.cost is None:
         return f"{said}."
     off = debate.usage.cost / forecast.cost - 1
     how = "more than" if off > 0 else "less than"
-    return f"{said}: {abs(off):.0%} {how} the cost estimated."
-
-
-def _of(debate: Debate, agent: str, calls: Sequence[Call], failed: Iterable[Usage]) -> Spending:
-    return Spending(
-        agent=agent,
-        name=name_of(debate, agent),
-        usage=sum((*(call.usage for call in calls), *failed), start=Usage()),
-        calls=len(calls),
-        latency_ms=sum(call.latency_ms for call in calls),
-        models=tuple(dict.fromkeys(f"{call.provider}/{call.model}" for call in calls)),
-        prompt_sources=tuple(dict.fromkeys(call.prompt_source for call in calls)),
-    )
-
-
-def _calls(debate: Debate) -> Iterator[tuple[str, Call]]:
-    """Every call that led to something, with who made it."""
-    outcomes = (
-        *debate.questions.values(),
-        *debate.contributions.values(),
-        *debate.guidance.values(),
-        *debate.summaries.values(),
-        *debate.ballots.values(),
-        *debate.abstentions.values(),
-    )
-    for outcome in outcomes:
-        if outcome.call:
-            yield outcome.turn.agent, outcome.call
-    if debate.verdict and debate.verdict.call:
-        yield JUDGE, debate.verdict.call
+    return f"{said}: {percent(float(abs(off)))} {how} the cost estimated."

@@ -1,34 +1,14 @@
-"""Words the transcript's texts share: who, which turn, when, how long, how much (pure)."""
+"""How debates are said to people, once for all surfaces: who, which turn, Markdown (pure)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from decimal import Decimal
 
+from core.figures import counted, money, number
 from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage, Verdict
 from core.transcript.inert import FENCE, ends, inert, inert_line, visible
+from core.turns.acts import ACTS
 
-#: What a contribution of this act is called.
-ACT_WORDS = {
-    Act.QUESTIONS: "Questions",
-    Act.CLARIFICATION: "Questions to people",
-    Act.PROPOSAL: "Proposal",
-    Act.CRITIQUE: "Critique",
-    Act.REFINEMENT: "Refinement",
-    Act.GATHER: "Findings",
-    Act.PLAN: "Plan",
-    Act.FORMULATE: "Position",
-    Act.DEBATE: "Answer to the others",
-    Act.ADJUST: "Adjusted position",
-    Act.REBUTTAL: "Rebuttal",
-    Act.STATEMENT: "Statement",
-    Act.FACILITATION: "Facilitation",
-    Act.SUMMARY: "Summary",
-    Act.BALLOT: "Ballot",
-    Act.TALLY: "Count of the votes",
-    Act.SYNTHESIS: "Synthesis",
-    Act.EVALUATION: "Evaluation",
-}
 _STATUS_WORDS = {
     Status.RUNNING: "running",
     Status.CONCLUDED: "concluded",
@@ -36,7 +16,6 @@ _STATUS_WORDS = {
 }
 _HEADING = re.compile(r"(#{1,6})(?=\s)")
 _DEEPEST = 6
-_SECONDS_PER_MINUTE = 60
 
 
 def name_of(debate: Debate, agent: str) -> str:
@@ -50,17 +29,12 @@ def name_of(debate: Debate, agent: str) -> str:
 def act_words(turn: Turn) -> str:
     """What the turn brings forth."""
     blind = turn.act is Act.BALLOT and not turn.round
-    return "Blind ballot" if blind else ACT_WORDS[turn.act]
+    return "Blind ballot" if blind else ACTS[turn.act].label
 
 
 def confidence(verdict: Verdict) -> str:
     """`72 of 100`; `not given` where nobody could give one."""
     return "not given" if verdict.confidence is None else f"{verdict.confidence} of 100"
-
-
-def rounds_words(number: int) -> str:
-    """`1 round`, `3 rounds`."""
-    return f"{number} round" if number == 1 else f"{number} rounds"
 
 
 def turn_words(debate: Debate, turn: Turn) -> str:
@@ -81,22 +55,9 @@ def status_words(debate: Debate) -> str:
     return words
 
 
-def when(at: datetime) -> str:
-    """A time, in UTC: `2026-01-05 09:00:07 UTC`."""
-    return at.strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
 def after(debate: Debate, at: datetime) -> str:
     """How long after its start: `+12.5 s`."""
     return f"+{(at - debate.started_at).total_seconds():.1f} s"
-
-
-def duration(seconds: float) -> str:
-    """A span of time: `12.5 s`, `3 min 5 s`."""
-    if seconds < _SECONDS_PER_MINUTE:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), _SECONDS_PER_MINUTE)
-    return f"{minutes} min {rest} s"
 
 
 def seconds_taken(debate: Debate) -> float:
@@ -104,19 +65,15 @@ def seconds_taken(debate: Debate) -> float:
     return ((debate.ended_at or debate.now) - debate.started_at).total_seconds()
 
 
-def money(cost: Decimal | None) -> str:
-    """US dollars, or "n/a" where nobody knows the price."""
-    if cost is None:
-        return "n/a"
-    return f"${cost:.4f}" if cost < 1 else f"${cost:.2f}"
+def tokens_words(usage: Usage) -> str:
+    """Tokens in one line: `1,200 tokens in (400 cached), 80 out`."""
+    cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    return f"{counted(usage.input_tokens, 'token')} in{cached}, {number(usage.output_tokens)} out"
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens and cost in one line."""
-    return (
-        f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, "
-        f"{usage.attempts} calls, {money(usage.cost)}"
-    )
+    """Tokens, calls and cost in one line."""
+    return f"{tokens_words(usage)}, {counted(usage.attempts, 'call')}, {money(usage.cost)}"
 
 
 def bullets(items: Iterable[str]) -> str:

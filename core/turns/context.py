@@ -13,11 +13,7 @@ from core.request import Part, PartKind
 from core.rules import facts, voting
 from core.rules.formats.registry import format_of
 from core.rules.history.registry import judge_summary, strategy_of
-
-#: Acts that ask before anything was said, or only about what is said: no history.
-_WITHOUT_HISTORY = frozenset({Act.QUESTIONS, Act.SUMMARY, Act.BALLOT, Act.SYNTHESIS})
-#: Acts whose text must not lose what the question demands.
-_CHECKED = frozenset({Act.REFINEMENT, Act.ADJUST, Act.STATEMENT})
+from core.turns.acts import ACTS
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,11 @@ def first_choice_before(debate: Debate, turn: Turn) -> str | None:
 def critiques_shown(debate: Debate, turn: Turn) -> Sequence[Contribution]:
     """The newest critiques of the voter's first choice before the debate, by label c1…cK."""
     before = first_choice_before(debate, turn)
-    about = [c for c in debate.contributions.values() if _criticises(c, before)]
+    about = [
+        made
+        for made in debate.contributions.values()
+        if before and made.turn.act is Act.CRITIQUE and made.turn.target == before
+    ]
     last = max((critique.turn.round for critique in about), default=0)
     return [critique for critique in about if critique.turn.round == last]
 
@@ -119,7 +119,7 @@ def _clarifications(debate: Debate) -> str:
 
 
 def _history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    if turn.act in _WITHOUT_HISTORY or turn.round == 0:
+    if not ACTS[turn.act].sees_history or turn.round == 0:
         return ()
     return strategy_of(debate, turn.agent).history(debate, turn)
 
@@ -129,14 +129,10 @@ def _notes(debate: Debate) -> Sequence[Part]:
     if not debate.notes:
         return ()
     lines = (
-        f"{label} ({_one_line(note.author.name) or 'somebody'}): {_inset(note.text)}"
+        f"{label} ({' '.join(note.author.name.split()) or 'somebody'}): {_inset(note.text)}"
         for label, note in zip(note_labels(debate), debate.notes, strict=True)
     )
     return (Part(kind=PartKind.NOTES, label="Notes people added", text="\n".join(lines)),)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _inset(text: str) -> str:
@@ -167,10 +163,6 @@ def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
     return (*shown, *critiques)
 
 
-def _criticises(made: Contribution, agent: str | None) -> bool:
-    return made.turn.act is Act.CRITIQUE and agent is not None and made.turn.target == agent
-
-
 def _final_positions(debate: Debate) -> Sequence[Part]:
     """All final positions by name, in the order of the vote; or the judge's summary of them."""
     summary = judge_summary(debate)
@@ -178,12 +170,16 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
         return (Part(kind=PartKind.SUMMARY, label="All positions in short", text=summary.text),)
     positions = format_of(debate).positions(debate)
     order = [score.position for score in debate.tally.scores] if debate.tally else list(positions)
-    return tuple(_final_position(debate, agent, positions[agent]) for agent in order)
-
-
-def _final_position(debate: Debate, agent: str, position: Contribution) -> Part:
-    label = f"Position of {debate.setup.agent(agent).name}"
-    return Part(kind=PartKind.POSITION, label=label, text=position.text, spare=2)
+    return tuple(
+        Part(
+            kind=PartKind.POSITION,
+            label=f"Position of {debate.setup.agent(agent).name}",
+            text=positions[agent].text,
+            spare=2,
+        )
+        for agent in order
+        if agent in positions
+    )
 
 
 def _tally(debate: Debate) -> Sequence[Part]:
@@ -208,7 +204,7 @@ def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the question demands and the text at hand has lost on the way."""
     if turn.act is Act.SYNTHESIS:
         texts = [position.text for position in format_of(debate).positions(debate).values()]
-    elif turn.act in _CHECKED:
+    elif ACTS[turn.act].keeps_facts:
         texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
     else:
         return ()

@@ -1,20 +1,12 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import structlog
 
-from core.errors import (
-    ConfigurationBroken,
-    LimitReached,
-    MootError,
-    ProviderError,
-    ReplyUnreadable,
-)
+from core.errors import CallFailed, ReplyUnreadable
 from core.events import VerdictReached
 from core.llm.call import ModelCalls
-from core.llm.spent import call_of, usage_of
 from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
@@ -29,23 +21,31 @@ _log = structlog.get_logger(__name__)
 UNJUDGED_CONFIDENCE = 30
 
 
-class _Question(NamedTuple):
-    """What judges are asked about."""
-
-    debate: Debate
-    turn: Turn
-
-
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
     """Write the verdict: the judge, else another model in use, else the winner's position."""
-    verdict, failed = None, list[MootError]()
+    labels = note_labels(debate)
+    note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
+    request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source in _judges(debate):
-        verdict = await _try(calls, _Question(debate, turn), judge, failed)
-        if verdict:
-            verdict = verdict.model_copy(update={"source": source})
-            break
+        terms = terms_for(debate, turn, judge)
+        try:
+            reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms)
+        except ReplyUnreadable as error:
+            # Its text is a verdict all the same, unless there is none.
+            if not error.text.strip():
+                failed.append(error)
+                continue
+            verdict, call = verdict_from_text(error.text), error.call
+        except CallFailed as error:
+            _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
+            failed.append(error)
+            continue
+        else:
+            verdict = verdict_from(reply, note_ids)
+        verdict = verdict.model_copy(update={"call": call, "source": source})
+        break
     verdict = verdict or _winners_position(debate)
-    lost = sum((usage_of(error) for error in failed), start=Usage())
+    lost = sum((error.usage for error in failed), start=Usage())
     verdict = verdict.model_copy(update={"lost": lost})
     return VerdictReached(verdict=_marked(debate, verdict, failed))
 
@@ -61,35 +61,6 @@ def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
             tried.add((agent.provider, agent.model))
             served = {"provider": agent.provider, "model": agent.model, "fallbacks": ()}
             yield judge.model_copy(update=served), VerdictSource.FALLBACK_JUDGE
-
-
-async def _try(
-    calls: ModelCalls, asked: _Question, judge: Agent, failed: list[MootError]
-) -> Verdict | None:
-    """One judge's verdict; None if it cannot be asked, with the reason added to `failed`."""
-    debate, turn = asked
-    labels = note_labels(debate)
-    note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    request, terms = request_for(debate, turn), terms_for(debate, turn, judge)
-    try:
-        reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms)
-    except ReplyUnreadable as error:
-        verdict = _raw(error)
-        if verdict is None:
-            failed.append(error)
-        return verdict
-    except (ProviderError, LimitReached, ConfigurationBroken) as error:
-        _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
-        failed.append(error)
-        return None
-    return verdict_from(reply, note_ids).model_copy(update={"call": call})
-
-
-def _raw(error: ReplyUnreadable) -> Verdict | None:
-    """The verdict in an unreadable reply; None if there was no text at all."""
-    if not error.text.strip():
-        return None
-    return verdict_from_text(error.text).model_copy(update={"call": call_of(error)})
 
 
 def _winners_position(debate: Debate) -> Verdict:
@@ -114,7 +85,7 @@ def _winners_position(debate: Debate) -> Verdict:
     )
 
 
-def _marked(debate: Debate, verdict: Verdict, failed: Sequence[MootError]) -> Verdict:
+def _marked(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Verdict:
     """The verdict, saying what is missing from the debate behind it, each thing once."""
     calls = (*debate.calls, *([verdict.call] if verdict.call else []))
     said = (

@@ -3,7 +3,6 @@
 from core.errors import ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
 from core.llm.call import ModelCalls
-from core.llm.spent import call_of
 from core.models import Debate, Question, Questions, Turn
 from core.rules.formats import clarifying
 from core.turns.replies import QuestionsReply
@@ -22,7 +21,7 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     try:
         reply, call = await calls.ask_for(request, agent, QuestionsReply, terms=terms)
     except ReplyUnreadable as error:
-        none = Questions(turn=turn, questions=(), call=call_of(error))
+        none = Questions(turn=turn, questions=(), call=error.call)
         return QuestionsAsked(questions=none)
     asked = tuple(
         Question(text=one.question.strip(), assumption=one.assumption.strip())

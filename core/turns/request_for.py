@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from core.llm.call import CallOptions, ModelRef
 from core.models import Act, Agent, Debate, Turn
-from core.request import Effort, ModelRequest, Part, PartKind
+from core.request import ModelRequest, Part, PartKind
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.schedule import is_cut_short
+from core.turns.acts import ACTS
 from core.turns.context import (
     candidates,
     critiques_shown,
@@ -15,28 +16,6 @@ from core.turns.context import (
     parts_for,
 )
 from core.turns.prompts import render
-
-#: Longest text asked for, in words, by act.
-WORDS = {
-    Act.PROPOSAL: 350,
-    Act.CRITIQUE: 250,
-    Act.REFINEMENT: 450,
-    Act.GATHER: 350,
-    Act.PLAN: 200,
-    Act.FORMULATE: 450,
-    Act.DEBATE: 450,
-    Act.ADJUST: 450,
-    Act.REBUTTAL: 250,
-    Act.STATEMENT: 300,
-    Act.SYNTHESIS: 500,
-}
-#: Cap on a reply in tokens, hidden reasoning not counted.
-_MAX_TOKENS = {Act.BALLOT: 1024, Act.CRITIQUE: 1024, Act.QUESTIONS: 1024, Act.FACILITATION: 512}
-_USUAL_MAX_TOKENS = 2048
-#: Positions are worth thinking about; the rest is answered fast and cheaply.
-_CHEAP = frozenset(
-    {Act.CRITIQUE, Act.BALLOT, Act.QUESTIONS, Act.FACILITATION, Act.SUMMARY, Act.PLAN, Act.REBUTTAL}
-)
 
 
 def request_for(debate: Debate, turn: Turn) -> ModelRequest:
@@ -62,9 +41,9 @@ def request_with(
         system=render.system(),
         parts=(*parts, task),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=_MAX_TOKENS.get(turn.act, _USUAL_MAX_TOKENS),
+        max_output_tokens=ACTS[turn.act].max_tokens,
         temperature=agent.temperature,
-        effort=Effort.LOW if turn.act in _CHEAP else Effort.MEDIUM,
+        effort=ACTS[turn.act].effort,
         cache_key=debate.id,
     )
 
@@ -80,7 +59,7 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
 
 
 def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
-    values: dict[str, object] = {"words": WORDS.get(turn.act, 0)}
+    values: dict[str, object] = {"words": ACTS[turn.act].words}
     match turn.act:
         case Act.CRITIQUE:
             values["repeated"] = turn.round > 1

@@ -11,14 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.errors import ConfigurationBroken, LimitReached, ProviderError
+from core.errors import CallFailed
 from core.events import SummaryMade
-from core.llm.call import CallOptions, ModelCalls
-from core.llm.spent import usage_of
-from core.models import Agent, Debate, Summary, Turn
+from core.llm.call import ModelCalls
+from core.models import Debate, Summary, Turn
 from core.request import Part, PartKind
 from core.rules import facts
-from core.rules.history.material import Material, StandIn
+from core.rules.history.material import Material
 from core.rules.history.registry import material_for
 from core.turns.request_for import request_with, terms_for
 
@@ -30,27 +29,35 @@ _FACTS_SHARE = 0.5
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 #: A sentence's end counts if it keeps this share of the room; else it is cut at a word's end.
 _KEPT_AT_LEAST = 0.5
-_FAILURES = (ProviderError, LimitReached, ConfigurationBroken)
 
 
 async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMade:
     """Sum up what this turn is for.
 
     Raises:
-        ProviderError: No model could be asked, and the turn's strategy shows the full text.
-        LimitReached: Likewise, a cap forbids the call.
-        ConfigurationBroken: Likewise, the provider is not set up.
+        CallFailed: No model could be asked, and the turn's strategy shows the full text.
     """
     material = material_for(debate, turn)
     try:
-        summary = await _ask(calls, debate, turn, material)
-    except _FAILURES as error:
-        if material.stand_in is None:
+        return SummaryMade(summary=await _ask(calls, debate, turn, material))
+    except CallFailed as error:
+        stand_in, lost = material.stand_in, error.usage
+        if stand_in is None:
             raise
-        summary = await _second_try(calls, debate, turn, material, stand_in=material.stand_in)
-        lost = summary.lost + usage_of(error)
-        summary = summary.model_copy(update={"lost": lost})
-    return SummaryMade(summary=summary)
+    try:
+        summary = await _ask(calls, debate, turn, material, brief=True)
+    except CallFailed as error:
+        lost += error.usage
+        summary = Summary(
+            turn=turn,
+            kind=material.kind,
+            text=stand_in.text,
+            before_chars=len(material.text),
+            after_chars=len(stand_in.text),
+            method=stand_in.method,
+            warnings=(f"The summary failed: {error}",),
+        )
+    return SummaryMade(summary=summary.model_copy(update={"lost": lost}))
 
 
 def cut(text: str, most: int) -> str:
@@ -67,17 +74,6 @@ def cut(text: str, most: int) -> str:
     return kept.rstrip() + CUT_MARK
 
 
-async def _second_try(
-    calls: ModelCalls, debate: Debate, turn: Turn, material: Material, *, stand_in: StandIn
-) -> Summary:
-    """A shorter prompt; then what stands in."""
-    try:
-        return await _ask(calls, debate, turn, material, brief=True)
-    except _FAILURES as error:
-        made = _fallback(turn, material, stand_in, str(error))
-        return made.model_copy(update={"lost": usage_of(error)})
-
-
 async def _ask(
     calls: ModelCalls, debate: Debate, turn: Turn, material: Material, *, brief: bool = False
 ) -> Summary:
@@ -87,14 +83,20 @@ async def _ask(
         Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question),
         Part(kind=PartKind.OTHER, label="To be summed up", text=text, spare=2),
     )
-    agent = _with_prompt(debate, turn, material)
+    agent = debate.setup.agent(turn.agent)
+    if material.prompt:  # settings give summaries a prompt of their own
+        prompts = {**agent.prompts, turn.act.value: material.prompt}
+        agent = agent.model_copy(update={"prompts": prompts})
     values: dict[str, object] = {"length": material.length, "brief": brief}
     request = replace(
         request_with(debate, turn, agent, parts=parts, values=values),
         max_output_tokens=max(_LEAST_TOKENS, material.most_chars // 2),
         most_chars=material.most_chars,
     )
-    reply, call = await calls.ask(request, agent, _terms(debate, turn, agent, material))
+    terms = terms_for(debate, turn, agent)
+    if material.stand_in:  # a second try may follow
+        terms = replace(terms, seconds=terms.seconds / 2)
+    reply, call = await calls.ask(request, agent, terms)
     kept = _with_lost_facts(debate, material, reply.strip())
     return Summary(
         turn=turn,
@@ -105,19 +107,6 @@ async def _ask(
         method="brief" if brief else material.method.value,
         call=call,
     )
-
-
-def _terms(debate: Debate, turn: Turn, agent: Agent, material: Material) -> CallOptions:
-    """The turn's time; half of it where a second try may follow."""
-    terms = terms_for(debate, turn, agent)
-    return replace(terms, seconds=terms.seconds / 2) if material.stand_in else terms
-
-
-def _with_prompt(debate: Debate, turn: Turn, material: Material) -> Agent:
-    """Who sums up, with the summary prompt that settings give it."""
-    agent, own = debate.setup.agent(turn.agent), material.prompt
-    prompts = {**agent.prompts, turn.act.value: own} if own else agent.prompts
-    return agent.model_copy(update={"prompts": prompts})
 
 
 def _with_lost_facts(debate: Debate, material: Material, text: str) -> str:
@@ -145,15 +134,3 @@ def _bare(fact: facts.Fact) -> str:
 
 def _line(told: str) -> str:
     return f"Keep in mind: {told}. "
-
-
-def _fallback(turn: Turn, material: Material, stand_in: StandIn, why: str) -> Summary:
-    return Summary(
-        turn=turn,
-        kind=material.kind,
-        text=stand_in.text,
-        before_chars=len(material.text),
-        after_chars=len(stand_in.text),
-        method=stand_in.method,
-        warnings=(f"The summary failed: {why}",),
-    )

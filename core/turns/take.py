@@ -7,7 +7,7 @@ from decimal import Decimal
 from core.events import Event, VoteTallied
 from core.llm.call import ModelCalls
 from core.llm.caps import OwnCaps
-from core.models import Act, Cap, Debate, Turn
+from core.models import Act, Debate, Turn, Usage
 from core.ports import SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
@@ -18,20 +18,8 @@ from core.turns import judge
 from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
+from core.turns.acts import ACTS
 
-#: Acts that end in text.
-SPOKEN = (
-    Act.PROPOSAL,
-    Act.CRITIQUE,
-    Act.REFINEMENT,
-    Act.GATHER,
-    Act.PLAN,
-    Act.FORMULATE,
-    Act.DEBATE,
-    Act.ADJUST,
-    Act.REBUTTAL,
-    Act.STATEMENT,
-)
 #: Share of a debate's cap that only the vote and the verdict may use.
 KEPT_FOR_THE_END = Decimal("0.2")
 _OWN_CAP_ONLY = OwnCaps()
@@ -47,16 +35,16 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     return VoteTallied(tally=voting.count(positions, ballots, debate.setup.vote, abstained))
 
 
-#: One module per act. A new act: its prompt file, its performer here.
+#: Who performs each act that is part of a debate; all speeches are performed alike.
 PERFORMERS: Mapping[Act, Performer] = {
     Act.QUESTIONS: clarification.ask,
     Act.CLARIFICATION: clarification.put,
-    **dict.fromkeys(SPOKEN, agents.speak),
     Act.FACILITATION: facilitator.guide,
     Act.SUMMARY: summarizer.summarise,
     Act.BALLOT: agents.vote,
     Act.TALLY: tally,
     Act.SYNTHESIS: judge.synthesise,
+    **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }
 
 
@@ -83,30 +71,33 @@ class Turns:
         self._secret = secret
         self._key: bytes = b""
 
-    async def take(self, debate: Debate, turn: Turn) -> Event:
+    async def take(
+        self, debate: Debate, turn: Turn, book: Callable[[Usage], None] | None = None
+    ) -> Event:
         """The outcome of the turn.
 
+        Args:
+            debate: As it stands.
+            turn: Which one.
+            book: Told what each model call cost as soon as it has ended, however it did.
+
         Raises:
-            ProviderError: No model could be asked.
-            ReplyUnreadable: The reply cannot be used, even repaired.
-            LimitReached: A cap forbids the call.
+            CallFailed: No model could be asked, or the reply cannot be used.
             StoreDown: Nobody knows what was spent.
         """
         caps = await self._purse.caps(debate)
         if not is_ending(turn):
-            caps = [_with_kept(cap) for cap in caps]
-        calls = self._calls.under(caps, user=await self._asker(debate))
+            # A share of the debate's own cap is kept back, so that what is there can be judged.
+            caps = [
+                replace(cap, kept=cap.limit * KEPT_FOR_THE_END)
+                if cap.key.startswith("debate/")
+                else cap
+                for cap in caps
+            ]
+        asker = ""
+        if self._secret is not None:
+            self._key = self._key or await self._secret()
+            place = debate.setup.place
+            asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
+        calls = self._calls.under(caps, user=asker, book=book)
         return await PERFORMERS[turn.act](calls, debate, turn)
-
-    async def _asker(self, debate: Debate) -> str:
-        """Who asked, unrecognisable; empty without a secret."""
-        if self._secret is None:
-            return ""
-        self._key = self._key or await self._secret()
-        return pseudonym(self._key, f"{debate.setup.place.workspace}/{debate.setup.asked_by.id}")
-
-
-def _with_kept(cap: Cap) -> Cap:
-    """The debate's own cap with a share kept back, so that what is there can be judged."""
-    own = cap.key.startswith("debate/")
-    return replace(cap, kept=cap.limit * KEPT_FOR_THE_END) if own else cap

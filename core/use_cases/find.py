@@ -8,6 +8,7 @@ from core.errors import BadInput, DebateUnknown, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate, Place
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
+from core.rules.formats.registry import format_of
 
 NOT_A_MEMBER = "You are not in this channel; nothing was done."
 
@@ -103,6 +104,7 @@ class FindDebates:
         for hit in hits:
             try:
                 debate = fold(await self.store.events(hit.debate_id))
+                format_of(debate)  # one of a newer Moot cannot be shown
             except StoreDown:
                 raise
             except DebateUnknown:

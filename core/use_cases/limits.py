@@ -7,6 +7,7 @@ from datetime import date
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput
+from core.figures import counted, money, number
 from core.models import Debate, Person, Place, Setup
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, AllLimits
@@ -101,8 +102,8 @@ async def check_money(setup: Setup, limits: AllLimits, spent: Spending, day: dat
     else:
         return
     raise BadInput(
-        f"{words} (${cap}), so nothing was started. Ask again tomorrow (UTC), or let whoever runs "
-        "Moot raise the cap."
+        f"{words} ({money(cap)}), so nothing was started. Ask again tomorrow (UTC), or let "
+        "whoever runs Moot raise the cap."
     )
 
 
@@ -114,8 +115,9 @@ def check_context(context: str, bounds: Bounds) -> None:
     """
     if len(context) > bounds.context_characters:
         raise BadInput(
-            f"The context has {len(context):,} characters; the most is "
-            f"{bounds.context_characters:,}. Shorten it, or add the rest as notes in the thread."
+            f"The context has {counted(len(context), 'character')}; the most is "
+            f"{number(bounds.context_characters)}. "
+            "Shorten it, or add the rest as notes in the thread."
         )
 
 
@@ -127,9 +129,9 @@ def check_size(text: str, bounds: Bounds) -> None:
     """
     if len(text) > bounds.note_characters:
         raise BadInput(
-            f"What you wrote has {len(text):,} characters; the most is "
-            f"{bounds.note_characters:,}. The agents did not get it: shorten it, or send it in "
-            "parts."
+            f"What you wrote has {counted(len(text), 'character')}; the most is "
+            f"{number(bounds.note_characters)}. "
+            "The agents did not get it: shorten it, or send it in parts."
         )
 
 

@@ -23,7 +23,6 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
 from core.llm.providers.testing.server import Vendor
-from core.llm.spent import usage_of
 from core.models import Act
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
@@ -283,8 +282,8 @@ async def test_a_cut_off_or_refused_reply_is_unusable_and_still_booked(
     with pytest.raises(ReplyUnusable) as caught:
         await line.ask()
 
-    assert usage_of(caught.value).input_tokens == 120
-    assert usage_of(caught.value).output_tokens == 40
+    assert caught.value.usage.input_tokens == 120
+    assert caught.value.usage.output_tokens == 40
 
 
 async def test_a_reply_far_longer_than_asked_for_is_cut_off_with_words(line: Line) -> None:
@@ -312,7 +311,7 @@ async def test_an_empty_reply_is_unusable_and_still_booked(line: Line, text: str
     with pytest.raises(ReplyUnusable) as caught:
         await line.ask()
 
-    assert usage_of(caught.value).input_tokens == 120
+    assert caught.value.usage.input_tokens == 120
 
 
 async def test_what_anybody_wrote_arrives_as_data_between_delimiters(line: Line) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
+from core.errors import LogBroken
 from core.events import (
     BallotCast,
     ContributionMade,
@@ -37,7 +38,7 @@ from core.models import (
 from core.testing import a_setup, recorded
 
 DANA = Person(id="U1", name="Dana")
-TURN = Turn(act=Act.CRITIQUE, round=2, agent="ann", target="bob")
+TURN = Turn(act=Act.CRITIQUE, round=2, agent="architect", target="security")
 MADE = ContributionMade(
     contribution=Contribution(
         turn=TURN, text="Hm.", call=Call(provider="p", model="m", usage=Usage(input_tokens=7))
@@ -47,7 +48,9 @@ FAILED = TurnFailed(failure=Failure(turn=TURN, reason="down", usage=Usage(input_
 ALL: list[Event] = [
     DebateStarted(setup=a_setup()),
     MADE,
-    BallotCast(ballot=Ballot(turn=TURN, ranking=("ann", "bob"), reasons={"ann": "good"})),
+    BallotCast(
+        ballot=Ballot(turn=TURN, ranking=("architect", "security"), reasons={"architect": "good"})
+    ),
     NoteAdded(note=Note(id="e1", author=DANA, text="Two of us.")),
     StopRequested(stop=Stop(by=DANA)),
     TimeRanOut(),
@@ -70,7 +73,7 @@ def test_fields_of_a_newer_version_are_passed_over() -> None:
 
 
 def test_a_turns_outcome_has_the_turns_key_whether_good_or_bad() -> None:
-    assert MADE.key == FAILED.key == "r2/critique/ann/bob"
+    assert MADE.key == FAILED.key == "r2/critique/architect/security"
 
 
 def test_folding_keeps_order_time_and_place_in_the_log() -> None:
@@ -80,14 +83,14 @@ def test_folding_keeps_order_time_and_place_in_the_log() -> None:
     assert debate.status is Status.CONCLUDED
     assert debate.out_of_time
     assert debate.ended_at == debate.now
-    assert debate.text_of(Act.CRITIQUE, 2, "ann", "bob") == "Hm."
-    assert debate.text_of(Act.CRITIQUE, 3, "ann", "bob") == ""
+    assert debate.text_of(Act.CRITIQUE, 2, "architect", "security") == "Hm."
+    assert debate.text_of(Act.CRITIQUE, 3, "architect", "security") == ""
 
 
 def test_usage_counts_failed_turns_too_and_an_unknown_price_stays_unknown() -> None:
     unknown = MADE.contribution.model_copy(
         update={
-            "turn": TURN.model_copy(update={"target": "cid"}),
+            "turn": TURN.model_copy(update={"target": "simplicity"}),
             "call": Call(provider="p", model="m", usage=Usage(cost=None)),
         }
     )
@@ -99,5 +102,5 @@ def test_usage_counts_failed_turns_too_and_an_unknown_price_stays_unknown() -> N
 
 @pytest.mark.parametrize("events", [[], [MADE]], ids=["empty", "headless"])
 def test_a_log_without_a_start_is_no_debate(events: list[Event]) -> None:
-    with pytest.raises(ValueError, match=r"no debate|not with the start"):
+    with pytest.raises(LogBroken, match=r"no debate|before the start"):
         fold(Recorded("d1", 1, datetime(2026, 1, 1, tzinfo=UTC), event) for event in events)

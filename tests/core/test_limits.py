@@ -34,11 +34,11 @@ from core.models import (
     Stop,
     Summarization,
     Turn,
+    Usage,
 )
-from core.ports import ModelReply
-from core.request import ModelRequest
+from core.request import ModelReply, ModelRequest
 from core.rules import schedule
-from core.testing import ScriptedProvider, a_setup
+from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 
 DANA = Person(id="U1", name="Dana")
@@ -208,7 +208,43 @@ async def test_calls_given_up_by_a_stop_are_booked() -> None:
     engine.wake(DEBATE)
     debate = await running
 
-    assert debate.dropped.attempts >= 6
+    dropped = sum((one.usage for one in debate.spent if not one.agent), start=Usage())
+    assert dropped.attempts >= 6
     assert debate.usage.attempts == len(bench.provider.requests)
     again = fold(await bench.store.events(DEBATE))
     assert replace(again) == debate
+
+
+async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_end() -> None:
+    """The stop lies in the log right behind our own outcome: no gap gives it away."""
+
+    class Slow(RecordingSink):
+        """Holds the engine up at the start, until somebody opens the way."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.way = asyncio.Event()
+
+        async def publish(self, debate: Debate, recorded: Recorded) -> None:
+            await self.way.wait()
+            await super().publish(debate, recorded)
+
+    def hangs(request: ModelRequest) -> bool:
+        return request.act is Act.PROPOSAL and request.role != "architect"
+
+    sink = Slow()
+    bench = Bench(Hanging(hangs), sink=sink)
+    await bench.start(a_setup(rounds=1))
+    engine = bench.engine
+    running = asyncio.create_task(engine.run(DEBATE))
+    async with asyncio.timeout(10):
+        while len(await bench.store.events(DEBATE)) == 1:  # noqa: ASYNC110 - nothing tells us
+            await asyncio.sleep(0.01)
+        await bench.add(StopRequested(stop=Stop(by=DANA)))
+        engine.wake(DEBATE)
+        sink.way.set()
+        debate = await running
+
+    assert debate.stop
+    assert debate.status is Status.CONCLUDED
+    assert len(debate.contributions) == 1

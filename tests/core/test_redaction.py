@@ -1,5 +1,7 @@
 """Secrets do not survive redaction, and nothing else is touched."""
 
+import json
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,6 +23,9 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
         "xapp-1-A0123-4567-abcdef",
         "sk-proj-abcdefghijklmnop1234",
         "sk-ant-api03-abcdefghijklmnop_1-2",
+        "sk-abcdefgh12345",
+        "Bearer abcdefghij0123456789",
+        "Authorization: Bearer abcdefghijk",
         "AKIAIOSFODNN7EXAMPLE",
         "ASIAIOSFODNN7EXAMPLE",
         JWT,
@@ -90,6 +95,7 @@ def test_a_key_over_two_messages_is_in_neither(cut: int) -> None:
         "xoxo, your team",
         "-----BEGIN A LIST-----",
         "eyJ is how a token starts.",
+        "Bearer authentication or sk-learn-contrib?",
     ],
 )
 def test_words_that_only_look_alike_stay(text: str) -> None:
@@ -106,3 +112,9 @@ def test_of_an_address_only_name_and_password_go() -> None:
 @given(st.text())
 def test_redacting_twice_changes_nothing(text: str) -> None:
     assert redact(redact(text)) == redact(text)
+
+
+def test_what_was_json_still_is() -> None:
+    text = json.dumps({"said": PEM.partition("-----END")[0], "at": {"token": "xoxb-1-abcdefgh"}})
+
+    assert json.loads(redact(text)) == {"said": REDACTED, "at": {"token": REDACTED}}

@@ -59,7 +59,7 @@ class VendorSpec(BotSpec):
             limits=self.limits,
             rounds=1,
         )
-        calls = ModelCalls(providers, SystemClock(), patience=QUICK_RETRIES)
+        calls = ModelCalls(providers, SystemClock(), retries=QUICK_RETRIES)
         return replace(super().parts(workspace, database), calls=calls, settings=settings)
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from core.errors import ConfigurationBroken, StoreError
+from core.figures import number
 
 #: Less room than this, in bytes, is too little.
 _LEAST_ROOM = 200_000_000
@@ -103,7 +104,7 @@ def _folder(folder: Path) -> Sequence[Finding]:
                 "Allow writing, or change MOOT_DATABASE.",
             )
         ]
-    words = f"{room // _MEGABYTE:,} MB are free"
+    words = f"{number(room // _MEGABYTE)} MB are free"
     if room < _LEAST_ROOM:
         return [bad(what, f"only {words}", "Free some space.")]
     return [good(what, f"can be written; {words}")]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from core.capabilities import Retirement, capability, retirement
 from core.errors import ConfigurationBroken, KeyRefused, MootError
+from core.figures import counted, number
 from core.models import ModelChoice
 from core.settings import Settings
 
@@ -143,9 +144,11 @@ async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
     if size < taken:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
         return bad(
-            what, f"{size:,} tokens, Moot would use {taken:,}", f"Add to the settings: {record}"
+            what,
+            f"{counted(size, 'token')}, Moot would use {number(taken)}",
+            f"Add to the settings: {record}",
         )
-    return good(what, f"{size:,} tokens; Moot asks for up to {taken:,}")
+    return good(what, f"{counted(size, 'token')}; Moot asks for up to {number(taken)}")
 
 
 def _retiring(wanted: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:

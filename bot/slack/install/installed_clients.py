@@ -21,6 +21,7 @@ from bot.slack.install.token_cipher import TokenUnreadable
 from bot.slack.install.tokens import BotTokens
 from bot.store.organisations import Organisations
 from core.errors import StoreError
+from core.retry import RetryPolicy, retry
 
 _log = logger(__name__)
 
@@ -29,8 +30,8 @@ REMEMBERED = 30.0
 #: A token with fewer minutes left is rotated. They live for twelve hours
 #: (https://docs.slack.dev/authentication/using-token-rotation).
 ROTATE_MINUTES = 120
-#: Seconds between attempts to save a rotated token.
-_SAVE_PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
+#: How often it is tried to save a rotated token: for about 20 seconds.
+_SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
 #: Seconds that a rotation under way may need when the bot stops.
 _STOP_PATIENCE = 3.0
 
@@ -171,13 +172,18 @@ class InstalledClients:
 
     async def _save(self, rotated: Bot) -> None:
         """Keep a rotated token, patiently: the one in the database cannot be rotated any more."""
-        for seconds in _SAVE_PAUSES:
-            try:
-                return await self.tokens.async_save_bot(rotated)
-            except StoreError as error:
-                _log.warning("rotated token not saved yet", reason=str(error))
-            await asyncio.sleep(seconds)
-        return await self.tokens.async_save_bot(rotated)
+
+        def again(error: StoreError, wait: float) -> float:
+            _log.warning("rotated token not saved yet", reason=str(error))
+            return wait
+
+        await retry(
+            lambda: self.tokens.async_save_bot(rotated),
+            _SAVE_RETRIES,
+            asyncio.sleep,
+            on=StoreError,
+            again=again,
+        )
 
     async def _installed(self, where: _Where) -> Bot | None:
         own = await self.tokens.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)

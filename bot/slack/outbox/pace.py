@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.store.posts import Channel
+from core.retry import RetryPolicy
 
 
 class CallKind(StrEnum):
@@ -51,7 +52,8 @@ class Pace:
 
     def after_errors(self, errors: int) -> float:
         """Return the pause after so many passing errors in a row: doubling, with a ceiling."""
-        return min(self.first_pause * 2 ** max(0, errors - 1), self.longest_pause)
+        policy = RetryPolicy(first_wait=self.first_pause, longest_wait=self.longest_pause)
+        return policy.wait_after(max(1, errors)) or 0.0
 
 
 #: For demonstrations and tests against the local workspace.

@@ -19,7 +19,6 @@ from core.errors import (
     RequestRejected,
 )
 from core.llm.providers.reading import dig, words
-from core.llm.spent import with_usage
 from core.models import Usage
 
 #: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
@@ -177,4 +176,5 @@ def empty(vendor: str) -> ReplyUnusable:
 
 def fail(error: ProviderError, usage: Usage) -> Never:
     """Raise the error with what was spent until it happened."""
-    raise with_usage(error, usage) from None
+    error.usage = usage
+    raise error from None

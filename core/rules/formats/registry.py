@@ -6,6 +6,7 @@ To add a format: one module with the functions of `Format`, its prompts, one lin
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from core.errors import LogBroken
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part
 from core.rules.formats import council, critique, panel
@@ -73,9 +74,12 @@ def format_of(debate: Debate) -> Format:
     """The format this debate is held in.
 
     Raises:
-        KeyError: No format has this name.
+        LogBroken: No format has this name: a newer version may know it.
     """
-    return FORMATS[debate.setup.format]
+    form = FORMATS.get(debate.setup.format)
+    if form is None:
+        raise LogBroken(f"Debate {debate.id} is held as {debate.setup.format!r}: no such format.")
+    return form
 
 
 def turns_ready(debate: Debate, rounds: int) -> Sequence[Turn]:

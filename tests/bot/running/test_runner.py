@@ -7,11 +7,15 @@ from collections.abc import Callable
 import pytest
 
 from bot.running.debates import LocalRunner
-from core.errors import DebateUnknown, LogUnreadable, RunLost, StoreDown
-from core.events import DebateConcluded, DebateFailed, DebateStarted, fold
-from core.models import Debate
+from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import DebateUnknown, LogBroken, RunLost, StoreDown
+from core.events import DebateConcluded, DebateFailed, DebateStarted, TurnFailed, fold
+from core.llm.call import ModelCalls
+from core.models import Act, Debate, Failure, Status, Turn
 from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup
+from core.testing import ManualClock, RecordingSink, ScriptedProvider, a_setup
+from core.turns.take import Turns
 
 Behaviour = Callable[[int], BaseException | None]
 
@@ -107,13 +111,31 @@ async def test_a_debate_that_is_not_ours_is_let_go(store: InMemoryStore, error: 
 
 
 async def test_a_debate_with_a_damaged_log_is_looked_at_once(store: InMemoryStore):
-    engine = StubbornEngine(store, lambda _: LogUnreadable())
+    engine = StubbornEngine(store, lambda _: LogBroken())
     runner = runner_of(engine, store)
     for _ in range(3):
         runner.wake("daaaaaaa")
         await until(lambda: not runner.held)
     assert len(engine.runs) == 1
     await runner.close()
+
+
+async def test_a_broken_log_is_left_alone_and_no_other_debate_is_held_up(store: InMemoryStore):
+    """An impossible event: the debate stays as it is, for a person to look at."""
+    nobody = Turn(act=Act.PROPOSAL, round=1, agent="eve")
+    lost = TurnFailed(failure=Failure(turn=nobody, reason="x"))
+    await store.append("daaaaaaa", lost, at=ManualClock().now())
+    turns = Turns(ModelCalls({"scripted": ScriptedProvider()}, SystemClock()))
+    sink = RecordingSink()
+    engine = Engine(store=store, turns=turns, sink=sink, clock=SystemClock())
+    runner = LocalRunner(engine=engine, store=store, clock=SystemClock(), remind_seconds=0.05)
+    await runner.start()
+    await until(lambda: any(debate.status is Status.CONCLUDED for debate in sink.debates))
+    await until(lambda: not runner.held)
+    await runner.close()
+
+    assert fold(await store.events("dbbbbbbb")).status is Status.CONCLUDED
+    assert len(await store.events("daaaaaaa")) == 2
 
 
 async def test_a_debate_that_always_fails_ends_in_words(store: InMemoryStore):

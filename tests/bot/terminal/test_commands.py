@@ -112,7 +112,7 @@ def test_options_reach_the_debate(moot: Moot) -> None:
     assert (setup["question"], setup["context"]) == (QUESTION, "We are five people.")
     assert [agent["role"] for agent in setup["agents"]] == ["finance", "simplicity"]
     assert setup["rounds"] == 2
-    assert "carried over, 0 ms, 0 tokens" in done.stderr
+    assert "carried over, 0 s, 0 tokens" in done.stderr
     assert "Prompts of Finance: built-in" in done.stderr
     assert "In all: " in done.stderr
 

@@ -12,7 +12,7 @@ from bot.terminal.records import show_record
 from core.clock import SystemClock
 from core.errors import BadInput
 from core.estimate import Cached, Estimate, rehearse
-from core.models import Act, Forecast, Setup
+from core.models import JUDGE, Act, Forecast, Setup, Spent
 from core.testing import a_setup
 from core.transcript.spending import forecast_words
 from tests.core.bench import Bench
@@ -133,13 +133,7 @@ async def test_an_estimate_is_compared_where_there_is_something_to_compare(
     assert verdict.call
     priced = verdict.call.usage.model_copy(update={"cost": Decimal("0.40")})
     call = verdict.call.model_copy(update={"usage": priced})
-    told = replace(
-        debate,
-        verdict=verdict.model_copy(update={"call": call}),
-        contributions={},
-        ballots={},
-        summaries={},
-    )
+    told = replace(debate, spent=(Spent(agent=JUDGE, call=call),))
     said = forecast_words(told, forecast)
 
     assert said.endswith(words)

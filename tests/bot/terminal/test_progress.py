@@ -13,9 +13,9 @@ from bot.terminal.progress import (
     status_line,
 )
 from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, VerdictReached, apply, fold
+from core.figures import money
 from core.models import Act, Debate, Failure, Person, Stop, Turn, Verdict
 from core.testing import a_setup
-from core.transcript.words import money
 from tests.core.transcript.test_transcript import a_log, held
 
 
@@ -46,7 +46,7 @@ async def test_lines_are_written_as_things_happen() -> None:
         "Questions to people: 2",
     ]
     for line in (
-        "  Architect: critique of Security, round 1: done (1,500 ms)",
+        "  Architect: critique of Security, round 1: done (1.5 s)",
         "    Too large.",
         "    Warning: No critique arrived.",
         "  Architect: refinement, round 1: failed: The provider | does not answer.",

@@ -9,7 +9,7 @@ import pytest
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
-from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.call import ModelCalls
 from core.llm.caps import SharedCaps
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
@@ -28,6 +28,7 @@ from core.models import (
     VerdictSource,
 )
 from core.ports import ModelProvider
+from core.retry import RetryPolicy
 from core.settings import Caps
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
@@ -89,8 +90,8 @@ class House:
         }
         self.store = InMemoryStore()
         self.clock = SystemClock()
-        patience = RetryPolicy(first_wait=0.01, longest_wait=0.02)
-        self.calls = ModelCalls(self.providers, self.clock, patience=patience)
+        retries = RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.02)
+        self.calls = ModelCalls(self.providers, self.clock, retries=retries)
         self.purse = SharedCaps(caps or Caps(), self.store, self.clock)
 
     async def secret(self) -> bytes:

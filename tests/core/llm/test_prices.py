@@ -134,7 +134,7 @@ def test_a_call_that_could_pass_one_cap_may_not() -> None:
     with pytest.raises(LimitReached, match=r"this debate is \$1\.00") as caught:
         check_caps([a_cap("5.00"), a_cap("1.00", "0.90")], Decimal("0.11"))
 
-    assert "$0.1000 is left" in str(caught.value)
+    assert "$0.10 is left" in str(caught.value)
 
 
 def test_what_is_kept_for_later_is_not_for_this_call() -> None:

@@ -31,6 +31,7 @@ from core.events import (
     event_from_json,
     fold,
 )
+from core.figures import money
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
 from core.models import (
@@ -71,7 +72,7 @@ from core.transcript.explain import explain, explanation
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.spending import spending
-from core.transcript.words import duration, fenced, money, nested, table
+from core.transcript.words import fenced, nested, table
 from core.turns.take import Turns
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
@@ -375,18 +376,6 @@ def test_a_fence_cannot_be_closed_from_inside() -> None:
 
 def test_a_cell_stays_in_its_cell() -> None:
     assert table(("a",), [("x | y\nz",)]) == "| a |\n| --- |\n| x \\| y z |"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (185, "3 min 5 s")]
-)
-def test_durations_are_readable(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
-
-
-def test_an_unknown_price_is_not_nothing() -> None:
-    assert money(None) == "n/a"
-    assert money(Usage().cost) == "$0.0000"
 
 
 def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debate:

@@ -18,9 +18,9 @@ from core.models import Act, ContextMethod, Contribution, Note, Summarization, T
 from core.request import Part, PartKind
 from core.rules import schedule
 from core.testing import a_setup
+from core.turns.acts import ACTS
 from core.turns.context import parts_for
 from core.turns.request_for import request_for
-from core.turns.take import SPOKEN
 from tests.core.play import DANA, Luck, Play
 
 MODELS = [
@@ -32,7 +32,8 @@ MODELS = [
     ("ollama", "qwen3:14b"),
     ("compatible", "nobody-knows-it"),
 ]
-ASKING = frozenset({*SPOKEN, Act.BALLOT, Act.SYNTHESIS, Act.FACILITATION})
+SPEECHES = frozenset(act for act, spec in ACTS.items() if spec.is_speech)
+ASKING = frozenset({*SPEECHES, Act.BALLOT, Act.SYNTHESIS, Act.FACILITATION})
 
 
 class Wordy(Play):
@@ -41,7 +42,7 @@ class Wordy(Play):
     words = 3000
 
     def outcome(self, turn: Turn) -> Event:
-        if turn.act in SPOKEN:
+        if turn.act in SPEECHES:
             text = f"**{turn.act}** " + "The queue must take 2000 jobs. " * (self.words // 6)
             return ContributionMade(contribution=Contribution(turn=turn, text=text))
         return super().outcome(turn)
@@ -101,7 +102,7 @@ def test_agents_never_read_anybodys_name(form: str) -> None:
     names = [agent.name for agent in play.setup.agents]
     while play.step():
         for turn in schedule.ready(play.debate):
-            if turn.act in SPOKEN or turn.act is Act.BALLOT:
+            if turn.act in SPEECHES or turn.act is Act.BALLOT:
                 labels = " ".join(part.label for part in parts_for(play.debate, turn))
                 assert not any(name in labels for name in names)
 

@@ -8,13 +8,14 @@ import pytest
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
-from core.llm.call import ModelCalls, RetryPolicy
+from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Ending, Fault, Reject, Say
 from core.llm.providers.testing.server import Script, Vendor
 from core.models import Debate, Setup, Status
+from core.retry import RetryPolicy
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import Turns
@@ -75,7 +76,9 @@ async def hold(vendor: Vendor) -> Debate:
         "ollama": OllamaProvider(vendor.url, stall_seconds=2),
     }
     clock, store = SystemClock(), InMemoryStore()
-    calls = ModelCalls(providers, clock, patience=RetryPolicy(first_wait=0.01, longest_wait=0.02))
+    calls = ModelCalls(
+        providers, clock, retries=RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.02)
+    )
     started = DebateStarted(setup=a_mixed_setup())
     await store.create(DEBATE, started, origin="test", at=clock.now())
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.errors import LogBroken
 from core.rules.formats import council, critique, panel
 from core.rules.formats.registry import FORMATS, format_of, turns_ready
 from tests.core.rules.formats.told import a_format_setup, keys, of_all, said, told
@@ -14,7 +15,7 @@ def test_every_format_is_found_by_its_name() -> None:
 
 
 def test_an_unknown_format_is_an_error() -> None:
-    with pytest.raises(KeyError, match="duel"):
+    with pytest.raises(LogBroken, match="duel"):
         format_of(told(a_format_setup("duel")))
 
 

@@ -1,0 +1,75 @@
+"""The only place that formats money, spans of time, counts, shares and dates for people (pure)."""
+
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+_MINUTE, _HOUR = 60, 3600
+#: Below so many seconds a tenth of one is shown.
+_PRECISE = 9.95
+_CENT, _LEAST = Decimal("0.01"), Decimal("0.0001")
+
+
+def when(at: datetime) -> str:
+    """A time, in UTC: `2026-01-05 09:00:07 UTC`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def day(at: date) -> str:
+    """A date: `2026-01-05`."""
+    return f"{at.year:04}-{at.month:02}-{at.day:02}"
+
+
+def duration(seconds: float) -> str:
+    """A span of time: `340 ms`, `2.4 s`, `45 s`, `3 min 5 s`, `1 h 5 min`."""
+    if seconds and seconds < 1:
+        return f"{number(max(1, round(seconds * 1000)))} ms"
+    if seconds < _PRECISE:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    whole = round(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        minutes, rest = divmod(whole, _MINUTE)
+        return f"{minutes} min" + (f" {rest} s" if rest else "")
+    hours, minutes = divmod(round(whole / _MINUTE), _MINUTE)
+    return f"{number(hours)} h" + (f" {minutes} min" if minutes else "")
+
+
+def roughly(seconds: float) -> str:
+    """A span of time that is only estimated: whole seconds, from a minute on whole minutes."""
+    if seconds < _MINUTE:
+        return duration(max(1, round(seconds)))
+    return duration(_MINUTE * max(1, round(seconds / _MINUTE)))
+
+
+def money(amount: Decimal | None, *, rounding: str = ROUND_HALF_UP) -> str:
+    """US dollars: to the cent, below a cent to a hundredth of it; `n/a` where nobody knows.
+
+    What costs anything never reads as nothing.
+
+    Args:
+        amount: How much; None: a price is unknown.
+        rounding: One of `decimal`'s, where half up would say too much or too little.
+    """
+    if amount is None:
+        return "n/a"
+    if not 0 < amount < _CENT:
+        return f"${amount.quantize(_CENT, rounding):,}"
+    return f"${max(_LEAST, amount.quantize(_LEAST, rounding))}"
+
+
+def number(value: float) -> str:
+    """A number with at most two decimals: `1,200`, `2.5`, `3`."""
+    whole, _, decimals = f"{value:,.2f}".partition(".")
+    return f"{whole}.{decimals}".rstrip("0").rstrip(".")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: `1 turn`, `1,200 turns`."""
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
+
+
+def percent(share: float) -> str:
+    """A share of 1: `64%`. Only all of it is 100%."""
+    rounded = round(share * 100)
+    return f"{min(rounded, 99) if share < 1 else rounded}%"

@@ -1,0 +1,165 @@
+"""What each act is: one row per act, read by prompts, turns, reports and Slack alike (pure).
+
+A new act: its name in `core.models.Act`, its row here, its prompt in `core/turns/prompts/acts/`,
+and, if it is no speech, who performs it in `core.turns.take`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.models import Act
+from core.request import Effort
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActSpec:
+    """What an act is and how it is asked for."""
+
+    #: Title of what it brings forth, in reports and on the terminal: "Refinement".
+    label: str
+    #: The same in a sentence on Slack: "Ann failed to give a refined proposal".
+    noun: str
+    #: What a phase of such turns is called: "refinements".
+    phase: str
+    #: A speech ends in text that becomes a contribution; all speeches have the same performer.
+    is_speech: bool = False
+    #: Longest text asked for, in words; 0: the length is not a matter of words.
+    words: int = 0
+    #: Cap on a reply in tokens, hidden reasoning not counted.
+    max_tokens: int = 2048
+    #: Positions are worth thinking about; the rest is answered fast and cheaply.
+    effort: Effort = Effort.MEDIUM
+    #: Whether a model is asked, with a prompt of its own.
+    asks_model: bool = True
+    #: Whether people read in the thread what comes of it, or that it failed.
+    is_posted: bool = True
+    #: Whether the agent is shown what was said in earlier rounds.
+    sees_history: bool = True
+    #: Whether its text must not lose what the question demands.
+    keeps_facts: bool = False
+    #: Whether `Turn.target` holds a number, not whom the turn is about.
+    is_numbered: bool = False
+    #: Key of its outcome where a debate has only one; empty: the turn's key.
+    outcome_key: str = ""
+
+
+ACTS: Mapping[Act, ActSpec] = {
+    Act.QUESTIONS: ActSpec(
+        label="Questions",
+        noun="questions",
+        phase="clarifying questions",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        is_numbered=True,
+    ),
+    Act.CLARIFICATION: ActSpec(
+        label="Questions to people",
+        noun="list of questions",
+        phase="questions to people",
+        asks_model=False,
+        is_numbered=True,
+    ),
+    Act.PROPOSAL: ActSpec(
+        label="Proposal", noun="proposal", phase="proposals", is_speech=True, words=350
+    ),
+    Act.CRITIQUE: ActSpec(
+        label="Critique",
+        noun="critique",
+        phase="critiques",
+        is_speech=True,
+        words=250,
+        max_tokens=1024,
+        effort=Effort.LOW,
+    ),
+    Act.REFINEMENT: ActSpec(
+        label="Refinement",
+        noun="refined proposal",
+        phase="refinements",
+        is_speech=True,
+        words=450,
+        keeps_facts=True,
+    ),
+    Act.GATHER: ActSpec(
+        label="Findings", noun="gathered facts", phase="gathering facts", is_speech=True, words=350
+    ),
+    Act.PLAN: ActSpec(
+        label="Plan", noun="plan", phase="plans", is_speech=True, words=200, effort=Effort.LOW
+    ),
+    Act.FORMULATE: ActSpec(
+        label="Position", noun="position", phase="positions", is_speech=True, words=450
+    ),
+    Act.DEBATE: ActSpec(
+        label="Answer to the others",
+        noun="answer to the others",
+        phase="debate",
+        is_speech=True,
+        words=450,
+    ),
+    Act.ADJUST: ActSpec(
+        label="Adjusted position",
+        noun="adjusted position",
+        phase="adjustments",
+        is_speech=True,
+        words=450,
+        keeps_facts=True,
+    ),
+    Act.REBUTTAL: ActSpec(
+        label="Rebuttal",
+        noun="rebuttal",
+        phase="rebuttals",
+        is_speech=True,
+        words=250,
+        effort=Effort.LOW,
+    ),
+    Act.STATEMENT: ActSpec(
+        label="Statement",
+        noun="statement",
+        phase="statements",
+        is_speech=True,
+        words=300,
+        keeps_facts=True,
+    ),
+    Act.FACILITATION: ActSpec(
+        label="Facilitation",
+        noun="choice of how to go on",
+        phase="deciding how to go on",
+        max_tokens=512,
+        effort=Effort.LOW,
+    ),
+    Act.SUMMARY: ActSpec(
+        label="Summary",
+        noun="summary",
+        phase="summaries",
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+    ),
+    Act.BALLOT: ActSpec(
+        label="Ballot",
+        noun="ballot",
+        phase="vote",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        sees_history=False,
+    ),
+    Act.TALLY: ActSpec(
+        label="Count of the votes",
+        noun="count of the votes",
+        phase="counting the votes",
+        asks_model=False,
+        outcome_key="tally",
+    ),
+    Act.SYNTHESIS: ActSpec(
+        label="Synthesis",
+        noun="decision",
+        phase="the judge writes the decision",
+        words=500,
+        sees_history=False,
+        outcome_key="verdict",
+    ),
+    Act.EVALUATION: ActSpec(
+        label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
+    ),
+}

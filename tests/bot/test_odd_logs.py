@@ -1,0 +1,25 @@
+"""What people see of logs that no engine can have written: shown, or refused by name."""
+
+from contextlib import suppress
+
+from hypothesis import given, settings
+
+from bot.presenter.posts import posts_of
+from bot.presenter.reading_order import read
+from bot.views.board import BoardAction, board
+from bot.views.lists import Row, channel_list, home
+from core.errors import LogBroken
+from core.events import Recorded, fold
+from tests.core.play import odd_logs
+
+
+@settings(max_examples=40)
+@given(log=odd_logs())
+def test_an_odd_log_is_shown_or_refused_by_name(log: list[Recorded]) -> None:
+    with suppress(LogBroken):
+        debate = fold(log)
+        board(debate, enabled=set(BoardAction))
+        home([Row(debate)])
+        channel_list([Row(debate)])
+        for released in read(log).released:
+            posts_of(debate, released)

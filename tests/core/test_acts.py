@@ -1,0 +1,36 @@
+"""One row per act, and everything an act needs."""
+
+from pathlib import Path
+
+import pytest
+
+from core.models import Act
+from core.turns.acts import ACTS
+from core.turns.prompts import overrides
+from core.turns.take import PERFORMERS
+
+
+def test_every_act_has_its_row_in_the_order_of_the_acts() -> None:
+    assert list(ACTS) == list(Act)
+
+
+def test_every_act_of_a_debate_has_a_performer() -> None:
+    """Evaluations are made after a debate, by `core.transcript.evaluation`."""
+    assert set(PERFORMERS) == set(Act) - {Act.EVALUATION}
+
+
+@pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.asks_model])
+def test_an_act_that_asks_a_model_has_a_prompt_that_can_be_overridden(act: Act) -> None:
+    assert act.value in overrides.NAMES
+    assert (Path(overrides.__file__).parent / "acts" / f"{act.value}.md.j2").is_file()
+
+
+@pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.is_speech])
+def test_a_speech_says_how_long_it_may_be(act: Act) -> None:
+    assert ACTS[act].words > 0
+
+
+def test_words_for_people_are_not_shared_by_two_acts() -> None:
+    for words in ("label", "noun", "phase"):
+        said = [getattr(spec, words) for spec in ACTS.values()]
+        assert len(set(said)) == len(said)

@@ -1,0 +1,165 @@
+"""Logs that no engine can have written: refused by name, never a `KeyError` for who reads them."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import LogBroken
+from core.events import (
+    BallotCast,
+    ClarificationAnswered,
+    ClarificationsClosed,
+    ContributionMade,
+    DebateStarted,
+    Event,
+    PeopleBallotCast,
+    Recorded,
+    TurnFailed,
+    VoteTallied,
+    fold,
+)
+from core.models import (
+    JUDGE,
+    Act,
+    Answer,
+    Ballot,
+    Contribution,
+    Failure,
+    PeopleBallot,
+    Score,
+    Setup,
+    Tally,
+    Turn,
+)
+from core.request import PartKind
+from core.rules import schedule
+from core.rules.formats import clarifying
+from core.rules.formats.registry import format_of
+from core.rules.history.registry import material_for
+from core.testing import a_setup, recorded
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.explain import explanation
+from core.transcript.record import record_json
+from core.transcript.report import report
+from core.transcript.summary_metrics import summary_metrics
+from core.turns.context import parts_for
+from core.turns.request_for import request_for
+from tests.core.play import DANA, Luck, Play, lucks, numbered, odd_logs, setups
+
+
+def read_everything(log: list[Recorded]) -> None:
+    """What reads a debate from its log: the engine's schedule, prompts, and all texts."""
+    debate = fold(log)
+    for turn in schedule.ready(debate):
+        match turn.act:
+            case Act.CLARIFICATION:
+                clarifying.put(debate, turn)
+            case Act.SUMMARY:
+                material_for(debate, turn)
+            case Act.TALLY:
+                schedule.ballot_turns(debate)
+            case _:
+                request_for(debate, turn)
+                format_of(debate).carried_over(debate, turn)
+    schedule.blocked(debate)
+    schedule.conclusion(debate)
+    schedule.due(debate)
+    for number in range(1, debate.setup.rounds + 1):
+        format_of(debate).planned(debate, number)
+    for text in (report, adr, decision_text):
+        text(debate)
+    record_json(log)
+    summary_metrics(log)
+
+
+@given(log=odd_logs())
+def test_real_events_in_any_order_are_read_or_refused_by_name(log: list[Recorded]) -> None:
+    with suppress(LogBroken):
+        read_everything(log)
+
+
+@given(setup=setups, luck=lucks, at=st.integers(0, 1000))
+def test_any_log_without_one_of_its_events_is_explained_or_refused(
+    setup: Setup, luck: Luck, at: int
+) -> None:
+    play = Play(setup.model_copy(update={"rounds": 1}), luck)
+    play.to_the_end()
+    events = [recorded.event for recorded in play.log]
+    del events[at % len(events)]
+    if not events:
+        return
+    with suppress(LogBroken):
+        explanation(numbered(events))
+
+
+BALLOT = Turn(act=Act.BALLOT, round=1, agent="architect")
+IMPOSSIBLE: list[tuple[Event, str]] = [
+    (DebateStarted(setup=a_setup()), "event 2 (debate_started, key start) begins a debate"),
+    (
+        TurnFailed(failure=Failure(turn=BALLOT.model_copy(update={"agent": "eve"}), reason="x")),
+        "key r1/ballot/eve) is of 'eve', who takes no part",
+    ),
+    (
+        BallotCast(ballot=Ballot(turn=BALLOT, ranking=("architect", "eve"))),
+        "ranks the position of 'eve', who takes no part",
+    ),
+    (BallotCast(ballot=Ballot(turn=BALLOT, ranking=())), "ranks nothing"),
+    (
+        PeopleBallotCast(ballot=PeopleBallot(by=DANA, ranking=("eve",))),
+        "ranks the position of 'eve'",
+    ),
+    (
+        VoteTallied(
+            tally=Tally(
+                scores=(Score(position="eve", points=1, first_places=1, mean_confidence=0.5),),
+                winners=(),
+                controversial=False,
+                voters=(),
+            )
+        ),
+        "ranks the position of 'eve'",
+    ),
+    (
+        ClarificationAnswered(answer=Answer(number=3, text="yes", by=DANA)),
+        "answers question 3, which nobody was asked",
+    ),
+    (ClarificationsClosed(which="r0/clarification/engine/1"), "which nobody has opened"),
+]
+
+
+@pytest.mark.parametrize(("event", "words"), IMPOSSIBLE)
+def test_what_cannot_follow_is_refused_with_event_key_and_number(event: Event, words: str) -> None:
+    with pytest.raises(LogBroken) as caught:
+        fold(recorded([DebateStarted(setup=a_setup()), event]))
+
+    assert words in str(caught.value)
+    assert f"event 2 ({event.kind}, key {event.key})" in str(caught.value)
+
+
+def test_a_format_nobody_knows_is_refused_by_name() -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup().model_copy(update={"format": "poll"}))]))
+
+    with pytest.raises(LogBroken, match="'poll': no such format"):
+        schedule.ready(debate)
+
+
+def test_a_vote_over_positions_that_are_missing_still_gives_the_judge_a_prompt() -> None:
+    """Only the critique is there, not what was voted on."""
+    said = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
+    score = Score(position="architect", points=1, first_places=1, mean_confidence=0.5)
+    tally = Tally(scores=(score,), winners=("architect",), controversial=False, voters=())
+    log = recorded(
+        [
+            DebateStarted(setup=a_setup()),
+            ContributionMade(contribution=Contribution(turn=said, text="Hm.")),
+            VoteTallied(tally=tally),
+        ]
+    )
+    judging = Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE)
+
+    kinds = [part.kind for part in parts_for(fold(log), judging)]
+
+    assert PartKind.POSITION not in kinds
