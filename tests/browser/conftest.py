@@ -1,12 +1,12 @@
 """A browser, the page's stand-in server, and a way to open the page."""
 
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
 from tests.browser.page_server import PageServer
+from tests.chromium import CHROMIUM, HOW_TO_INSTALL
 
 FLAGS = [
     "--no-sandbox",
@@ -23,9 +23,9 @@ Open = Callable[..., Awaitable[Page]]
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def browser() -> AsyncIterator[Browser]:
+    assert CHROMIUM, HOW_TO_INSTALL
     async with async_playwright() as playwright:
-        path = shutil.which("chromium")
-        running = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        running = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield running
         await running.close()
 
