@@ -137,15 +137,25 @@ def test_http_mode_without_a_signing_secret_does_not_start(
 
 
 def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
-    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    outside: dict[str, str], tmp_path: Path
 ):
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk", None)
-    env = environment | {
-        "SLACK_BOT_TOKEN": "xoxb-1",
-        "SLACK_APP_TOKEN": "xapp-1",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
-    }
-    done = moot("run", env=env, folder=tmp_path)
+    # A process of its own: what was imported once cannot be missing in this one.
+    missing = "import sys; sys.modules['opentelemetry.sdk'] = None"
+    code = f"{missing}; from bot.cli import main; sys.argv = ['moot', 'run']; main()"
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", code],
+        env=outside
+        | {
+            "SLACK_BOT_TOKEN": "xoxb-1",
+            "SLACK_APP_TOKEN": "xapp-1",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
     assert done.returncode == 4
     assert "moot[traces]" in done.stderr
     assert "Traceback" not in done.stderr
