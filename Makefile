@@ -1,7 +1,8 @@
 # Every command of the project. The first one that needs .venv makes it from the lock files.
 
 ARGS    ?=
-# Tests wait for sockets and processes half of their time: twice as many workers as cores.
+# Tests wait for sockets and processes half of their time: twice as many workers as cores. A worker
+# takes whole files, which share a bot or a browser, until it has to help another one out.
 WORKERS ?= 4
 PYTHON  ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -41,10 +42,10 @@ debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
 	@$(BIN)/moot debate $(ARGS)
 
 test: $(DEV) ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
-	@$(BIN)/pytest -q -n $(WORKERS) -m 'not slow' $(ARGS)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' $(ARGS)
 
 test-all: $(DEV) ## Run every test, and have Hypothesis try harder
-	@$(BIN)/pytest -q -n $(WORKERS) --hypothesis-profile=large --timeout=180 $(ARGS)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=180 $(ARGS)
 
 static: format-check lint types imports docker-lint
 

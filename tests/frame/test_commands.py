@@ -55,8 +55,8 @@ def test_check_runs(command: str, step: str) -> None:
 
 
 def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
-    assert "pytest -q -n 4 -m 'not slow'" in make("-n", "check")
-    assert "pytest -q -n 4 --hypothesis-profile=large" in make("-n", "check-all")
+    assert "pytest -q -n 4 --dist worksteal -m 'not slow'" in make("-n", "check")
+    assert "pytest -q -n 4 --dist worksteal --hypothesis-profile=large" in make("-n", "check-all")
 
 
 def test_the_demo_needs_no_development_tools() -> None:
