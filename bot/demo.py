@@ -346,18 +346,18 @@ async def show(wanted: Wanted) -> int:
         environment=settings,
     )
     async with demo.stage() as stage:
+        stopped = stop_signal()
         typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
         typer.echo(f"{models_in_words(demo.settings)}{_pace_in_words(demo)}")
         typer.echo(_wait_in_words(demo.settings))
-        return await _play(demo, stage)
+        return await _play(demo, stage, stopped)
 
 
 def _unhurried(engine: ModelProvider) -> ModelProvider:
     return PacedProvider(engine, SystemClock())
 
 
-async def _play(demo: Demo, stage: Stage) -> int:
-    stopped = stop_signal()
+async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
     if demo.once:
         return await _play_once(stage, demo.question or QUESTION, stopped)
     if demo.question or not await stage.has_debates():

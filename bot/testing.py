@@ -123,7 +123,8 @@ class Team:
         return await self.moot.store.find(DebateFilter(limit=100))
 
     def _has_ending(self, board: str) -> bool:
-        thread = self.thread(board)
+        # Looked at after every change in the workspace: what `thread` returns is a copy each time.
+        thread = self.workspace.channel(self.channel).thread(board)
         decided = any(one.get("subtype") == "thread_broadcast" for one in thread)
         return decided or any("ended without a decision" in one["text"] for one in thread[1:])
 

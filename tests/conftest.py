@@ -3,20 +3,65 @@
 The network is shut but for the loopback, and warnings are errors: see `[tool.pytest]`.
 """
 
+import os
 import re
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from tests.chromium import CHROMIUM, HOW_TO_INSTALL
 from tests.postgres import PostgresForTests, running_postgres
 
 ENV_EXAMPLE = Path(__file__).parents[1] / ".env.example"
 VARIABLES = re.findall(r"^([A-Z_]+)=", ENV_EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE)
+#: CI has time for everything and nothing may be left out.
+IS_CI = os.environ.get("CI") == "true"  # noqa: TID251 - nobody sets the bot's settings here
 
-settings.register_profile("moot", deadline=None)
-settings.load_profile("moot")
+#: A folder in memory. Every step of a debate is on disk before the next one begins, so that half of
+#: the time of a test on a disk is waiting for it.
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes folders in it that only we can read
+#: What the databases of all workers take at most, PostgreSQL included.
+MEMORY_NEEDED = 2 * 2**30
+
+#: How hard Hypothesis tries: the first when one works, the second in CI, the third by hand.
+PROFILES = {"small": 20, "large": 100, "thorough": 2000}
+for _name, _examples in PROFILES.items():
+    settings.register_profile(
+        _name,
+        max_examples=_examples,
+        deadline=None,
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
+    )
+settings.load_profile("large" if IS_CI else "small")
+
+
+def pytest_configure() -> None:
+    """Put what tests write into memory, if there is enough of it."""
+    elsewhere = "TMPDIR" in os.environ  # noqa: TID251 - somebody chose another place
+    if elsewhere or not MEMORY.is_dir():
+        return
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= MEMORY_NEEDED:
+        tempfile.tempdir = str(MEMORY)
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Leave out what needs Chromium where there is none; only CI insists on it."""
+    if CHROMIUM or IS_CI:
+        return
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason=HOW_TO_INSTALL))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was left out for want of Chromium."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    if count := sum(HOW_TO_INSTALL in reason for reason in reasons):
+        terminalreporter.write_line(f"{count} tests in a browser were left out. {HOW_TO_INSTALL}")
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,30 +15,22 @@ from bot.cli import exit_code
 from bot.demo import costs_money, demo_settings, models_in_words, offline
 from core.errors import BadInput, ConfigurationBroken, KeyRefused, MootError, StoreDown
 from core.settings import ModelChoice, Settings, agent_for
+from tests.command_line import moot
 
 ROOT = Path(__file__).parents[2]
 MOOT = [sys.executable, "-c", "from bot.cli import main; main()"]
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment() -> dict[str, str]:
+    return {"COLUMNS": "100", "OLLAMA_HOST": "http://127.0.0.1:9"}
+
+
+@pytest.fixture
+def outside(environment: dict[str, str]) -> dict[str, str]:
+    """The environment of a process of its own."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - for the child
-    return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "OLLAMA_HOST": "http://127.0.0.1:9"}
-
-
-def moot(
-    *words: str, env: dict[str, str], folder: Path, seconds: float = 50
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own program
-        [*MOOT, *words],
-        env=env,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=seconds,
-        check=False,
-    )
+    return {**kept, **environment, "PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture
@@ -48,14 +39,16 @@ def taken_port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_help_names_the_commands_and_loads_no_framework(environment: dict[str, str]):
+def test_help_names_the_commands_and_loads_no_framework(outside: dict[str, str]):
     code = (
         "import sys; from bot.cli import app; "
         "sys.exit(any(name in sys.modules for name in ('slack_bolt', 'sqlalchemy', 'aiohttp')))"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)  # noqa: S603 - our own program
+    done = subprocess.run([sys.executable, "-c", code], env=outside, check=False)  # noqa: S603 - our own program
     assert done.returncode == 0
-    shown = moot("--help", env=environment, folder=ROOT)
+    shown = subprocess.run(  # noqa: S603 - our own program
+        [*MOOT, "--help"], env=outside, capture_output=True, text=True, check=False
+    )
     assert shown.returncode == 0
     assert all(name in shown.stdout for name in ("run", "demo", "health"))
 
@@ -69,7 +62,7 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     environment: dict[str, str], tmp_path: Path
 ):
     words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1")
-    done = moot(*words, env=environment, folder=tmp_path, seconds=80)
+    done = moot(*words, env=environment, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.search(r"A local Slack is at http://127\.0\.0\.1:\d+/", done.stdout)
     assert "offline engine" in done.stdout
@@ -94,7 +87,7 @@ def test_with_a_key_and_nobody_to_ask_no_money_is_spent(
 ):
     env = {**environment, "OPENAI_API_KEY": "sk-not-a-real-key-000"}
     words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1")
-    done = moot(*words, env=env, folder=tmp_path, seconds=80)
+    done = moot(*words, env=env, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "runs offline" in done.stdout
     assert "Models: none" in done.stdout
@@ -144,13 +137,14 @@ def test_http_mode_without_a_signing_secret_does_not_start(
 
 
 def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
-    environment: dict[str, str], tmp_path: Path
+    outside: dict[str, str], tmp_path: Path
 ):
+    # A process of its own: what was imported once cannot be missing in this one.
     missing = "import sys; sys.modules['opentelemetry.sdk'] = None"
     code = f"{missing}; from bot.cli import main; sys.argv = ['moot', 'run']; main()"
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", code],
-        env=environment
+        env=outside
         | {
             "SLACK_BOT_TOKEN": "xoxb-1",
             "SLACK_APP_TOKEN": "xapp-1",
@@ -174,11 +168,11 @@ def test_health_of_nobody_is_told_and_ends_with_one(environment: dict[str, str],
 
 
 @pytest.mark.timeout(90)
-def test_ctrl_c_ends_the_demonstration_cleanly(environment: dict[str, str], tmp_path: Path):
+def test_ctrl_c_ends_the_demonstration_cleanly(outside: dict[str, str], tmp_path: Path):
     folder = tmp_path / "kept"
     process = subprocess.Popen(  # noqa: S603 - our own program
         [*MOOT, "demo", "--port", "0", "--data", str(folder)],
-        env=environment,
+        env=outside,
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -187,7 +181,6 @@ def test_ctrl_c_ends_the_demonstration_cleanly(environment: dict[str, str], tmp_
     )
     assert process.stdout is not None
     assert "A local Slack is at" in process.stdout.readline()
-    time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 0

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.presenter.posts import posts_of
@@ -104,7 +104,6 @@ async def publish(presenter: Presenter, log: Sequence[Recorded], start: int, end
 # --- reading order --------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(logs())
 def test_phases_are_read_one_after_the_other(log: list[Recorded]):
     debate = fold(log)
@@ -112,7 +111,6 @@ def test_phases_are_read_one_after_the_other(log: list[Recorded]):
     assert places == sorted(places)
 
 
-@settings(max_examples=40, deadline=None)
 @given(logs())
 def test_at_the_end_everything_is_released_once(log: list[Recorded]):
     reached = read(log)
@@ -120,7 +118,6 @@ def test_at_the_end_everything_is_released_once(log: list[Recorded]):
     assert not reached.reading.held
 
 
-@settings(max_examples=40, deadline=None)
 @given(logs(), st.data())
 def test_what_was_released_stays_whatever_comes_later(log: list[Recorded], data: st.DataObject):
     cut = data.draw(st.integers(1, len(log)))
@@ -128,7 +125,6 @@ def test_what_was_released_stays_whatever_comes_later(log: list[Recorded], data:
     assert late[: len(early)] == early
 
 
-@settings(max_examples=60, deadline=None)
 @given(logs())
 def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[Recorded]):
     debate = fold(log)
@@ -168,7 +164,6 @@ SETUP_EVENT = play(SETUP)[0].event
 # --- the sink -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20, deadline=None)
 @given(logs(), st.data())
 async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     log: list[Recorded], data: st.DataObject

@@ -1,10 +1,11 @@
 """The browser in which the local Slack's page is opened."""
 
-import shutil
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
+
+from tests.chromium import CHROMIUM, HOW_TO_INSTALL
 
 FLAGS = [
     "--no-sandbox",
@@ -19,8 +20,8 @@ FLAGS = [
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def browser() -> AsyncIterator[Browser]:
+    assert CHROMIUM, HOW_TO_INSTALL
     async with async_playwright() as playwright:
-        path = shutil.which("chromium")
-        running = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        running = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield running
         await running.close()

@@ -81,6 +81,7 @@ async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(page: P
     assert team.workspace.pins(team.channel) == [ts]
 
 
+@pytest.mark.slow
 async def test_the_stop_button_ends_it_with_a_partial_decision(
     page: Page, team: Team, models: ScriptedProvider
 ):
@@ -97,6 +98,7 @@ async def test_the_stop_button_ends_it_with_a_partial_decision(
     assert debate.stop.by.id == team.workspace.user("dana").id
 
 
+@pytest.mark.slow
 async def test_a_reply_in_the_thread_is_seen_by_the_bot(
     page: Page, team: Team, models: ScriptedProvider
 ):

@@ -16,6 +16,7 @@ from core.testing import ScriptedProvider, plausible_reply
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(180),
 ]

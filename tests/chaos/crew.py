@@ -18,7 +18,7 @@ from slack_on_loopback import Workspace
 ROOT = Path(__file__).parents[2]
 #: The dead are noticed soon.
 QUICK_BEAT = Heartbeat(heartbeat=2, stalled=6, rescue=2, poll=0.5)
-_START_SECONDS = 30.0
+_START_SECONDS = 90.0
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Crew:
     async def kill(self, replica: Process, how: signal.Signals = signal.SIGKILL) -> int:
         """End a replica; return its exit code."""
         replica.send_signal(how)
-        code = await asyncio.wait_for(replica.wait(), 15)
+        code = await asyncio.wait_for(replica.wait(), 60)
         self.alive.remove(replica)
         return code
 

@@ -14,6 +14,9 @@ class CountingModels:
 
     def __init__(self, latency: float) -> None:
         self.latency = latency
+        #: Nobody is answered while this is not set.
+        self.answers = asyncio.Event()
+        self.answers.set()
         #: When each prompt was asked, in seconds since 1970.
         self.asked: dict[str, list[float]] = defaultdict(list)
         self.address = ""
@@ -32,6 +35,7 @@ class CountingModels:
         """Note the prompt's mark, think, and let the caller go on."""
         self.asked[await request.text()].append(time.time())
         await asyncio.sleep(self.latency)
+        await self.answers.wait()
         return web.Response()
 
 

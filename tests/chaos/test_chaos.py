@@ -6,6 +6,8 @@ import pytest
 
 from tests.chaos.storm import Storm, blow
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("location", ["sqlite"], indirect=True)

@@ -41,15 +41,22 @@ def test_no_file_can_hide_a_command(target: str) -> None:
 
 
 def test_arguments_reach_the_tests() -> None:
-    assert re.search(r"pytest -q -n \S+ -k vote$", make("-n", "test", "ARGS=-k vote"), re.MULTILINE)
+    said = make("-n", "test", "ARGS=-k vote")
+    assert re.search(r"pytest -q -n \S+ .* -k vote$", said, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     "step",
     ["ruff format --check", "ruff check", "pyright", "lint-imports", "hadolint", "pytest"],
 )
-def test_check_runs(step: str) -> None:
-    assert step in make("-n", "check")
+@pytest.mark.parametrize("command", ["check", "check-all"])
+def test_check_runs(command: str, step: str) -> None:
+    assert step in make("-n", command)
+
+
+def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
+    assert "pytest -q -n 4 --dist worksteal -m 'not slow'" in make("-n", "check")
+    assert "pytest -q -n 4 --dist worksteal --hypothesis-profile=large" in make("-n", "check-all")
 
 
 def test_the_local_slack_is_tested_apart_and_by_check() -> None:
@@ -98,7 +105,7 @@ def test_ci_stops_at_the_first_failure_and_asks_nothing() -> None:
 
 
 def test_ci_ends_with_what_people_type() -> None:
-    assert CI.splitlines()[-1] == "make check"
+    assert CI.splitlines()[-2:] == ["make test", "CI=true make check-all"]
 
 
 def test_image_does_not_run_as_root() -> None:

@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.frame.files import ROOT, read
+from tests.frame.files import ROOT, project_files, read
 
 RUNTIME, BUILD, DEV = "requirements.lock", "requirements-build.lock", "requirements-dev.lock"
 EXTRAS = "requirements-extras.lock"
@@ -74,5 +74,5 @@ def test_the_bot_is_the_same_with_extras() -> None:
 
 
 def test_no_lock_is_missing_from_the_project() -> None:
-    names = (path.name for path in ROOT.glob("[!.]*.lock"))
-    assert sorted(names) == sorted(LOCKS)
+    locks = [path for path in project_files() if path.suffix == ".lock"]
+    assert sorted(locks) == sorted(ROOT / name for name in LOCKS)

@@ -94,6 +94,7 @@ def reports(household: Household) -> Sequence[Message]:
     return [one for one in household.thread() if one.get("files")]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_bot_killed_four_times_finishes_its_debate(household: Household):
     await household.begin_life()

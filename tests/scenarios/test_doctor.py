@@ -1,8 +1,5 @@
-"""`/debate doctor` as people in a channel have it, and `moot doctor` as a process."""
+"""`/debate doctor` as people in a channel have it, and `moot doctor` in the terminal."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,8 +10,7 @@ from bot.operations.doctor.findings import Finding, bad, good
 from bot.operations.doctor.slack import check_access
 from bot.testing import PATIENCE, BotSpec, quick_workspace, running_bot, socket_access, team_at_work
 from slack_on_loopback import run_workspace
-
-ROOT = Path(__file__).parents[2]
+from tests.command_line import moot
 
 
 async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
@@ -88,16 +84,8 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
 def test_the_exit_code_says_how_things_are(
     tmp_path: Path, variables: dict[str, str], code: int, said: str
 ) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
-    done = subprocess.run(
-        [sys.executable, "-c", "from bot.cli import main; main()", "doctor"],
-        cwd=tmp_path,
-        env={**kept, "PYTHONPATH": str(ROOT), "OLLAMA_HOST": "http://127.0.0.1:9", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
+    env = {"OLLAMA_HOST": "http://127.0.0.1:9", **variables}
+    done = moot("doctor", folder=tmp_path, env=env)
 
     assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
@@ -27,6 +28,14 @@ PUBLIC = "Kafka or PostgreSQL for our jobs?"
 async def team() -> AsyncGenerator[Team]:
     async with team_at_work(spec=BotSpec(rounds=1)) as found:
         yield found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def guarded() -> AsyncGenerator[tuple[Team, Debate]]:
+    """A debate in a private channel, for all tests that try in vain to do something about it."""
+    async with team_at_work(spec=BotSpec(rounds=1)) as found:
+        _, _, debate = await with_secret(found)
+        yield found, debate
 
 
 async def with_secret(team: Team) -> tuple[Team, str, Debate]:
@@ -157,7 +166,7 @@ async def test_an_open_home_follows_debates_as_they_begin_end_and_are_decided_on
     shown = await home_saying(team, "alex", PUBLIC)
     assert f"/p{board.replace('.', '')}|{PUBLIC}" in shown
     await home_saying(team, "alex", "Waiting for your team's decision")
-    await team.wait_until_sent()  # the board with its buttons may come after the Home
+    await team.wait_for_end(board)
     await decide(team, board, ActionId.ACCEPT, chosen_why(""))
     await home_saying(team, "alex", ":white_check_mark: accepted")
     assert 2 <= drawn_homes(team, "alex") <= 4
@@ -189,8 +198,11 @@ async def test_an_open_home_is_not_drawn_anew_for_debates_of_channels_one_is_not
     assert "Globex" not in json.dumps(team.workspace.home("alex"))
 
 
-async def test_a_guessed_id_is_told_from_no_id_by_nobody_who_may_not_see_it(team: Team):
-    _, _, debate = await with_secret(team)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_guessed_id_is_told_from_no_id_by_nobody_who_may_not_see_it(
+    guarded: tuple[Team, Debate],
+):
+    team, debate = guarded
     for command in ("show", "stop"):
         await team.type(f"{command} {debate.id}", user="alex")
         await team.type(f"{command} dzzzzzz2", user="alex")
@@ -248,10 +260,13 @@ async def sent(team: Team, payload: Mapping[str, Any]) -> Acknowledgement:
         ActionId.SAY_WHY,
     ],
 )
-async def test_a_made_up_button_opens_and_changes_nothing(team: Team, action: ActionId):
-    _, _, debate = await with_secret(team)
-    acknowledgement = await forged_click(team, action, debate.id)
-    assert acknowledgement.acked
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_made_up_button_opens_and_changes_nothing(
+    guarded: tuple[Team, Debate], action: ActionId
+):
+    team, debate = guarded
+    receipt = await forged_click(team, action, debate.id)
+    assert receipt.acked
     assert team.workspace.views("alex") == []
     assert fold(await team.moot.store.events(debate.id)).seq == debate.seq
 
@@ -266,12 +281,13 @@ async def test_a_made_up_button_opens_and_changes_nothing(team: Team, action: Ac
         (CallbackId.COMMENT_FORM, {"helpful": "no"}),
     ],
 )
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_made_up_form_changes_nothing_and_says_no_more_than_an_unknown_id(
-    team: Team, callback: CallbackId, more: Mapping[str, str]
+    guarded: tuple[Team, Debate], callback: CallbackId, more: Mapping[str, str]
 ):
-    _, _, debate = await with_secret(team)
-    acknowledgement = await forged_form(team, callback, {"debate": debate.id, **more})
-    shown = json.dumps(child(acknowledgement.body, "view"))
+    team, debate = guarded
+    receipt = await forged_form(team, callback, {"debate": debate.id, **more})
+    shown = json.dumps(child(receipt.body, "view"))
     assert f"There is no debate `{debate.id}`" in shown
     assert "Globex" not in shown
     assert fold(await team.moot.store.events(debate.id)).seq == debate.seq

@@ -30,6 +30,7 @@ def environment(workspace: Workspace) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_the_command_warns_of_nothing_but_what_the_settings_leave_out(
     tmp_path: Path,

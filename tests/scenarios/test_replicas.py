@@ -4,26 +4,31 @@ import asyncio
 import signal
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.slack.ids import ActionId
+from bot.store.posts import Posts
 from bot.testing import key_of, quick_workspace
 from core.events import fold
 from core.models import Status
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from slack_on_loopback import Workspace, run_workspace
+from slack_on_loopback import QUICK, Workspace, run_workspace
 from tests.chaos.audit import Audit, audit
 from tests.chaos.crew import Crew, a_crew
 from tests.chaos.models import CountingModels, counting_models
 from tests.postgres import PostgresForTests
 
 CHANNEL = "architecture"
+#: Seconds that everything may take to come to its end on a busy machine.
+PATIENCE = 60.0
+#: Replicas are processes that share the machine: how soon one acknowledges is not the matter here.
+PATIENT = replace(QUICK, ack_seconds=PATIENCE)
 
 
 @dataclass
@@ -34,6 +39,7 @@ class Scene:
     crew: Crew
     models: CountingModels
     store: SqlDebateStore
+    posts: Posts
 
     async def ask(self, *questions: str) -> None:
         for question in questions:
@@ -43,13 +49,11 @@ class Scene:
         messages = self.workspace.messages(CHANNEL)
         return [one for one in messages if key_of(one).endswith("/board")]
 
-    async def until(self, count: int, seconds: float) -> float:
-        """Wait until so many debates are decided in Slack; return how long it took."""
-        began = time.monotonic()
-        async with asyncio.timeout(seconds):
+    async def until(self, count: int) -> None:
+        """Wait until so many debates are decided in Slack."""
+        async with asyncio.timeout(PATIENCE):
             while len(self.decided()) < count:  # noqa: ASYNC110 - other processes
                 await asyncio.sleep(0.05)
-        return time.monotonic() - began
 
     def decided(self) -> list[dict[str, Any]]:
         messages = self.workspace.messages(CHANNEL)
@@ -59,90 +63,109 @@ class Scene:
         entries = await self.store.find(DebateFilter())
         return sum([len(await self.store.events(one.debate_id)) for one in entries])
 
-    async def stop(self, board: str) -> float:
-        """Click Stop; return how long it took until nobody worked on the debate any more."""
-        began = time.monotonic()
+    async def stop(self, board: str) -> None:
+        """Click Stop; wait until nobody works on the debate any more."""
         await self.workspace.click("dana", CHANNEL, board, ActionId.STOP.value)
         debate_id = key_of(self.workspace.thread(CHANNEL, board)[0]).partition("/")[0]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while await self.runs(debate_id):  # noqa: ASYNC110 - other processes
                 await asyncio.sleep(0.02)
-        return time.monotonic() - began
 
     async def runs(self, debate_id: str) -> bool:
         return fold(await self.store.events(debate_id)).status is Status.RUNNING
 
-    async def audit(self) -> Audit:
-        return await audit(self.store, self.workspace, [CHANNEL], self.models.asked)
+    async def at_rest(self) -> Audit:
+        """Wait until every debate and every post of it is there; return what is to be seen then.
+
+        What never comes is a fault in what is returned.
+        """
+        ends = time.monotonic() + PATIENCE
+        while True:
+            found = await audit(self.store, self.workspace, [CHANNEL], self.models.asked)
+            coming = found.unfinished or found.lost or await self.posts.backlog()
+            if not coming or time.monotonic() > ends:
+                return found
+            await asyncio.sleep(0.1)
+
+    async def logged(self, words: str) -> None:
+        """Wait until a replica has logged these words."""
+        async with asyncio.timeout(PATIENCE):
+            while words not in self.crew.log.read_text(encoding="utf-8"):  # noqa: ASYNC110 - other processes
+                await asyncio.sleep(0.1)
 
 
 @pytest.fixture
 async def scene(on_postgres: str, tmp_path: Path) -> AsyncGenerator[Scene]:
     async with (
-        run_workspace(quick_workspace()) as workspace,
+        run_workspace(replace(quick_workspace(), pace=PATIENT)) as workspace,
         counting_models(0.3) as models,
         a_crew(workspace, on_postgres, models.address, tmp_path / "log") as crew,
     ):
         await crew.join()
         async with await Database.open(on_postgres) as database:
-            yield Scene(workspace, crew, models, SqlDebateStore(database))
+            yield Scene(workspace, crew, models, SqlDebateStore(database), Posts(database))
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_the_debates_of_a_dead_replica_go_on_elsewhere(scene: Scene) -> None:
     await scene.crew.join()
     await scene.ask("Kafka or SQS?", "Rust or Go?", "Tabs or spaces?")
-    await scene.workspace.wait_for(lambda: scene.models.calls >= 6, timeout=20)
+    await scene.workspace.wait_for(lambda: scene.models.calls >= 6, timeout=PATIENCE)
     await scene.crew.kill(scene.crew.alive[0])
-    seconds = await scene.until(3, 60)
-    await asyncio.sleep(1)
-    found = await scene.audit()
-    assert seconds < 60
+    await scene.until(3)
+    found = await scene.at_rest()
     assert (found.faults, found.debates) == ({}, 3)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_a_frozen_replica_that_comes_back_writes_and_posts_nothing(scene: Scene) -> None:
+    scene.models.answers.clear()
     await scene.ask("Kafka or SQS?", "Rust or Go?")
-    await scene.workspace.wait_for(lambda: scene.models.calls >= 4, timeout=20)
+    await scene.workspace.wait_for(lambda: scene.models.calls == 6, timeout=PATIENCE)
     frozen = scene.crew.alive[0]
     frozen.send_signal(signal.SIGSTOP)
+    scene.models.answers.set()
     await scene.crew.join()
-    await scene.until(2, 60)
+    await scene.until(2)
+    await scene.at_rest()
     before = await scene.events()
     frozen.send_signal(signal.SIGCONT)
-    await asyncio.sleep(4)
-    found = await scene.audit()
+    await scene.logged("this process was frozen, letting go")
+    await asyncio.sleep(1)  # for what it had under way when it froze
+    found = await scene.at_rest()
     assert await scene.events() == before
     assert (found.faults, found.debates) == ({}, 2)
     assert frozen.returncode is None
 
 
-@pytest.mark.timeout(120)
-async def test_a_stop_reaches_the_replica_that_holds_the_debate_within_a_second(
+@pytest.mark.timeout(300)
+async def test_a_stop_reaches_the_replica_that_holds_the_debate_in_the_middle_of_a_turn(
     scene: Scene,
 ) -> None:
-    scene.models.latency = 30
+    scene.models.latency = 3600  # no turn ends by itself
     await scene.ask("Kafka or SQS?", "Rust or Go?")
-    await scene.workspace.wait_for(lambda: scene.models.calls >= 6, timeout=20)
-    await scene.workspace.wait_for(lambda: len(scene.boards()) == 2, timeout=20)
+    await scene.workspace.wait_for(lambda: scene.models.calls >= 6, timeout=PATIENCE)
+    await scene.workspace.wait_for(lambda: len(scene.boards()) == 2, timeout=PATIENCE)
     await scene.crew.join()
     # Payloads go to the sockets in turn: one of the two clicks goes to the replica that holds none.
-    taken = [await scene.stop(board["ts"]) for board in scene.boards()]
-    assert max(taken) < 1
+    for board in scene.boards():
+        await scene.stop(board["ts"])
+    assert scene.models.calls == 6
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_a_restart_of_the_database_fails_no_debate(
     scene: Scene, postgres: PostgresForTests
 ) -> None:
     await scene.crew.join()
     await scene.ask("Kafka or SQS?", "Rust or Go?", "Tabs or spaces?")
-    await scene.workspace.wait_for(lambda: scene.models.calls >= 6, timeout=20)
+    await scene.workspace.wait_for(lambda: scene.models.calls >= 6, timeout=PATIENCE)
     await asyncio.to_thread(postgres.restart)
-    await scene.until(3, 60)
-    await asyncio.sleep(1)
-    found = await scene.audit()
+    await scene.until(3)
+    found = await scene.at_rest()
     entries = await scene.store.find(DebateFilter())
     debates = [fold(await scene.store.events(entry.debate_id)) for entry in entries]
     assert {debate.status for debate in debates} == {Status.CONCLUDED}
@@ -150,11 +173,12 @@ async def test_a_restart_of_the_database_fails_no_debate(
     assert found.faults == {}
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_sigterm_hands_debates_over_within_ten_seconds(scene: Scene) -> None:
     scene.models.latency = 60
     await scene.ask("Kafka or SQS?")
-    await scene.workspace.wait_for(lambda: scene.models.calls >= 3, timeout=20)
+    await scene.workspace.wait_for(lambda: scene.models.calls >= 3, timeout=PATIENCE)
     await scene.crew.join()
     scene.models.latency = 0.3
     began = time.monotonic()
@@ -166,6 +190,5 @@ async def test_sigterm_hands_debates_over_within_ten_seconds(scene: Scene) -> No
         handed_over = time.monotonic() - began
         assert await ending == 0
     assert max(handed_over, time.monotonic() - began) < 10
-    await scene.until(1, 30)
-    await asyncio.sleep(1)
-    assert (await scene.audit()).faults == {}
+    await scene.until(1)
+    assert (await scene.at_rest()).faults == {}

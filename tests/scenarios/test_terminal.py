@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import Ended, moot
+
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 ROOT = Path(__file__).parents[2]
 MOOT = (sys.executable, "-c", "from bot.cli import main; main()")
@@ -29,17 +31,10 @@ class Shell:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
         self._environment = {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
 
-    def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # noqa: S603 - our own program
-            [*MOOT, *words],
-            cwd=self.folder,
-            env={**self._environment, **variables},
-            input="",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=50,
-        )
+    def run(self, *words: str, **variables: str) -> Ended:
+        """Run a command to its end, in this process."""
+        env = {"MOOT_DATABASE": "moot.db", **variables}
+        return moot(*words, folder=self.folder, env=env)
 
     def start(self, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
         return subprocess.Popen(  # noqa: S603 - our own program

@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import Team
 from core.models import Status
 from tests.security.sending import a_command, example, http_team, send
 
+#: One bot and one debate for all tests: whatever they try, nothing changes.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 #: Said in the private channel only.
 SECRET = "wombat"
 QUESTION = f"Should we sell the {SECRET} project or keep it for our job queue?"
@@ -70,13 +73,13 @@ FILLED: dict[str, Any] = {
 }
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
     async with http_team() as found:
         yield found
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def outsider(team: Team) -> Intruder:
     """alex, who is not in the private channel of the debate."""
     await team.workspace.channel_action(

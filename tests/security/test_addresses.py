@@ -1,7 +1,5 @@
 """Whom the program may call and where it may listen; what would run open does not start."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from bot.settings import BotSettings, Mode, check_listening, read_settings, slac
 from core.config.load import Known, load_file
 from core.errors import ConfigurationBroken
 from core.use_cases.choices import ChannelChoices, Choices
+from tests.command_line import moot
 
 METADATA = [
     "http://169.254.169.254/latest/meta-data/",
@@ -174,16 +173,8 @@ def test_http_mode_does_not_start_on_a_secret_that_is_none(secret: str) -> None:
 def test_a_misconfigured_bot_exits_with_four_and_words(
     tmp_path: Path, variables: dict[str, str], said: str
 ) -> None:
-    good = {"SLACK_BOT_TOKEN": "xoxb-1-abc", "SLACK_SIGNING_SECRET": SECRET, "PATH": "/bin"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from bot.cli import main; main()", "run", "--mode", "http"],
-        cwd=tmp_path,
-        env={**good, **variables, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
+    good = {"SLACK_BOT_TOKEN": "xoxb-1-abc", "SLACK_SIGNING_SECRET": SECRET}
+    done = moot("run", "--mode", "http", folder=tmp_path, env={**good, **variables})
     assert done.returncode == 4
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -354,7 +354,8 @@ def test_the_schema_can_be_printed(moot: Moot) -> None:
 
 
 def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -> None:
-    debate_id = moot.debate()
+    Path("quick.yaml").write_text("limits: {turn_seconds: 2}\n", encoding="utf-8")
+    debate_id = moot.debate("--config", "quick.yaml")
     Path("moot.yaml").write_text(
         "default_model: {provider: ollama, model: none}\n", encoding="utf-8"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
@@ -122,14 +122,12 @@ def verdicts(draw: st.DrawFn) -> Verdict:
     return a_verdict(**texts, **listed, notes=notes, partial=draw(st.booleans()))
 
 
-@settings(max_examples=40, deadline=None)
 @given(debates(), lists)
 def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequence[str]):
     links = {"Report": "https://files.example/r"}
     check(board(debate, enabled=set(BoardAction), remarks=remarks, links=links))
 
 
-@settings(max_examples=40, deadline=None)
 @given(debates(), long)
 @example(a_debate(), "")
 def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
@@ -142,7 +140,6 @@ def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
     assert shown.count("Word.") == text.count("Word.")
 
 
-@settings(max_examples=40, deadline=None)
 @given(debates(), verdicts(), lists)
 def test_a_verdict_fits_and_is_there_whole(
     debate: Debate, reached: Verdict, assumptions: Sequence[str]
@@ -154,7 +151,6 @@ def test_a_verdict_fits_and_is_there_whole(
     assert shown.count("Word.") >= reached.solution.count("Word.")
 
 
-@settings(max_examples=40, deadline=None)
 @given(setups(), st.integers(0, 2**32))
 @example(a_setup().model_copy(update={"agents": agents(25, '"' * 300)}), 73542)
 @example(a_setup().model_copy(update={"agents": agents(40, '"' * 300)}), 73542)
@@ -172,7 +168,6 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     check(vote(a_debate(VoteTallied(tally=tally), setup=setup), tally))
 
 
-@settings(max_examples=40, deadline=None)
 @given(debates(), short, short)
 def test_notices_fit(debate: Debate, said: str, typed: str):
     failure = next(iter(debate.failures.values()))

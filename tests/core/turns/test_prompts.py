@@ -1,4 +1,4 @@
-"""Prompts as agents read them: every role and act rendered, compared with what was approved."""
+"""Prompts as agents read them, compared with what was approved: one for each role and each act."""
 
 import re
 from pathlib import Path
@@ -37,8 +37,12 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
     "facilitator": {Act.FACILITATION: {}},
     "summarizer": {Act.SUMMARY: {"length": "150 tokens", "brief": True}},
 }
+#: Who a prompt is approved for where the act is what matters, and the act where the role does. A
+#: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
+ROLE, ACT = "architect", Act.PROPOSAL
 CASES = [
-    *((role, act, values) for role in ROLES for act, values in VALUES.items()),
+    *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
+    *((role, ACT, VALUES[ACT]) for role in ROLES),
     *((role, act, values) for role, acts in STAFF.items() for act, values in acts.items()),
 ]
 
@@ -53,7 +57,15 @@ def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, o
 
     assert text == (GOLDEN / f"{act}-{role}.md").read_text(encoding="utf-8")
     assert not re.search(r"\{\w+\}", text), "a single brace is no template variable"
-    assert text.startswith(render.persona(role))
+
+
+@pytest.mark.parametrize("act", VALUES, ids=str)
+def test_every_role_performs_an_act_in_its_own_person(act: Act) -> None:
+    prompts = {role: render.task(act, an_agent(role), **VALUES[act]) for role in ROLES}
+    tasks = {text.removeprefix(render.persona(role)) for role, text in prompts.items()}
+
+    assert all(text.startswith(render.persona(role)) for role, text in prompts.items())
+    assert len(tasks) == 1, "what is asked of an agent does not depend on its role"
 
 
 def test_the_system_text_is_as_it_was_approved() -> None:

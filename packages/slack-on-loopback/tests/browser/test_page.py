@@ -12,7 +12,11 @@ from tests.browser import sample
 from tests.browser.conftest import Open
 from tests.browser.page_server import PageServer
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
 NASTY = "<script>window.pwned=1</script><img src=x onerror='window.pwned=1'>"

@@ -9,7 +9,11 @@ from playwright.async_api import Browser, Page
 
 from tests.browser.page_server import PageServer
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 OUT = 'target="_blank" rel="noopener noreferrer"'
 #: Draws text with one of the page's modules and gives back the HTML of the nodes.
