@@ -169,9 +169,9 @@ _CELL = one_of(
 _COLUMN = shape(align=choice("left", "center", "right"), is_wrapped=FLAG)
 _SOURCE = kind("url", url=need(_URL), text=need(string(3000)))
 _TASK = kind(
-    "task_card", **_HAS_ID, task_id=need(_ID), title=need(string(3000)), details=_RICH_TEXT,
-    status=need(choice("pending", "in_progress", "complete", "error")), output=_RICH_TEXT,
-    sources=many(_SOURCE, 100))
+    "task_card", **_HAS_ID, task_id=need(_ID), title=need(string(3000)),
+    status=need(choice("pending", "in_progress", "complete", "error")), details=_RICH_TEXT,
+    output=_RICH_TEXT, sources=many(_SOURCE, 100))
 _CARD = kind(
     "card", at_least_one("hero_image", "title", "actions", "body"), **_HAS_ID, hero_image=_IMAGE,
     icon=_IMAGE, title=_text(150), subtitle=_text(150), body=_text(200),
