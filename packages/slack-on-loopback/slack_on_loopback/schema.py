@@ -1,7 +1,8 @@
 """Schemas of JSON objects: checked by pydantic, problems told in Slack's words (pure)."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError, core_schema
 from pydantic_core.core_schema import CoreSchema, TypedDictField
@@ -32,7 +33,8 @@ ANYTHING = core_schema.any_schema()
 FLAG = core_schema.bool_schema(strict=True)
 
 
-class Rule(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rule:
     """Concerns several fields of an object; applied once each of them is right by itself."""
 
     words: str
