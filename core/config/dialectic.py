@@ -48,28 +48,30 @@ def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
         (("judge",), judge),
     ]
     for path, section in [((), values), (("debate",), debate), *speakers]:
-        yield from _without_equal(section, path, source)
+        for key in [key for key in _NOT_THERE if key in section]:
+            value = section.pop(key)
+            if key not in _SAME or value != _SAME[key]:
+                yield f"{source.at((*path, key))}: Moot has no such switch: {_NOT_THERE[key]}"
     for key, new in _MOVED.items():
         _move(values, source, key, new)
     for key in _OF_JUDGE:
         judge.pop(key, None)
     for path, speaker in speakers:
         yield from _speaker(speaker, path, source)
-    yield from _ending(_mapping(debate.get("termination")), source)
+    # Endings that have another name here, or do not exist.
+    termination = _mapping(debate.get("termination"))
+    if termination.get("type") == "convergence":
+        termination["type"] = "converged"
+    elif termination.get("type") == "quality":
+        termination.clear()
+        where = source.at(("debate", "termination"))
+        yield f'{where}: "quality" is not there: the debate takes all its rounds.'
     _summaries(debate, ("debate",), source)
 
 
 def _mapping(value: object) -> dict[str, Any]:
     """The mapping itself, so that it can be changed; an empty one where there is none."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _without_equal(section: dict[str, Any], path: Path, source: Source) -> Iterator[str]:
-    for key, words in _NOT_THERE.items():
-        if key in section:
-            value = section.pop(key)
-            if key not in _SAME or value != _SAME[key]:
-                yield f"{source.at((*path, key))}: Moot has no such switch: {words}"
 
 
 def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
@@ -89,16 +91,6 @@ def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
     if key == "timeout_per_round" and is_number:
         value /= _MILLISECONDS
     place.setdefault(str(new[-1]), value)
-
-
-def _ending(termination: dict[str, Any], source: Source) -> Iterator[str]:
-    """The kinds of ending that have other names, or none."""
-    if termination.get("type") == "convergence":
-        termination["type"] = "converged"
-    elif termination.get("type") == "quality":
-        termination.clear()
-        where = source.at(("debate", "termination"))
-        yield f'{where}: "quality" is not there: the debate takes all its rounds.'
 
 
 def _speaker(speaker: dict[str, Any], path: Path, source: Source) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import money, number
-from core.models import Debate, Note, Verdict, VerdictSource
+from core.models import Debate, Verdict, VerdictSource
 from core.transcript.inert import inert, inert_line
 from core.transcript.words import bullets, confidence, name_of, nested
 
@@ -19,13 +19,14 @@ def decision_text(debate: Debate) -> str:
     verdict = debate.verdict
     if verdict is None:
         return f"There is no decision. {inert_line(debate.failure)}".strip()
+    cost = money(debate.usage.cost)
     return "\n\n".join(
         [
             *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
             inert(verdict.decision),
             *_sections(debate, verdict, level=1),
             *_notes(debate, verdict),
-            _last_line(debate, verdict),
+            f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}.",
         ]
     )
 
@@ -85,28 +86,19 @@ def _assumptions(debate: Debate) -> Iterator[str]:
             answer = debate.answers.get(item.number)
             if answer is None or not answer.text:
                 assumed = item.assumption or "nothing in particular"
-                yield _on_one_line(f"{item.question} NA; assumed: {assumed}")
+                yield f"{item.question} NA; assumed: {assumed}"
 
 
 def _notes(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """What became of what people added; what the judge passes over is told as well."""
-    if debate.notes:
-        lines = [_note(note, verdict) for note in debate.notes]
-        yield f"# What became of the notes\n\n{bullets(lines)}"
-
-
-def _note(note: Note, verdict: Verdict) -> str:
-    outcome = next((one for one in verdict.notes if one.note == note.id), None)
-    used = "used" if outcome and outcome.used else "not used"
-    why = outcome.explanation if outcome else "The judge says nothing about it."
-    who = note.author.name or note.author.id
-    return _on_one_line(f"{who}: “{note.text}” ({used}) {why}")
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _last_line(debate: Debate, verdict: Verdict) -> str:
-    cost = money(debate.usage.cost)
-    return f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}."
+    if not debate.notes:
+        return
+    outcomes = {outcome.note: outcome for outcome in verdict.notes}
+    lines: list[str] = []
+    for note in debate.notes:
+        outcome = outcomes.get(note.id)
+        used = "used" if outcome and outcome.used else "not used"
+        why = outcome.explanation if outcome else "The judge says nothing about it."
+        who = note.author.name or note.author.id
+        lines.append(f"{who}: “{note.text}” ({used}) {why}")
+    yield f"# What became of the notes\n\n{bullets(lines)}"
