@@ -159,7 +159,16 @@ class _Run:
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-        return debate, not self._working and await self._is_parked(debate)
+        if self._working:
+            return debate, False
+        # Nothing is in hand: the debate ends, or only people or a time can bring it on.
+        ending = schedule.conclusion(debate)
+        overdue = schedule.overdue(debate, self._clock.now())
+        if ending:
+            await self._append(ending)
+        elif overdue:
+            await self._append(ClarificationsClosed(which=overdue))
+        return debate, not self._changed.is_set()
 
     async def cancel(self) -> None:
         """Stop all work in hand; what is not in the log yet will be done again."""
@@ -174,27 +183,29 @@ class _Run:
 
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
         """Fold what was added to the log: our results and what people did."""
+        seq = debate.seq if debate else 0
+        added: Sequence[Recorded] = sorted(
+            (one for one in self._own if one.seq > seq), key=lambda one: one.seq
+        )
+        self._own.clear()
+        woken, self._woken = self._woken, False
+        gapless = [one.seq for one in added] == list(range(seq + 1, seq + 1 + len(added)))
+        if woken or not added or not gapless:  # not all that follows is this run's own
+            added = await self._store.events(self._token.debate_id, after=seq)
         news: list[News] = []
-        for recorded in await self._unread(debate.seq if debate else 0):
+        for recorded in added:
             debate = apply(debate, recorded)
             news.append((debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         return debate, news
 
-    async def _unread(self, seq: int) -> Sequence[Recorded]:
-        """What follows in the log; read from the store only if it is not all our own."""
-        own = sorted((r for r in self._own if r.seq > seq), key=lambda recorded: recorded.seq)
-        self._own.clear()
-        woken, self._woken = self._woken, False
-        gapless = [r.seq for r in own] == list(range(seq + 1, seq + 1 + len(own)))
-        if own and gapless and not woken:
-            return own
-        return await self._store.events(self._token.debate_id, after=seq)
-
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
-        if self._working and _is_settling(debate):
+        # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
+        hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
+        running = debate.status is Status.RUNNING and not debate.verdict
+        if self._working and running and debate.out_of_money and not hurried:
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
         await self._drop([key for key in self._working if key not in ready])
@@ -219,16 +230,6 @@ class _Run:
             raise
         await self._append(event)
 
-    async def _is_parked(self, debate: Debate) -> bool:
-        """Whether only people or a time can bring the debate on; ends it if nothing can."""
-        ending = schedule.conclusion(debate)
-        overdue = schedule.overdue(debate, self._clock.now())
-        if ending:
-            await self._append(ending)
-        elif overdue:
-            await self._append(ClarificationsClosed(which=overdue))
-        return not self._changed.is_set()
-
     async def _append(self, event: Event) -> None:
         appended = await self._store.append(
             self._token.debate_id, event, at=self._clock.now(), run=self._token
@@ -238,17 +239,7 @@ class _Run:
 
     async def _wait(self, debate: Debate) -> None:
         """Until the log may have grown or a time is up; raise what a turn raised."""
-        try:
-            async with asyncio.timeout(self._seconds_left(debate)):
-                await self._changed.wait()
-        except TimeoutError:
-            await self._enforce_limits(debate)
-        self._changed.clear()
-        for key in [key for key, work in self._working.items() if work.task.done()]:
-            self._working.pop(key).task.result()
-
-    def _seconds_left(self, debate: Debate) -> float:
-        """Seconds until the next limit: of the debate, or of a round being worked on."""
+        # Seconds until the next limit: of the debate, or of a round being worked on.
         limits, since = debate.setup.limits, self._since(debate)
         left = [
             limits.round_seconds - schedule.worked_on(debate, work.turn.round) - since
@@ -256,7 +247,14 @@ class _Run:
         ]
         if not debate.out_of_time:
             left.append(limits.debate_seconds - debate.worked - since)
-        return max(0.0, min(left, default=limits.turn_seconds))
+        try:
+            async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
+                await self._changed.wait()
+        except TimeoutError:
+            await self._enforce_limits(debate)
+        self._changed.clear()
+        for key in [key for key, work in self._working.items() if work.task.done()]:
+            self._working.pop(key).task.result()
 
     async def _enforce_limits(self, debate: Debate) -> None:
         """The debate's time is up: on to the vote. A round's is: what is in hand has failed."""
@@ -290,13 +288,6 @@ class _Run:
     def _since(self, debate: Debate) -> float:
         """Seconds worked since the newest event, by this run: time before it nobody worked."""
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
-
-
-def _is_settling(debate: Debate) -> bool:
-    """Out of money, and nobody is in a hurry: what is in hand is paid for and waited for."""
-    hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
-    running = debate.status is Status.RUNNING and not debate.verdict
-    return running and bool(debate.out_of_money) and not hurried
 
 
 def _cause(error: CallFailed) -> FailureCause:

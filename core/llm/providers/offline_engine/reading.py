@@ -63,11 +63,21 @@ def read_question(question: str, context: str = "") -> Reading:
     about = normal("\n".join([purpose, *(one for one in everything if one != asked)]))
     shared = _shared_topics(things)
     if shared and purpose:
-        shared = tuple(key for key in shared if _is_about(about, key))
+        shared = tuple(
+            key
+            for key in shared
+            if any(mentions(about, word) for word in checklists().topics[key].words)
+        )
     if shared:
         return Reading(things, shared, demands, unknown="")
     whole = normal("\n".join(everything))
-    return Reading((), _topics(whole), demands, _why_unknown(asked, options, things, purpose))
+    counts = {
+        key: sum(mentions(whole, word) for word in topic.words)
+        for key, topic in checklists().topics.items()
+    }
+    topics = sorted((key for key in counts if counts[key]), key=lambda key: -counts[key])
+    unknown = _why_unknown(asked, options, things, purpose)
+    return Reading((), tuple(topics[:_MOST_TOPICS]), demands, unknown)
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -126,20 +136,6 @@ def _shared_topics(things: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         key for key, topic in checklists().topics.items() if set(things) <= set(topic.things)
     )
-
-
-def _is_about(normalised: str, topic: str) -> bool:
-    return any(mentions(normalised, word) for word in checklists().topics[topic].words)
-
-
-def _topics(normalised: str) -> tuple[str, ...]:
-    """The topics a text mentions most."""
-    counts = {
-        key: sum(mentions(normalised, word) for word in topic.words)
-        for key, topic in checklists().topics.items()
-    }
-    found = sorted((key for key in counts if counts[key]), key=lambda key: -counts[key])
-    return tuple(found[:_MOST_TOPICS])
 
 
 def _demands(sentence: str) -> bool:
