@@ -222,7 +222,12 @@ class _Run:
         try:
             event = await self._turns.take(debate, turn, spent.append)
         except CallFailed as error:
-            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=_cause(error))
+            cause = FailureCause.PASSING
+            if isinstance(error, CapReached):
+                cause = FailureCause.CAP
+            elif isinstance(error, KeyRefused | ProviderMissing):
+                cause = FailureCause.KEY
+            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=cause)
             event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         except asyncio.CancelledError:
@@ -288,11 +293,3 @@ class _Run:
     def _since(self, debate: Debate) -> float:
         """Seconds worked since the newest event, by this run: time before it nobody worked."""
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
-
-
-def _cause(error: CallFailed) -> FailureCause:
-    """What a turn's failure says about the turns after it."""
-    if isinstance(error, CapReached):
-        return FailureCause.CAP
-    unusable = isinstance(error, KeyRefused | ProviderMissing)
-    return FailureCause.KEY if unusable else FailureCause.PASSING

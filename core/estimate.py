@@ -183,7 +183,12 @@ class _Stage:
             so_far += f"{quoted}\n\n"
             upto = self._measure.tokens(name, request.model, so_far)
             tokens = self._measure.tokens(name, request.model, quoted)
-            parts.append(SizedPart(label, tokens, _cached(upto, usage)))
+            cached = Cached.NOT
+            if upto <= usage.cached_tokens + _ROUNDING:
+                cached = Cached.READ
+            elif upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
+                cached = Cached.WRITTEN
+            parts.append(SizedPart(label, tokens, cached))
         self._played.append(
             Played(
                 turn=self._turn,
@@ -225,15 +230,6 @@ class _Stage:
             cost=None,
             attempts=1,
         )
-
-
-def _cached(upto: int, usage: Usage) -> Cached:
-    """What the cache does with the part that ends after so many tokens of the prompt."""
-    if upto <= usage.cached_tokens + _ROUNDING:
-        return Cached.READ
-    if upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
-        return Cached.WRITTEN
-    return Cached.NOT
 
 
 class _Player:

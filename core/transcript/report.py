@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import counted, duration, money, number, when
-from core.models import Contribution, Debate, Guidance
+from core.models import Contribution, Debate
 from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
 from core.transcript.ballots import vote_section
@@ -95,7 +95,13 @@ def _rounds(debate: Debate) -> str:
     for at in dict.fromkeys(one.turn.round for one in made):
         blocks.append(f"### Round {at}" if at else "### Before round 1")
         blocks += [_contribution(debate, one) for one in made if one.turn.round == at]
-        blocks += [_guidance(one) for one in debate.guidance.values() if one.turn.round == at]
+        for guidance in debate.guidance.values():
+            if guidance.turn.round == at:
+                words = guidance.next_step.value.replace("_", " ")
+                focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
+                question = inert_line(guidance.question.text) if guidance.question else ""
+                asked = f" Question to people: {question}" if question else ""
+                blocks.append(f"#### Facilitator\n\nNext: {words}.{focus}{asked}")
     return "\n\n".join(["## Rounds", *blocks]) if blocks else ""
 
 
@@ -116,14 +122,6 @@ def _contribution(debate: Debate, made: Contribution) -> str:
     parts = [title, f"*{origin}*", nested(made.text, 4)]
     parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)
-
-
-def _guidance(guidance: Guidance) -> str:
-    words = guidance.next_step.value.replace("_", " ")
-    focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
-    question = inert_line(guidance.question.text) if guidance.question else ""
-    asked = f" Question to people: {question}" if question else ""
-    return f"#### Facilitator\n\nNext: {words}.{focus}{asked}"
 
 
 def _notes(debate: Debate) -> str:

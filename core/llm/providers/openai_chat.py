@@ -61,23 +61,16 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
         params["temperature"] = request.temperature
     if request.effort in limits.efforts:
         params["reasoning_effort"] = limits.efforts[request.effort]
-    if dialect.openai_fields:
-        params |= _openai_fields(request, limits)
+    # Only OpenAI's own models take these; compatible servers may refuse such fields.
+    if dialect.openai_fields and limits.cache != "none":
+        params["store"] = False
+        if request.cache_key:
+            params["prompt_cache_key"] = request.cache_key
+        if limits.cache == "explicit":
+            params["prompt_cache_options"] = {"mode": "explicit"}
     if dialect.extra_body:
         params["extra_body"] = dict(dialect.extra_body)
     return params | _form(request, limits)
-
-
-def _openai_fields(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """What only OpenAI's own models take; compatible servers may refuse such fields."""
-    if limits.cache == "none":
-        return {}
-    params: dict[str, Any] = {"store": False}
-    if request.cache_key:
-        params["prompt_cache_key"] = request.cache_key
-    if limits.cache == "explicit":
-        params["prompt_cache_options"] = {"mode": "explicit"}
-    return params
 
 
 def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:

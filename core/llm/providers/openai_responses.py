@@ -42,17 +42,12 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
         params["temperature"] = request.temperature
     if request.effort in limits.efforts:
         params["reasoning"] = {"effort": limits.efforts[request.effort]}
-    return params | _caching(request, limits) | _form(request, limits)
-
-
-def _caching(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """Which cache to use, for models that take such fields."""
-    if limits.cache == "none":
-        return {}
-    params: dict[str, Any] = {"prompt_cache_key": request.cache_key} if request.cache_key else {}
+    # Models without a cache may refuse its fields.
+    if limits.cache != "none" and request.cache_key:
+        params["prompt_cache_key"] = request.cache_key
     if limits.cache == "explicit":
         params["prompt_cache_options"] = {"mode": "explicit"}
-    return params
+    return params | _form(request, limits)
 
 
 def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:
