@@ -23,7 +23,7 @@ from core.models import (
 from core.rules import convergence
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
-from core.rules.history import registry as strategies
+from core.rules.history import strategies
 
 
 def ready(debate: Debate) -> Sequence[Turn]:

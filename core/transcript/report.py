@@ -6,12 +6,12 @@ from core.figures import counted, duration, money, number, when
 from core.models import Contribution, Debate
 from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
+from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
 from core.transcript.people import team_section
-from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
     bullets,
     confidence,

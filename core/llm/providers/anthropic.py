@@ -11,9 +11,9 @@ from core.capabilities import Capability, Record, capability
 from core.errors import KeyRefused, ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.failures import cut_off, ended_early, refused
-from core.llm.providers.reading import count, dig, words
+from core.llm.providers.fields import count, dig, words
 from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
+from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -65,7 +65,7 @@ class AnthropicProvider:
         await load("anthropic")
         from anthropic import AnthropicError  # noqa: PLC0415 - slow, and not always needed
 
-        reading = _Reading()
+        reading = _MessagesStream()
         try:
             params = parameters(request, self._limits(request.model))
             async with await self._client().messages.create(**params, stream=True) as stream:
@@ -130,7 +130,7 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     return params | ({"output_config": config} if config else {})
 
 
-class _Reading:
+class _MessagesStream:
     """A reply while it arrives."""
 
     vendor = _VENDOR

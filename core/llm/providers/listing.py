@@ -6,11 +6,11 @@ from typing import Any
 import httpx2
 
 from core.errors import ConfigurationBroken, ProviderDown
-from core.llm.providers.failures import code_of_body, from_status
+from core.llm.providers.fields import dig, items, words
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER
-from core.llm.providers.reading import dig, items, words
 from core.llm.providers.streams import BROKEN
+from core.llm.providers.vendor_errors import code_of_body, from_status
 
 _VENDORS: Mapping[str, str] = {
     "anthropic": "Anthropic",

@@ -16,9 +16,9 @@ from core.capabilities import Capability, Record, capability
 from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
-from core.llm.providers.failures import cut_off, ended_early, from_status, wait_in
-from core.llm.providers.reading import count, dig, items, words
+from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
+from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -62,7 +62,7 @@ class OllamaProvider:
         Raises:
             ProviderError: What went wrong, with what it cost.
         """
-        reading = _Reading()
+        reading = _OllamaStream()
         try:
             params = parameters(request, self._limits(request.model))
             async with self._client().stream("POST", "/api/chat", json=params) as response:
@@ -183,7 +183,7 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     return min(size, limits.context_tokens)
 
 
-class _Reading:
+class _OllamaStream:
     """A reply while it arrives."""
 
     vendor = _VENDOR

@@ -17,9 +17,9 @@ from core.capabilities import Record, capability
 from core.errors import KeyRefused, ProviderError, RequestRejected
 from core.llm.providers import openai_chat as chat
 from core.llm.providers import openai_responses as responses
-from core.llm.providers.failures import MESSAGE_MAX_CHARS, code_of
-from core.llm.providers.reading import dig
+from core.llm.providers.fields import dig
 from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
+from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import Piece, pieces
-from core.llm.providers.failures import cut_off, ended_early, from_code, refused
-from core.llm.providers.reading import count, dig, items, money, words
+from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.schema_text import in_words
+from core.llm.providers.vendor_errors import cut_off, ended_early, from_code, refused
 from core.models import Usage
 from core.request import ModelRequest
 

@@ -7,7 +7,7 @@ from typing import Any, Never, Protocol
 
 import httpx2
 
-from core.llm.providers.failures import empty, fail, too_long, translate
+from core.llm.providers.vendor_errors import empty, fail, too_long, translate
 from core.models import Usage
 
 #: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
@@ -31,7 +31,7 @@ async def load(sdk: str) -> None:
     await asyncio.to_thread(importlib.import_module, sdk)
 
 
-class Reading(Protocol):
+class StreamReader(Protocol):
     """A reply while it arrives."""
 
     vendor: str
@@ -60,7 +60,7 @@ class Reading(Protocol):
 
 
 async def read_text(
-    reading: Reading, events: AsyncIterable[Any], began: Callable[[], None], *, most: int
+    reading: StreamReader, events: AsyncIterable[Any], began: Callable[[], None], *, most: int
 ) -> str:
     """The whole reply; says once when it begins.
 
@@ -90,6 +90,6 @@ async def read_text(
     return text
 
 
-def give_up(reading: Reading, error: Exception) -> Never:
+def give_up(reading: StreamReader, error: Exception) -> Never:
     """Raise what the error means, with what the vendor reported until then."""
     fail(translate(reading.vendor, error), reading.usage())

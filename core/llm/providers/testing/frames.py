@@ -3,16 +3,24 @@
 import json
 from typing import Any
 
-from core.llm.providers.testing.script import Ending, Say
+from core.llm.providers.testing.script import ReplyEnding, Say
 
-_RESPONSES_ENDINGS = {Ending.WHOLE: "completed", Ending.LENGTH: "incomplete"}
-_CHAT_ENDINGS = {Ending.WHOLE: "stop", Ending.LENGTH: "length", Ending.REFUSAL: "content_filter"}
-_MESSAGES_ENDINGS = {
-    Ending.WHOLE: "end_turn",
-    Ending.LENGTH: "max_tokens",
-    Ending.REFUSAL: "refusal",
+_RESPONSES_ENDINGS = {ReplyEnding.WHOLE: "completed", ReplyEnding.LENGTH: "incomplete"}
+_CHAT_ENDINGS = {
+    ReplyEnding.WHOLE: "stop",
+    ReplyEnding.LENGTH: "length",
+    ReplyEnding.REFUSAL: "content_filter",
 }
-_OLLAMA_ENDINGS = {Ending.WHOLE: "stop", Ending.LENGTH: "length", Ending.REFUSAL: "stop"}
+_MESSAGES_ENDINGS = {
+    ReplyEnding.WHOLE: "end_turn",
+    ReplyEnding.LENGTH: "max_tokens",
+    ReplyEnding.REFUSAL: "refusal",
+}
+_OLLAMA_ENDINGS = {
+    ReplyEnding.WHOLE: "stop",
+    ReplyEnding.LENGTH: "length",
+    ReplyEnding.REFUSAL: "stop",
+}
 
 #: A JSON object on its way.
 Body = dict[str, Any]
@@ -121,13 +129,13 @@ def _response(say: Say, model: str, *, status: str) -> Body:
     if status == "in_progress":
         return body | {"output": [], "usage": None}
     part: Body = {"type": "output_text", "text": say.text, "annotations": []}
-    if say.ending is Ending.REFUSAL:
+    if say.ending is ReplyEnding.REFUSAL:
         part = {"type": "refusal", "refusal": "I will not."}
     message: Body = {"type": "message", "id": "m", "role": "assistant", "content": [part]}
     reasoning: list[Body] = (
         [{"type": "reasoning", "id": "r", "summary": []}] if say.thinking else []
     )
-    cut = {"reason": "max_output_tokens"} if say.ending is Ending.LENGTH else None
+    cut = {"reason": "max_output_tokens"} if say.ending is ReplyEnding.LENGTH else None
     usage = say.counts and {
         "input_tokens": say.counts.input,
         "input_tokens_details": {
@@ -145,7 +153,7 @@ def _chat(say: Say, model: str) -> list[bytes]:
     """The Chat Completions API."""
     base = {"id": "chatcmpl_1", "object": "chat.completion.chunk", "created": 1, "model": model}
     deltas: list[Body] = [{"content": piece} for piece in _halves(say.text)]
-    if say.ending is Ending.REFUSAL:
+    if say.ending is ReplyEnding.REFUSAL:
         deltas.append({"refusal": "I will not."})
     choices: list[Body] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": _CHAT_ENDINGS[say.ending]})

@@ -18,7 +18,7 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
-from core.llm.providers.reading import dig, words
+from core.llm.providers.fields import dig, words
 from core.models import Usage
 
 #: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.

@@ -21,13 +21,17 @@ from core.errors import RequestRejected
 from core.llm.providers.offline_engine.checklists import (
     ANY,
     Check,
-    Role,
+    RoleChecklist,
     Thing,
     checklists,
     mentions,
 )
 from core.llm.providers.offline_engine.checklists import normal as words_of
-from core.llm.providers.offline_engine.reading import READ_AT_MOST, Reading, read_question
+from core.llm.providers.offline_engine.question_reading import (
+    READ_AT_MOST,
+    QuestionReading,
+    read_question,
+)
 from core.models import NOT_DECIDED, Act, NextStep
 from core.request import ModelRequest, PartKind
 
@@ -76,11 +80,11 @@ class _Asked:
     request: ModelRequest
 
     @cached_property
-    def role(self) -> Role:
+    def role(self) -> RoleChecklist:
         return checklists().role(self.request.role)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> QuestionReading:
         return read_question(self.joined(PartKind.QUESTION), self.joined(PartKind.CONTEXT))
 
     @cached_property

@@ -38,7 +38,7 @@ _DEMANDS = ("must", "shall", "need to", "needs to", "at most", "at least", "no m
 
 
 @dataclass(frozen=True)
-class Reading:
+class QuestionReading:
     """What the engine makes of a question."""
 
     #: Keys of the things it chooses between; empty unless the checklists know all of them.
@@ -51,7 +51,7 @@ class Reading:
     unknown: str
 
 
-def read_question(question: str, context: str = "") -> Reading:
+def read_question(question: str, context: str = "") -> QuestionReading:
     """Read a question and what was said with it."""
     said = sentences(question)
     everything = (*said, *sentences(context))
@@ -69,7 +69,7 @@ def read_question(question: str, context: str = "") -> Reading:
             if any(mentions(about, word) for word in checklists().topics[key].words)
         )
     if shared:
-        return Reading(things, shared, demands, unknown="")
+        return QuestionReading(things, shared, demands, unknown="")
     whole = normal("\n".join(everything))
     counts = {
         key: sum(mentions(whole, word) for word in topic.words)
@@ -77,7 +77,7 @@ def read_question(question: str, context: str = "") -> Reading:
     }
     topics = sorted((key for key in counts if counts[key]), key=lambda key: -counts[key])
     unknown = _why_unknown(asked, options, things, purpose)
-    return Reading((), tuple(topics[:_MOST_TOPICS]), demands, unknown)
+    return QuestionReading((), tuple(topics[:_MOST_TOPICS]), demands, unknown)
 
 
 def sentences(text: str) -> tuple[str, ...]:
