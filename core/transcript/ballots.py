@@ -1,6 +1,6 @@
 """The vote as Markdown: the count, every ballot, who moved and which critique moved them (pure)."""
 
-from core.figures import number
+from core.figures import number, percent
 from core.models import Ballot, Debate, Tally
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
@@ -56,7 +56,7 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
 
 
 def _figure(confidence: float | None) -> str:
-    return "not given" if confidence is None else f"{confidence:.2f}"
+    return "not given" if confidence is None else percent(confidence)
 
 
 def _moves(debate: Debate) -> str:
