@@ -1,4 +1,4 @@
-"""The loop: start what is ready, record what comes back, publish it, ask again.
+"""The engine loop: start ready turns, record their outcomes, publish them, repeat.
 
 A run holds one debate by its run token. Results are recorded by the key of their turn before
 anything builds on them, so resuming after a crash is the same loop over the same log, and a model
@@ -128,12 +128,12 @@ class _Run:
         self._changed = asyncio.Event()
 
     def wake(self) -> None:
-        """Somebody else has added to the log."""
+        """Note that the log has grown; the next step reads it from the store."""
         self._woken = True
         self._changed.set()
 
     async def advance(self, gate: asyncio.Semaphore) -> Debate:
-        """Move the debate on, a step at a time, as the gate lets it."""
+        """Advance the debate step by step; the gate limits how many debates step at once."""
         debate: Debate | None = None
         while True:
             async with gate:
@@ -143,7 +143,7 @@ class _Run:
             await self._wait(debate)
 
     async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
-        """Do all there is to do now; the debate then, and whether this run is over."""
+        """Do one step. Returns the debate after it and whether this run is over."""
         published = 0 if known else await self._store.published(self._token.debate_id)
         debate, news = await self._catch_up(known)
         began = await self._start_ready(debate)  # before publishing: models are the slow part
@@ -171,18 +171,18 @@ class _Run:
         return debate, not self._changed.is_set()
 
     async def cancel(self) -> None:
-        """Stop all work in hand; what is not in the log yet will be done again."""
+        """Cancel all running turns; those without an outcome in the log run again later."""
         await self._drop(list(self._working))
 
     async def _drop(self, keys: Sequence[str]) -> None:
-        """Give up these turns, and wait until they are gone."""
+        """Cancel these turns and wait until they have stopped."""
         tasks = [self._working.pop(key).task for key in keys]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
-        """Fold what was added to the log: our results and what people did."""
+        """Apply the events added to the log: this run's own and people's."""
         seq = debate.seq if debate else 0
         added: Sequence[Recorded] = sorted(
             (one for one in self._own if one.seq > seq), key=lambda one: one.seq
@@ -201,7 +201,7 @@ class _Run:
         return debate, news
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
-        """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
+        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new."""
         # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
         hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
         running = debate.status is Status.RUNNING and not debate.verdict
@@ -243,7 +243,7 @@ class _Run:
         self._changed.set()
 
     async def _wait(self, debate: Debate) -> None:
-        """Until the log may have grown or a time is up; raise what a turn raised."""
+        """Wait until the log may have grown or a time limit is reached; raise a turn's error."""
         # Seconds until the next limit: of the debate, or of a round being worked on.
         limits, since = debate.setup.limits, self._since(debate)
         left = [
@@ -262,7 +262,7 @@ class _Run:
             self._working.pop(key).task.result()
 
     async def _enforce_limits(self, debate: Debate) -> None:
-        """The debate's time is up: on to the vote. A round's is: what is in hand has failed."""
+        """End the rounds when the debate is out of time; fail turns whose round is out of time."""
         limits, since = debate.setup.limits, self._since(debate)
         if not debate.out_of_time and debate.worked + since >= limits.debate_seconds:
             await self._append(TimeRanOut())
@@ -278,7 +278,7 @@ class _Run:
             await self._append(TurnFailed(failure=late_turn))
 
     def _bounded_by_round(self) -> Sequence[Work]:
-        """Work with a model inside a round: not the questions before it, not the end.
+        """Running turns that count against the round's time: not questions, vote or verdict.
 
         Nor summaries made in the background: they belong to a round that is over.
         """

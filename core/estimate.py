@@ -1,4 +1,4 @@
-"""What a debate will cost and how long it will take: held in a moment, without any model.
+"""Estimates what a debate will cost and how long it will take, without asking a model.
 
 The real schedule and the real prompts, with replies that have the usual length and nothing to say.
 People are not waited for. Only as good as its assumptions; it is shown as "about".
@@ -140,7 +140,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
 
 
 class _Stage:
-    """Plays all providers, and keeps the books."""
+    """Stands in for all providers and adds up what their calls would cost."""
 
     def __init__(self, tables: Tables) -> None:
         self._prices = tables.prices
@@ -153,7 +153,7 @@ class _Stage:
         self.longest = 0.0
 
     def provider(self, name: str) -> "_Player":
-        """One of the providers."""
+        """The provider of that name."""
         return _Player(name, self)
 
     async def take(self, turns: Turns, debate: Debate, turn: Turn) -> Event:
@@ -202,7 +202,7 @@ class _Stage:
         return ModelReply(text=text, usage=usage, model=request.model)
 
     def estimate(self, debate: Debate, seconds: float) -> Estimate:
-        """All of it."""
+        """The estimate of the whole debate."""
         usage = debate.usage
         return Estimate(
             cost=usage.cost,

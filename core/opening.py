@@ -133,7 +133,7 @@ def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, lis
 def _roster(
     wanted: Sequence[str] | None, settings: Settings
 ) -> tuple[tuple[Agent, ...], list[str]]:
-    """The agents of the debate, and what was not as asked."""
+    """The agents of the debate, and warnings about agents that could not be had."""
     warnings: list[str] = []
     enabled = [agent for agent in settings.agents if agent.enabled]
     if wanted is None:

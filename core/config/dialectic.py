@@ -1,4 +1,4 @@
-"""The names that dialectic's configuration files have for things, put under ours (pure)."""
+"""Translates the keys of dialectic's configuration files into Moot's (pure)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -34,7 +34,7 @@ _OF_JUDGE = ("id", "role", "enabled")
 
 
 def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
-    """Put values under our names, in place. Yields notices about what Moot lacks.
+    """Rename keys to Moot's, in place. Yields notices about settings that Moot lacks.
 
     Args:
         values: The file's values, keys in snake_case.
@@ -75,7 +75,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
-    """Move a value of `debate`, unless something stands in the new place already."""
+    """Move a value of `debate` to its new key, unless that key has a value already."""
     debate = _mapping(values.get("debate"))
     if key not in debate:
         return

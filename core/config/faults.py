@@ -1,4 +1,4 @@
-"""What is of the right kind in a settings file and still wrong, or hardly as meant (pure)."""
+"""Finds settings of the right type that cannot be used or are probably mistakes (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def faults(
 
 
 def doubts(file: SettingsFile, source: Source) -> Iterator[str]:
-    """One line for what can be used, though hardly as meant."""
+    """One line for each value that can be used but is probably a mistake."""
     for at, agent in enumerate(file.agents):
         if role_id(agent.role) is None:
             where = source.at(("agents", at, "role"))

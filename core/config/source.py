@@ -33,7 +33,7 @@ class Source:
     marks: dict[Path, WrittenAt] = field(default_factory=dict[Path, WrittenAt])
 
     def at(self, path: Path) -> str:
-        """Words that point at a value: file, line and key; its nearest known parent's line."""
+        """File, line and key of a value, for messages; the nearest parent's line if unknown."""
         nearest = path
         while nearest and nearest not in self.marks:
             nearest = nearest[:-1]
@@ -96,7 +96,7 @@ def read_source(text: str, name: str) -> Source:
 
 
 class _Walk:
-    """Goes through the nodes of a file."""
+    """Finds the line of every key and list item."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -64,12 +64,12 @@ def ledger(debate: Debate) -> Sequence[Fact]:
 
 
 def lost(facts: Sequence[Fact], text: str) -> Sequence[Fact]:
-    """Facts this text does not hold."""
+    """Facts that this text does not contain."""
     return [fact for fact in facts if not holds(text, fact)]
 
 
 def holds(text: str, fact: Fact) -> bool:
-    """Whether a text holds a fact: the same figure, or most words of the requirement."""
+    """Whether a text contains a fact: the same figure, or most words of the requirement."""
     if fact.kind is FactKind.FIGURE:
         number = _NUMBER.search(fact.text)
         return bool(number) and _plain(number.group()) in _numbers(text)
@@ -78,7 +78,7 @@ def holds(text: str, fact: Fact) -> bool:
 
 
 def words_of(verdict: Verdict) -> str:
-    """Everything a verdict says that could take a fact up."""
+    """All texts of a verdict in which a fact may stand."""
     parts = (
         verdict.decision,
         verdict.solution,

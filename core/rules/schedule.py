@@ -1,4 +1,4 @@
-"""What comes next in a debate, whatever its format: turns, people to wait for, the end (pure).
+"""Decides what comes next in a debate of any format: turns, waiting, the end (pure).
 
 The order: questions to people, the format's rounds with summaries and ballots beside them, the
 vote, the synthesis. Everything is derived from the debate, so a restart schedules the same.
@@ -46,7 +46,7 @@ def _ready(debate: Debate) -> Sequence[Turn]:
 
 
 def blocked(debate: Debate) -> Sequence[Turn]:
-    """Turns that lack nothing but a summary made in the background. There should be none, ever."""
+    """Turns that wait only for a background summary. There should never be any."""
     if debate.status is not Status.RUNNING:
         return ()
     if is_cut_short(debate) or clarifying.ready(debate) is not None:
@@ -102,7 +102,7 @@ def is_ending(turn: Turn) -> bool:
 
 
 def is_cut_short(debate: Debate) -> bool:
-    """Stopped, sent to the vote, out of time or money, too few agents: only its end is to come."""
+    """Whether only vote and verdict are left: stopped, out of time or money, too few agents."""
     by_people = debate.stop or debate.vote_called_by
     spent = debate.out_of_time or debate.out_of_money
     return bool(by_people) or bool(spent) or not has_quorum(debate)

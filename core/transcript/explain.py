@@ -114,7 +114,7 @@ def explanation(log: Sequence[Recorded]) -> str:
 
 
 def without(debate: Debate, keys: Collection[str]) -> Debate:
-    """The debate as if these outcomes had not come."""
+    """The debate without these outcomes."""
     return replace(
         debate,
         times=_left(debate.times, keys),

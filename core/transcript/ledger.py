@@ -1,4 +1,4 @@
-"""What became of the facts people gave: who still holds them at the end (pure)."""
+"""Shows which facts people gave survive in positions, summaries and verdict (pure)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How debates are said to people, once for all surfaces: who, which turn, Markdown (pure)."""
+"""Wording shared by all surfaces: agents, turns, status, usage, Markdown (pure)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Careful reading of what vendors send: fields may be missing, null or of another type."""
+"""Reads fields of vendors' replies, which may be missing, null or of another type."""
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation

@@ -29,7 +29,7 @@ _BAD_STATUS, _NOT_FOUND = 400, 404
 
 
 class OllamaProvider:
-    """Serves models that run on one's own machine."""
+    """Serves local models through Ollama."""
 
     name = "ollama"
 

@@ -1,4 +1,4 @@
-"""What all vendors' streams have in common: a reading that grows, and one way to fail."""
+"""Reads any vendor's stream into one reply, and turns its failures into our errors."""
 
 import asyncio
 import importlib
@@ -22,12 +22,12 @@ _ALWAYS_ALLOWED = 10_000
 
 
 def most_characters(max_output_tokens: int) -> int:
-    """How long a reply may be: a server that does not keep to the tokens asked for is cut off."""
+    """The longest reply that is read, in characters; a server may ignore the token limit."""
     return max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * max_output_tokens)
 
 
 async def load(sdk: str) -> None:
-    """Import an SDK without holding up everything else: that takes up to a second."""
+    """Import an SDK in a thread: it takes up to a second and must not block the event loop."""
     await asyncio.to_thread(importlib.import_module, sdk)
 
 

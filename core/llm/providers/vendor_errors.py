@@ -153,7 +153,7 @@ def ended_early(vendor: str) -> ProviderDown:
 
 
 def cut_off(vendor: str) -> ReplyUnusable:
-    """A reply longer than its cap."""
+    """The reply reached its token limit."""
     return ReplyUnusable(f"The reply of {vendor} was cut off at its length limit.")
 
 
@@ -166,12 +166,12 @@ def too_long(vendor: str, most: int) -> ReplyUnusable:
 
 
 def refused(vendor: str) -> ReplyUnusable:
-    """A refusal."""
+    """The model refused to answer."""
     return ReplyUnusable(f"{vendor} refused to answer.")
 
 
 def empty(vendor: str) -> ReplyUnusable:
-    """No text."""
+    """The reply has no text."""
     return ReplyUnusable(f"The reply of {vendor} holds no text.")
 
 
