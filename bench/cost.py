@@ -23,8 +23,8 @@ from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price
 from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.fields import items
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.reading import items
 from core.llm.providers.testing.script import Asked, Counts, Say
 from core.llm.providers.testing.server import Vendor
 from core.llm.quoting import quote

@@ -46,8 +46,8 @@ from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
 from core.llm.call import writable
 from core.llm.prices import estimate_tokens
-from core.llm.providers.failures import code_of_body, from_code, from_status
 from core.llm.providers.openai import lacks_responses
+from core.llm.providers.vendor_errors import code_of_body, from_code, from_status
 from core.llm.structured import read_answer, repair_parts
 from core.models import Act, Contribution, Debate, Turn
 from core.opening import check_question
@@ -531,9 +531,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.quoting.quote": lambda text: quoting.quote.__wrapped__(
         Part(kind=PartKind.OTHER, label=text[:100], text=text), "k7f3q9"
     ),
-    "core.llm.providers.failures.code_of_body": code_of_body,
-    "core.llm.providers.failures.from_code": lambda text: from_code("OpenAI", text),
-    "core.llm.providers.failures.from_status": lambda text: from_status("OpenAI", 400, text),
+    "core.llm.providers.vendor_errors.code_of_body": code_of_body,
+    "core.llm.providers.vendor_errors.from_code": lambda text: from_code("OpenAI", text),
+    "core.llm.providers.vendor_errors.from_status": lambda text: from_status("OpenAI", 400, text),
     "core.llm.providers.openai.lacks_responses": _rejected,
     "core.redaction.redact": redact,
     "core.turns.replies.first_sentence": first_sentence,

@@ -13,7 +13,7 @@ from core.errors import ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
-from core.llm.providers import registry
+from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
 from core.models import Agent, Clarifying, Setup
 from core.ports import ModelProvider
@@ -26,7 +26,7 @@ from core.turns.take import Turns
 from core.use_cases.choices import ModelSet
 
 #: The variable with each provider's key.
-KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in registry.KEYED}
+KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
 
 def database_url(location: str) -> str:
@@ -59,15 +59,15 @@ def build_providers(
     known = tuple(records)
     urls = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
     keyed = {
-        name: registry.build(name, key, urls.get(name) or None, known)
+        name: factory.build(name, key, urls.get(name) or None, known)
         for name, key in api_keys(environment).items()
     }
-    ollama = registry.build("ollama", base_url=environment.ollama_host or None, records=known)
-    found = {**keyed, "ollama": ollama, "offline": registry.build("offline")}
+    ollama = factory.build("ollama", base_url=environment.ollama_host or None, records=known)
+    found = {**keyed, "ollama": ollama, "offline": factory.build("offline")}
     if environment.openai_base_url:
         key = environment.openai_api_key.get_secret_value()
         address = environment.openai_base_url
-        found[registry.COMPATIBLE] = registry.build(registry.COMPATIBLE, key, address, known)
+        found[factory.COMPATIBLE] = factory.build(factory.COMPATIBLE, key, address, known)
     return found
 
 
@@ -99,7 +99,7 @@ def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) ->
 def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
     """Return the models people can choose among: of every provider with a key, and none at all."""
     names = [*api_keys(environment), "offline"]
-    return [_model_set(name) for name in names if name in registry.DEFAULT_MODELS]
+    return [_model_set(name) for name in names if name in factory.DEFAULT_MODELS]
 
 
 def estimating(settings: Settings) -> Callable[[Setup], Awaitable[Estimate]]:
@@ -132,8 +132,8 @@ async def load_settings(
 
 def usual_models() -> Mapping[str, str]:
     """Return every provider with the model it serves agents with when none is named."""
-    named = {name: models.agent for name, models in registry.DEFAULT_MODELS.items()}
-    return {name: named.get(name, "") for name in registry.PROVIDER_NAMES}
+    named = {name: models.agent for name, models in factory.DEFAULT_MODELS.items()}
+    return {name: named.get(name, "") for name in factory.PROVIDER_NAMES}
 
 
 def check_providers(setup: Setup, environment: BotSettings) -> None:
@@ -173,9 +173,9 @@ def _check_agent(agent: Agent, environment: BotSettings) -> None:
 
 def _check_choice(who: str, provider: str, environment: BotSettings) -> None:
     missing = ""
-    if provider in registry.KEYED and provider not in api_keys(environment):
+    if provider in factory.KEYED and provider not in api_keys(environment):
         missing = KEY_VARIABLES[provider]
-    if provider == registry.COMPATIBLE and not environment.openai_base_url:
+    if provider == factory.COMPATIBLE and not environment.openai_base_url:
         missing = "OPENAI_BASE_URL"
     if missing:
         raise ConfigurationBroken(f"{who} uses {provider}, but {missing} is not set.")
@@ -218,7 +218,7 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
 
 
 async def _with_models(environment: BotSettings) -> Settings:
-    found = await registry.choose(api_keys(environment), environment.ollama_host or None)
+    found = await factory.choose(api_keys(environment), environment.ollama_host or None)
     agent = ModelChoice(provider=found.provider, model=found.models.agent)
     judge = ModelChoice(provider=found.provider, model=found.models.judge)
     summary = ModelChoice(provider=found.provider, model=found.models.summary)
@@ -226,7 +226,7 @@ async def _with_models(environment: BotSettings) -> Settings:
 
 
 def _model_set(provider: str) -> ModelSet:
-    models = registry.DEFAULT_MODELS[provider]
+    models = factory.DEFAULT_MODELS[provider]
     is_offline = provider == "offline"
     return ModelSet(
         id=provider,
@@ -246,12 +246,12 @@ async def models_there(environment: BotSettings, provider: str) -> Sequence[str]
     addresses = {
         "anthropic": environment.anthropic_base_url,
         "openai": environment.openai_base_url,
-        registry.COMPATIBLE: environment.openai_base_url,
+        factory.COMPATIBLE: environment.openai_base_url,
         "ollama": environment.ollama_host,
     }
     keys = {
         **api_keys(environment),
-        registry.COMPATIBLE: environment.openai_api_key.get_secret_value(),
+        factory.COMPATIBLE: environment.openai_api_key.get_secret_value(),
     }
     return await list_models(provider, keys.get(provider, ""), addresses.get(provider) or None)
 

@@ -1,4 +1,4 @@
-"""The loop: start what is ready, record what comes back, publish it, ask again.
+"""The engine loop: start ready turns, record their outcomes, publish them, repeat.
 
 A run holds one debate by its run token. Results are recorded by the key of their turn before
 anything builds on them, so resuming after a crash is the same loop over the same log, and a model
@@ -128,12 +128,12 @@ class _Run:
         self._changed = asyncio.Event()
 
     def wake(self) -> None:
-        """Somebody else has added to the log."""
+        """Note that the log has grown; the next step reads it from the store."""
         self._woken = True
         self._changed.set()
 
     async def advance(self, gate: asyncio.Semaphore) -> Debate:
-        """Move the debate on, a step at a time, as the gate lets it."""
+        """Advance the debate step by step; the gate limits how many debates step at once."""
         debate: Debate | None = None
         while True:
             async with gate:
@@ -143,7 +143,7 @@ class _Run:
             await self._wait(debate)
 
     async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
-        """Do all there is to do now; the debate then, and whether this run is over."""
+        """Do one step. Returns the debate after it and whether this run is over."""
         published = 0 if known else await self._store.published(self._token.debate_id)
         debate, news = await self._catch_up(known)
         began = await self._start_ready(debate)  # before publishing: models are the slow part
@@ -159,42 +159,53 @@ class _Run:
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-        return debate, not self._working and await self._is_parked(debate)
+        if self._working:
+            return debate, False
+        # Nothing is in hand: the debate ends, or only people or a time can bring it on.
+        ending = schedule.conclusion(debate)
+        overdue = schedule.overdue(debate, self._clock.now())
+        if ending:
+            await self._append(ending)
+        elif overdue:
+            await self._append(ClarificationsClosed(which=overdue))
+        return debate, not self._changed.is_set()
 
     async def cancel(self) -> None:
-        """Stop all work in hand; what is not in the log yet will be done again."""
+        """Cancel all running turns; those without an outcome in the log run again later."""
         await self._drop(list(self._working))
 
     async def _drop(self, keys: Sequence[str]) -> None:
-        """Give up these turns, and wait until they are gone."""
+        """Cancel these turns and wait until they have stopped."""
         tasks = [self._working.pop(key).task for key in keys]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
-        """Fold what was added to the log: our results and what people did."""
+        """Apply the events added to the log: this run's own and people's."""
+        seq = debate.seq if debate else 0
+        added: Sequence[Recorded] = sorted(
+            (one for one in self._own if one.seq > seq), key=lambda one: one.seq
+        )
+        self._own.clear()
+        woken, self._woken = self._woken, False
+        gapless = [one.seq for one in added] == list(range(seq + 1, seq + 1 + len(added)))
+        if woken or not added or not gapless:  # not all that follows is this run's own
+            added = await self._store.events(self._token.debate_id, after=seq)
         news: list[News] = []
-        for recorded in await self._unread(debate.seq if debate else 0):
+        for recorded in added:
             debate = apply(debate, recorded)
             news.append((debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         return debate, news
 
-    async def _unread(self, seq: int) -> Sequence[Recorded]:
-        """What follows in the log; read from the store only if it is not all our own."""
-        own = sorted((r for r in self._own if r.seq > seq), key=lambda recorded: recorded.seq)
-        self._own.clear()
-        woken, self._woken = self._woken, False
-        gapless = [r.seq for r in own] == list(range(seq + 1, seq + 1 + len(own)))
-        if own and gapless and not woken:
-            return own
-        return await self._store.events(self._token.debate_id, after=seq)
-
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
-        """Start what can be done now, drop what is no longer wanted; all in hand if any is new."""
-        if self._working and _is_settling(debate):
+        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new."""
+        # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
+        hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
+        running = debate.status is Status.RUNNING and not debate.verdict
+        if self._working and running and debate.out_of_money and not hurried:
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
         await self._drop([key for key in self._working if key not in ready])
@@ -211,23 +222,18 @@ class _Run:
         try:
             event = await self._turns.take(debate, turn, spent.append)
         except CallFailed as error:
-            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=_cause(error))
+            cause = FailureCause.PASSING
+            if isinstance(error, CapReached):
+                cause = FailureCause.CAP
+            elif isinstance(error, KeyRefused | ProviderMissing):
+                cause = FailureCause.KEY
+            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=cause)
             event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
             raise
         await self._append(event)
-
-    async def _is_parked(self, debate: Debate) -> bool:
-        """Whether only people or a time can bring the debate on; ends it if nothing can."""
-        ending = schedule.conclusion(debate)
-        overdue = schedule.overdue(debate, self._clock.now())
-        if ending:
-            await self._append(ending)
-        elif overdue:
-            await self._append(ClarificationsClosed(which=overdue))
-        return not self._changed.is_set()
 
     async def _append(self, event: Event) -> None:
         appended = await self._store.append(
@@ -237,18 +243,8 @@ class _Run:
         self._changed.set()
 
     async def _wait(self, debate: Debate) -> None:
-        """Until the log may have grown or a time is up; raise what a turn raised."""
-        try:
-            async with asyncio.timeout(self._seconds_left(debate)):
-                await self._changed.wait()
-        except TimeoutError:
-            await self._enforce_limits(debate)
-        self._changed.clear()
-        for key in [key for key, work in self._working.items() if work.task.done()]:
-            self._working.pop(key).task.result()
-
-    def _seconds_left(self, debate: Debate) -> float:
-        """Seconds until the next limit: of the debate, or of a round being worked on."""
+        """Wait until the log may have grown or a time limit is reached; raise a turn's error."""
+        # Seconds until the next limit: of the debate, or of a round being worked on.
         limits, since = debate.setup.limits, self._since(debate)
         left = [
             limits.round_seconds - schedule.worked_on(debate, work.turn.round) - since
@@ -256,10 +252,17 @@ class _Run:
         ]
         if not debate.out_of_time:
             left.append(limits.debate_seconds - debate.worked - since)
-        return max(0.0, min(left, default=limits.turn_seconds))
+        try:
+            async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
+                await self._changed.wait()
+        except TimeoutError:
+            await self._enforce_limits(debate)
+        self._changed.clear()
+        for key in [key for key, work in self._working.items() if work.task.done()]:
+            self._working.pop(key).task.result()
 
     async def _enforce_limits(self, debate: Debate) -> None:
-        """The debate's time is up: on to the vote. A round's is: what is in hand has failed."""
+        """End the rounds when the debate is out of time; fail turns whose round is out of time."""
         limits, since = debate.setup.limits, self._since(debate)
         if not debate.out_of_time and debate.worked + since >= limits.debate_seconds:
             await self._append(TimeRanOut())
@@ -275,7 +278,7 @@ class _Run:
             await self._append(TurnFailed(failure=late_turn))
 
     def _bounded_by_round(self) -> Sequence[Work]:
-        """Work with a model inside a round: not the questions before it, not the end.
+        """Running turns that count against the round's time: not questions, vote or verdict.
 
         Nor summaries made in the background: they belong to a round that is over.
         """
@@ -290,18 +293,3 @@ class _Run:
     def _since(self, debate: Debate) -> float:
         """Seconds worked since the newest event, by this run: time before it nobody worked."""
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
-
-
-def _is_settling(debate: Debate) -> bool:
-    """Out of money, and nobody is in a hurry: what is in hand is paid for and waited for."""
-    hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
-    running = debate.status is Status.RUNNING and not debate.verdict
-    return running and bool(debate.out_of_money) and not hurried
-
-
-def _cause(error: CallFailed) -> FailureCause:
-    """What a turn's failure says about the turns after it."""
-    if isinstance(error, CapReached):
-        return FailureCause.CAP
-    unusable = isinstance(error, KeyRefused | ProviderMissing)
-    return FailureCause.KEY if unusable else FailureCause.PASSING

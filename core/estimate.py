@@ -1,4 +1,4 @@
-"""What a debate will cost and how long it will take: held in a moment, without any model.
+"""Estimates what a debate will cost and how long it will take, without asking a model.
 
 The real schedule and the real prompts, with replies that have the usual length and nothing to say.
 People are not waited for. Only as good as its assumptions; it is shown as "about".
@@ -119,7 +119,12 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
     turns = Turns(ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables))
-    debate = _opened(setup, clock)
+    # The debate at its start: nobody is asked, no cap stops it, all rounds are held.
+    termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
+    limits = setup.limits.model_copy(update={"debate_cost": None})
+    changes = {"clarifying": Clarifying(), "termination": termination, "limits": limits}
+    started = DebateStarted(setup=setup.model_copy(update=changes))
+    debate = apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
     seconds = 0.0
     for _ in range(_MOST_WAVES):
         wave = schedule.ready(debate)
@@ -134,17 +139,8 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     return stage.estimate(debate, seconds)
 
 
-def _opened(setup: Setup, clock: Clock) -> Debate:
-    """The debate at its start: nobody is asked, no cap stops it, all rounds are held."""
-    termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
-    limits = setup.limits.model_copy(update={"debate_cost": None})
-    changes = {"clarifying": Clarifying(), "termination": termination, "limits": limits}
-    started = DebateStarted(setup=setup.model_copy(update=changes))
-    return apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
-
-
 class _Stage:
-    """Plays all providers, and keeps the books."""
+    """Stands in for all providers and adds up what their calls would cost."""
 
     def __init__(self, tables: Tables) -> None:
         self._prices = tables.prices
@@ -157,7 +153,7 @@ class _Stage:
         self.longest = 0.0
 
     def provider(self, name: str) -> "_Player":
-        """One of the providers."""
+        """The provider of that name."""
         return _Player(name, self)
 
     async def take(self, turns: Turns, debate: Debate, turn: Turn) -> Event:
@@ -171,11 +167,42 @@ class _Stage:
         usage = self._usage(name, request, text)
         limits = self._measure.capability(name, request.model)
         self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
-        self._keep(name, request, usage)
+        worst = self._measure.worst(name, request, self._prices)
+        known = worst is not None and self._worst is not None
+        self._worst = (self._worst or Decimal(0)) + (worst or Decimal(0)) if known else None
+        if self._turn is None:
+            raise RuntimeError("a call without a turn")
+        local = self._measure.capability(name, request.model).local
+        cost = Decimal(0) if local else price(name, request.model, usage, self._prices)
+        # The cache holds the beginning of a prompt, never a piece of its middle.
+        texts = [("System", request.system)]
+        texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
+        parts: list[SizedPart] = []
+        so_far = ""
+        for label, quoted in texts:
+            so_far += f"{quoted}\n\n"
+            upto = self._measure.tokens(name, request.model, so_far)
+            tokens = self._measure.tokens(name, request.model, quoted)
+            cached = Cached.NOT
+            if upto <= usage.cached_tokens + _ROUNDING:
+                cached = Cached.READ
+            elif upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
+                cached = Cached.WRITTEN
+            parts.append(SizedPart(label, tokens, cached))
+        self._played.append(
+            Played(
+                turn=self._turn,
+                provider=name,
+                request=request,
+                parts=parts,
+                usage=usage.model_copy(update={"cost": cost}),
+                at_most=worst,
+            )
+        )
         return ModelReply(text=text, usage=usage, model=request.model)
 
     def estimate(self, debate: Debate, seconds: float) -> Estimate:
-        """All of it."""
+        """The estimate of the whole debate."""
         usage = debate.usage
         return Estimate(
             cost=usage.cost,
@@ -203,48 +230,6 @@ class _Stage:
             cost=None,
             attempts=1,
         )
-
-    def _keep(self, name: str, request: ModelRequest, usage: Usage) -> None:
-        """Write the call down, and add the most it can cost."""
-        worst = self._measure.worst(name, request, self._prices)
-        known = worst is not None and self._worst is not None
-        self._worst = (self._worst or Decimal(0)) + (worst or Decimal(0)) if known else None
-        if self._turn is None:
-            raise RuntimeError("a call without a turn")
-        local = self._measure.capability(name, request.model).local
-        cost = Decimal(0) if local else price(name, request.model, usage, self._prices)
-        self._played.append(
-            Played(
-                turn=self._turn,
-                provider=name,
-                request=request,
-                parts=self._sized(name, request, usage),
-                usage=usage.model_copy(update={"cost": cost}),
-                at_most=worst,
-            )
-        )
-
-    def _sized(self, name: str, request: ModelRequest, usage: Usage) -> Sequence[SizedPart]:
-        """The parts of a prompt; the cache holds a beginning of it, never a piece of the middle."""
-        texts = [("System", request.system)]
-        texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
-        found: list[SizedPart] = []
-        so_far = ""
-        for label, text in texts:
-            so_far += f"{text}\n\n"
-            upto = self._measure.tokens(name, request.model, so_far)
-            tokens = self._measure.tokens(name, request.model, text)
-            found.append(SizedPart(label, tokens, _cached(upto, usage)))
-        return found
-
-
-def _cached(upto: int, usage: Usage) -> Cached:
-    """What the cache does with the part that ends after so many tokens of the prompt."""
-    if upto <= usage.cached_tokens + _ROUNDING:
-        return Cached.READ
-    if upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
-        return Cached.WRITTEN
-    return Cached.NOT
 
 
 class _Player:

@@ -54,7 +54,7 @@ class DebateStarted(Value):
 
     @property
     def key(self) -> str:
-        """There is one start."""
+        """One start per debate."""
         return "start"
 
 
@@ -292,7 +292,7 @@ class VerdictReached(Value):
 
 
 class DebateConcluded(Value):
-    """All is said; the verdict stands."""
+    """The debate ended with a verdict."""
 
     kind: Literal["debate_concluded"] = "debate_concluded"
 
@@ -397,7 +397,7 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def spent_by(event: Event) -> Usage:
-    """What came to be spent with this event; nothing for what people did."""
+    """The usage that this event records; zero for what people did."""
     spent = spending_of(event)
     return spent.usage if spent else Usage()
 
@@ -567,7 +567,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
 
 
 def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912 - one case per event
-    """The debate with what the event tells of."""
+    """The debate with the event applied."""
     match event:
         case DebateStarted():
             return debate  # `apply` has begun with it

@@ -239,7 +239,7 @@ class Person(Value):
 
 
 class Place(Value):
-    """Where a debate is held. The core carries it and never looks inside."""
+    """Where a debate is held. The core stores it and does not interpret it."""
 
     surface: str
     workspace: str = ""
@@ -414,7 +414,7 @@ class Usage(Value):
     attempts: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Both together; an unknown cost stays unknown."""
+        """The sum; if one cost is unknown, so is the sum's."""
         known = self.cost is not None and other.cost is not None
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -474,7 +474,7 @@ class Spent(Value):
 
     @property
     def usage(self) -> Usage:
-        """All of it."""
+        """The usage of the call and of failed attempts together."""
         return self.call.usage + self.lost if self.call else self.lost
 
 

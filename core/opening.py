@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -76,6 +76,11 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     question, context = redact(asked), redact(request.context.strip())
     if (question, context) != (asked, request.context.strip()):
         warnings.append(TAKEN_OUT)
+    agents = [_completed(agent, settings) for agent in roster]
+    for at, agent in enumerate(agents):
+        if agent.summarization:
+            own = _fitting(agent.summarization, form)
+            agents[at] = agent.model_copy(update={"summarization": own})
     return Setup(
         question=question,
         context=context,
@@ -83,14 +88,14 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         place=request.place,
         format=form,
         rounds=rounds,
-        agents=tuple(_fitting(_completed(agent, settings), form) for agent in roster),
+        agents=tuple(agents),
         judge=judge,
         summarizer=_summarizer(judge, settings.summary_model),
         limits=settings.limits.of_debate,
         vote=settings.vote,
         termination=settings.termination,
         clarifying=settings.clarifying,
-        summarization=_summarization(form, settings),
+        summarization=_fitting(settings.summarization, form),
         delimiter=delimiter,
         warnings=(*settings.warnings, *warnings, *notices),
     )
@@ -128,14 +133,20 @@ def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, lis
 def _roster(
     wanted: Sequence[str] | None, settings: Settings
 ) -> tuple[tuple[Agent, ...], list[str]]:
-    """The agents of the debate, and what was not as asked."""
+    """The agents of the debate, and warnings about agents that could not be had."""
     warnings: list[str] = []
     enabled = [agent for agent in settings.agents if agent.enabled]
     if wanted is None:
         chosen = enabled
     else:
-        found = (_find(name, enabled, settings, warnings) for name in wanted if name.strip())
-        chosen = _distinct(found)
+        found = [_find(name, enabled, settings, warnings) for name in wanted if name.strip()]
+        # Every agent once; names that make the same id, as in other scripts, are numbered.
+        by_id: dict[str, Agent] = {}
+        for agent in {(agent.id, agent.name.casefold()): agent for agent in found}.values():
+            ids = (f"{agent.id}-{n}" if n > 1 else agent.id for n in count(1))
+            free = next(name for name in ids if name not in by_id)
+            by_id[free] = agent.model_copy(update={"id": free})
+        chosen = list(by_id.values())
     if not chosen:
         if wanted is not None or settings.agents:
             names = ", ".join(DEFAULT_ROSTER)
@@ -170,16 +181,6 @@ def _agent_id(name: str, others: AbstractSet[str]) -> str:
     return f"agent-{slug}".strip("-")
 
 
-def _distinct(found: Iterable[Agent]) -> list[Agent]:
-    """Every agent once; names that make the same id, as those in other scripts do, are numbered."""
-    chosen: dict[str, Agent] = {}
-    for agent in {(agent.id, agent.name.casefold()): agent for agent in found}.values():
-        ids = (f"{agent.id}-{n}" if n > 1 else agent.id for n in count(1))
-        free = next(name for name in ids if name not in chosen)
-        chosen[free] = agent.model_copy(update={"id": free})
-    return list(chosen.values())
-
-
 def _completed(agent: Agent, settings: Settings) -> Agent:
     """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
     changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
@@ -201,22 +202,12 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     return judge.model_copy(update=changes)
 
 
-def _summarization(form: str, settings: Settings) -> Summarization:
-    """How older turns are summed up.
+def _fitting(rules: Summarization, form: str) -> Summarization:
+    """Rules of summaries that fit the format, where they name no method.
 
     In a panel agents must see each other's statements, which a summary of one's own history does
-    not show: so it sums up rounds, unless the settings chose a method.
+    not show: so it sums up rounds.
     """
-    chosen = settings.summarization
-    if form == PANEL and "method" not in chosen.model_fields_set:
-        return chosen.model_copy(update={"method": ContextMethod.ROUNDS})
-    return chosen
-
-
-def _fitting(agent: Agent, form: str) -> Agent:
-    """The agent with summaries that fit the format, where its own rules name no method."""
-    own = agent.summarization
-    if form != PANEL or own is None or "method" in own.model_fields_set:
-        return agent
-    fitting = own.model_copy(update={"method": ContextMethod.ROUNDS})
-    return agent.model_copy(update={"summarization": fitting})
+    if form == PANEL and "method" not in rules.model_fields_set:
+        return rules.model_copy(update={"method": ContextMethod.ROUNDS})
+    return rules

@@ -127,7 +127,7 @@ class RecordingSink:
 
 
 class ManualClock:
-    """A clock that moves only when told to, or when somebody sleeps on it."""
+    """A clock that moves only when advanced or slept on."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)) -> None:
         self._now = start

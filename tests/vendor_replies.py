@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from core.llm.providers.reading import dig
+from core.llm.providers.fields import dig
 from core.llm.providers.testing.script import Asked, Say
 from core.testing import a_verdict_reply
 

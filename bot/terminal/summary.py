@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.events import Recorded, fold
 from core.figures import counted, duration, money, number, percent
 from core.models import Debate, Forecast
-from core.transcript.spending import forecast_words, spending
+from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
 from core.transcript.words import seconds_taken, table, turn_words, usage_words
 

@@ -1,4 +1,4 @@
-"""The names that dialectic's configuration files have for things, put under ours (pure)."""
+"""Translates the keys of dialectic's configuration files into Moot's (pure)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -34,7 +34,7 @@ _OF_JUDGE = ("id", "role", "enabled")
 
 
 def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
-    """Put values under our names, in place. Yields notices about what Moot lacks.
+    """Rename keys to Moot's, in place. Yields notices about settings that Moot lacks.
 
     Args:
         values: The file's values, keys in snake_case.
@@ -48,14 +48,24 @@ def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
         (("judge",), judge),
     ]
     for path, section in [((), values), (("debate",), debate), *speakers]:
-        yield from _without_equal(section, path, source)
+        for key in [key for key in _NOT_THERE if key in section]:
+            value = section.pop(key)
+            if key not in _SAME or value != _SAME[key]:
+                yield f"{source.at((*path, key))}: Moot has no such switch: {_NOT_THERE[key]}"
     for key, new in _MOVED.items():
         _move(values, source, key, new)
     for key in _OF_JUDGE:
         judge.pop(key, None)
     for path, speaker in speakers:
         yield from _speaker(speaker, path, source)
-    yield from _ending(_mapping(debate.get("termination")), source)
+    # Endings that have another name here, or do not exist.
+    termination = _mapping(debate.get("termination"))
+    if termination.get("type") == "convergence":
+        termination["type"] = "converged"
+    elif termination.get("type") == "quality":
+        termination.clear()
+        where = source.at(("debate", "termination"))
+        yield f'{where}: "quality" is not there: the debate takes all its rounds.'
     _summaries(debate, ("debate",), source)
 
 
@@ -64,16 +74,8 @@ def _mapping(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _without_equal(section: dict[str, Any], path: Path, source: Source) -> Iterator[str]:
-    for key, words in _NOT_THERE.items():
-        if key in section:
-            value = section.pop(key)
-            if key not in _SAME or value != _SAME[key]:
-                yield f"{source.at((*path, key))}: Moot has no such switch: {words}"
-
-
 def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
-    """Move a value of `debate`, unless something stands in the new place already."""
+    """Move a value of `debate` to its new key, unless that key has a value already."""
     debate = _mapping(values.get("debate"))
     if key not in debate:
         return
@@ -89,16 +91,6 @@ def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
     if key == "timeout_per_round" and is_number:
         value /= _MILLISECONDS
     place.setdefault(str(new[-1]), value)
-
-
-def _ending(termination: dict[str, Any], source: Source) -> Iterator[str]:
-    """The kinds of ending that have other names, or none."""
-    if termination.get("type") == "convergence":
-        termination["type"] = "converged"
-    elif termination.get("type") == "quality":
-        termination.clear()
-        where = source.at(("debate", "termination"))
-        yield f'{where}: "quality" is not there: the debate takes all its rounds.'
 
 
 def _speaker(speaker: dict[str, Any], path: Path, source: Source) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What is of the right kind in a settings file and still wrong, or hardly as meant (pure)."""
+"""Finds settings of the right type that cannot be used or are probably mistakes (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -38,9 +38,15 @@ def faults(
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _ids(file, source)
-    for named in _models_in(file, usual) if providers else ():
-        yield from _model_fault(file, source, named, providers)
-    yield from _prompt_faults(file, source)
+    if providers:
+        yield from _model_faults(file, source, usual, providers)
+    prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
+    prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
+    prompts += [(("judge",), file.judge.prompts)] if file.judge else []
+    for path, named in prompts:
+        for name in [name for name in named if name not in overrides.NAMES]:
+            hint = nearest(name, overrides.NAMES)
+            yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
     for at, record in enumerate(file.models):
         try:
             # It must fit whatever it is laid over, so it is tried on a model nobody knows.
@@ -53,7 +59,7 @@ def faults(
 
 
 def doubts(file: SettingsFile, source: Source) -> Iterator[str]:
-    """One line for what can be used, though hardly as meant."""
+    """One line for each value that can be used but is probably a mistake."""
     for at, agent in enumerate(file.agents):
         if role_id(agent.role) is None:
             where = source.at(("agents", at, "role"))
@@ -65,6 +71,7 @@ def doubts(file: SettingsFile, source: Source) -> Iterator[str]:
 
 
 def _ids(file: SettingsFile, source: Source) -> Iterator[str]:
+    """A line for each agent id that is reserved, misspelt or used twice."""
     seen: set[str] = set()
     for at, agent in enumerate(file.agents):
         where = source.at(("agents", at, "id"))
@@ -106,32 +113,23 @@ def _models_in(file: SettingsFile, usual: str) -> Iterator[_Named]:
             yield _Named((*path, at), choice, "")
 
 
-def _model_fault(
-    file: SettingsFile, source: Source, named: _Named, providers: Mapping[str, str]
+def _model_faults(
+    file: SettingsFile, source: Source, usual: str, providers: Mapping[str, str]
 ) -> Iterator[str]:
-    """A line if the provider or its model means nothing, with the nearest name that does."""
-    provider, model = named.choice.provider or named.usual, named.choice.model
-    if not provider:
-        yield f"{source.at(named.path)}: a fallback needs a provider."
-    elif provider not in providers:
-        if named.choice.provider:  # else it is said where it is named
-            where, hint = source.at((*named.path, "provider")), nearest(provider, list(providers))
-            yield f'{where}: there is no provider "{provider}". {hint}'
-    elif model and not is_known(provider, model, file.models, file.prices):
-        meant = nearest_model(provider, model)
-        hint = f'Did you mean "{meant}"? ' if meant else ""
-        yield (
-            f'{source.at((*named.path, "model"))}: {provider} has no model "{model}" that Moot '
-            f"knows. {hint}If it is new, name its price under `prices`."
-        )
-
-
-def _prompt_faults(file: SettingsFile, source: Source) -> Iterator[str]:
-    named: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
-    named += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
-    named += [(("judge",), file.judge.prompts)] if file.judge else []
-    for path, prompts in named:
-        for name in prompts:
-            if name not in overrides.NAMES:
-                hint = nearest(name, overrides.NAMES)
-                yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
+    """A line for each unknown provider or model, with the nearest name that exists."""
+    for named in _models_in(file, usual):
+        provider, model = named.choice.provider or named.usual, named.choice.model
+        if not provider:
+            yield f"{source.at(named.path)}: a fallback needs a provider."
+        elif provider not in providers:
+            if named.choice.provider:  # else the line is yielded for the place that names it
+                where = source.at((*named.path, "provider"))
+                hint = nearest(provider, list(providers))
+                yield f'{where}: there is no provider "{provider}". {hint}'
+        elif model and not is_known(provider, model, file.models, file.prices):
+            meant = nearest_model(provider, model)
+            hint = f'Did you mean "{meant}"? ' if meant else ""
+            yield (
+                f'{source.at((*named.path, "model"))}: {provider} has no model "{model}" that '
+                f"Moot knows. {hint}If it is new, name its price under `prices`."
+            )

@@ -37,7 +37,7 @@ SECTIONS = ("agents", "judge", "debate", "vote", "limits")
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What the file is laid over and checked against."""
+    """Default settings and known providers that a file is merged with and checked against."""
 
     #: Hold where the file says nothing.
     settings: Settings = field(default_factory=Settings)
@@ -160,7 +160,7 @@ def prompt_reader(folder: FilePath) -> ReadPrompt:
 
 
 def laid_over(base: V, top: Value) -> V:
-    """`base` with everything that `top` says itself: later wins."""
+    """`base` with every value that is set in `top`."""
     changes: dict[str, object] = {}
     for name in top.model_fields_set:
         old, new = getattr(base, name), getattr(top, name)
@@ -209,7 +209,7 @@ def _in_words(source: Source, error: ErrorDetails) -> str:
 
 
 class _Filling:
-    """Makes a file whole: models and names it leaves out, prompts it names."""
+    """Completes a file: fills in models and names it leaves out, reads its prompt files."""
 
     def __init__(self, known: Known, read: ReadPrompt) -> None:
         self._base = known.settings

@@ -17,7 +17,7 @@ _DEEPEST = 30
 
 
 @dataclass(frozen=True)
-class Mark:
+class WrittenAt:
     """Where a value was written, and under which name."""
 
     words: str
@@ -30,10 +30,10 @@ class Source:
 
     name: str
     values: dict[str, Any]
-    marks: dict[Path, Mark] = field(default_factory=dict[Path, Mark])
+    marks: dict[Path, WrittenAt] = field(default_factory=dict[Path, WrittenAt])
 
     def at(self, path: Path) -> str:
-        """Words that point at a value: file, line and key; its nearest known parent's line."""
+        """File, line and key of a value, for messages; the nearest parent's line if unknown."""
         nearest = path
         while nearest and nearest not in self.marks:
             nearest = nearest[:-1]
@@ -84,29 +84,25 @@ def read_source(text: str, name: str) -> Source:
         return Source(name, {})
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `debate: …`.")
-    return Source(name, cast("dict[str, Any]", values), dict(_marks(text, name, is_json=is_json)))
-
-
-def _marks(text: str, name: str, *, is_json: bool) -> Iterator[tuple[Path, Mark]]:
-    """The line of every key and list item. JSON is YAML but for tabs between its values."""
     try:
+        # JSON is YAML, except for tabs between its values.
         node = yaml.compose(text.replace("\t", " ") if is_json else text, yaml.SafeLoader)
     except yaml.YAMLError:
-        return
+        node = None  # JSON that YAML cannot read: its lines are not known
     except RecursionError:
         raise ConfigurationBroken(f"{name} is too deeply nested.") from None
-    if node is not None:
-        yield from _Walk(name).marks(node, ())
+    marks = dict(_Walk(name).marks(node, ())) if node else {}
+    return Source(name, cast("dict[str, Any]", values), marks)
 
 
 class _Walk:
-    """Goes through the nodes of a file."""
+    """Finds the line of every key and list item."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._seen = 0
 
-    def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, Mark]]:
+    def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, WrittenAt]]:
         """Every key and list item under the node."""
         self._seen += 1
         if self._seen > _MOST_VALUES or len(path) > _DEEPEST:
@@ -117,7 +113,7 @@ class _Walk:
             for index, item in enumerate(node.value):
                 yield from self._marked(item, (*path, index), item.start_mark.line + 1)
 
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, Mark]]:
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, WrittenAt]]:
         first_lines: dict[str, int] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
@@ -139,8 +135,8 @@ class _Walk:
             else:
                 yield from self._marked(value, (*path, word), line)
 
-    def _marked(self, node: yaml.Node, path: Path, line: int) -> Iterator[tuple[Path, Mark]]:
-        yield path, Mark(words_of(path), line)
+    def _marked(self, node: yaml.Node, path: Path, line: int) -> Iterator[tuple[Path, WrittenAt]]:
+        yield path, WrittenAt(words_of(path), line)
         yield from self.marks(node, path)
 
 

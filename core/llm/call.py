@@ -51,7 +51,7 @@ M = TypeVar("M", bound=BaseModel)
 TRIES_IF_UNUSABLE = 2
 
 
-class Answer(NamedTuple, Generic[T]):
+class ModelAnswer(NamedTuple, Generic[T]):
     """What came back, and how. `value, call = await calls.ask(...)`."""
 
     value: T
@@ -125,7 +125,7 @@ class ModelCalls:
 
     async def ask(
         self, request: ModelRequest, agent: Agent, terms: CallOptions = USUAL_OPTIONS
-    ) -> Answer[str]:
+    ) -> ModelAnswer[str]:
         """Ask for text.
 
         Args:
@@ -140,7 +140,7 @@ class ModelCalls:
         """
         async with self._tab(terms, agent) as tab:
             come = await self._reply(self._for(agent, request), agent, tab)
-            return Answer(come[1].text, self._call(*come, tab))
+            return ModelAnswer(come[1].text, self._call(*come, tab))
 
     async def ask_for(
         self,
@@ -150,7 +150,7 @@ class ModelCalls:
         *,
         check: Check[M] | None = None,
         terms: CallOptions = USUAL_OPTIONS,
-    ) -> Answer[M]:
+    ) -> ModelAnswer[M]:
         """Ask for a structured answer; one repair names what is wrong with the first.
 
         Args:
@@ -180,7 +180,7 @@ class ModelCalls:
                 except ReplyUnreadable as error:
                     error.text, error.call = come[1].text, self._call(*come, tab)
                     raise
-            return Answer(value, self._call(*come, tab))
+            return ModelAnswer(value, self._call(*come, tab))
 
     async def close(self) -> None:
         """Close all providers."""

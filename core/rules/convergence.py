@@ -1,4 +1,4 @@
-"""Have positions converged, has anything moved? Computed from texts and ballots, no model (pure).
+"""Measures whether positions converge or repeat, from texts and ballots alone (pure).
 
 Likeness of two texts is the cosine of their word counts (Salton's vector space model, 1975): crude
 and free, the same in every language with spaces, and good enough to say that nothing new comes.

@@ -51,17 +51,25 @@ class Fact:
 
 def ledger(debate: Debate) -> Sequence[Fact]:
     """All facts people gave so far, each once, in the order they gave them."""
-    found = (fact for source, text in _sources(debate) for fact in _facts(text, source))
+    answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
+    notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
+    sources = [
+        ("question", debate.setup.question),
+        ("context", debate.setup.context),
+        *answers,
+        *notes,
+    ]
+    found = (fact for source, text in sources for fact in _facts(text, source))
     return list({(fact.kind, fact.text.lower()): fact for fact in found}.values())
 
 
 def lost(facts: Sequence[Fact], text: str) -> Sequence[Fact]:
-    """Facts this text does not hold."""
+    """Facts that this text does not contain."""
     return [fact for fact in facts if not holds(text, fact)]
 
 
 def holds(text: str, fact: Fact) -> bool:
-    """Whether a text holds a fact: the same figure, or most words of the requirement."""
+    """Whether a text contains a fact: the same figure, or most words of the requirement."""
     if fact.kind is FactKind.FIGURE:
         number = _NUMBER.search(fact.text)
         return bool(number) and _plain(number.group()) in _numbers(text)
@@ -70,7 +78,7 @@ def holds(text: str, fact: Fact) -> bool:
 
 
 def words_of(verdict: Verdict) -> str:
-    """Everything a verdict says that could take a fact up."""
+    """All texts of a verdict in which a fact may stand."""
     parts = (
         verdict.decision,
         verdict.solution,
@@ -84,40 +92,20 @@ def words_of(verdict: Verdict) -> str:
     return "\n".join(parts)
 
 
-def _sources(debate: Debate) -> Sequence[tuple[str, str]]:
-    answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
-    notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
-    return [
-        ("question", debate.setup.question),
-        ("context", debate.setup.context),
-        *answers,
-        *notes,
-    ]
-
-
 def _facts(text: str, source: str) -> Sequence[Fact]:
-    figures = (Fact(FactKind.FIGURE, figure, source) for figure in _figures(text))
-    sentences = (match.group().strip() for match in _SENTENCE.finditer(text))
-    demands = (
-        Fact(FactKind.REQUIREMENT, sentence, source) for sentence in sentences if _demands(sentence)
-    )
-    return [*demands, *figures]
-
-
-def _demands(sentence: str) -> bool:
-    """Whether it is a requirement: a question is one only if it says more than "should"."""
-    words = [match.group() for match in _DEMANDS.finditer(sentence)]
-    if sentence.endswith("?"):
-        words = [word for word in words if not _ASKS_ONLY.fullmatch(word)]
-    return bool(words)
-
-
-def _figures(text: str) -> Sequence[str]:
-    """Numbers with the unit or word that follows them."""
-    found: list[str] = []
+    """The requirements in a text, then its numbers with the unit or word that follows them."""
+    found: list[Fact] = []
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group().strip()
+        demands = [demand.group() for demand in _DEMANDS.finditer(sentence)]
+        if sentence.endswith("?"):
+            demands = [demand for demand in demands if not _ASKS_ONLY.fullmatch(demand)]
+        if demands:
+            found.append(Fact(FactKind.REQUIREMENT, sentence, source))
     for match in _NUMBER.finditer(text):
         unit = _UNIT.match(text, match.end())
-        found.append(match.group() + (unit.group() if unit else ""))
+        figure = match.group() + (unit.group() if unit else "")
+        found.append(Fact(FactKind.FIGURE, figure, source))
     return found
 
 

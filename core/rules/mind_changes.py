@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.models import Ballot, Debate
+from core.models import Debate
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,10 @@ class MindChange:
 
 def mind_changes(debate: Debate) -> Sequence[MindChange]:
     """Voters who moved, in roster order. Empty without a blind ballot or before the final one."""
-    blind, final = _first(debate), _last(debate)
+    by_round = sorted(debate.ballots.values(), key=lambda ballot: ballot.turn.round)
+    blind = {ballot.voter: ballot for ballot in by_round if ballot.turn.round == 0}
+    # Of several later ballots of a voter the newest counts.
+    final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
     return [
         MindChange(agent.id, blind[agent.id].ranking[0], ballot.ranking[0], ballot.moved_by)
         for agent in debate.setup.agents
@@ -27,13 +30,3 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
         and agent.id in blind
         and blind[agent.id].ranking[0] != ballot.ranking[0]
     ]
-
-
-def _first(debate: Debate) -> dict[str, Ballot]:
-    return {ballot.voter: ballot for ballot in debate.ballots.values() if ballot.turn.round == 0}
-
-
-def _last(debate: Debate) -> dict[str, Ballot]:
-    """The newest ballot of each voter that is not the blind one."""
-    later = (ballot for ballot in debate.ballots.values() if ballot.turn.round > 0)
-    return {ballot.voter: ballot for ballot in sorted(later, key=lambda one: one.turn.round)}

@@ -1,4 +1,4 @@
-"""What comes next in a debate, whatever its format: turns, people to wait for, the end (pure).
+"""Decides what comes next in a debate of any format: turns, waiting, the end (pure).
 
 The order: questions to people, the format's rounds with summaries and ballots beside them, the
 vote, the synthesis. Everything is derived from the debate, so a restart schedules the same.
@@ -23,7 +23,7 @@ from core.models import (
 from core.rules import convergence
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
-from core.rules.history import registry as strategies
+from core.rules.history import strategies
 
 
 def ready(debate: Debate) -> Sequence[Turn]:
@@ -46,7 +46,7 @@ def _ready(debate: Debate) -> Sequence[Turn]:
 
 
 def blocked(debate: Debate) -> Sequence[Turn]:
-    """Turns that lack nothing but a summary made in the background. There should be none, ever."""
+    """Turns that wait only for a background summary. There should never be any."""
     if debate.status is not Status.RUNNING:
         return ()
     if is_cut_short(debate) or clarifying.ready(debate) is not None:
@@ -62,7 +62,13 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
         return None
     if debate.verdict:
         return DebateConcluded()
-    return DebateFailed(reason=_why_no_verdict(debate))
+    if debate.has_failed(Act.SYNTHESIS):
+        reason = "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
+    elif debate.stop:
+        reason = "It was stopped before any agent had taken a position."
+    else:
+        reason = "No agent could take a position. " + _reasons(debate, *Act)
+    return DebateFailed(reason=reason)
 
 
 def due(debate: Debate) -> datetime | None:
@@ -96,7 +102,7 @@ def is_ending(turn: Turn) -> bool:
 
 
 def is_cut_short(debate: Debate) -> bool:
-    """Stopped, sent to the vote, out of time or money, too few agents: only its end is to come."""
+    """Whether only vote and verdict are left: stopped, out of time or money, too few agents."""
     by_people = debate.stop or debate.vote_called_by
     spent = debate.out_of_time or debate.out_of_money
     return bool(by_people) or bool(spent) or not has_quorum(debate)
@@ -139,8 +145,9 @@ def has_settled(debate: Debate, number: int) -> bool:
     Converged: nobody ranks otherwise than before, and positions are alike. Deadlocked: nobody
     ranks otherwise, and every position only repeats itself.
     """
-    before, after = _ballots_before(debate, number), ballots_of(debate, number)
-    if not convergence.are_stable(before, after):
+    earlier_rounds = [b.turn.round for b in debate.ballots.values() if b.turn.round < number]
+    before = ballots_of(debate, max(earlier_rounds)) if earlier_rounds else ()
+    if not convergence.are_stable(before, ballots_of(debate, number)):
         return False
     now = format_of(debate).positions(debate, number)
     earlier = format_of(debate).positions(debate, number - 1)
@@ -165,9 +172,11 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     """The format's turns, and what runs beside them: ballots on the way and summaries."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
+    # Ballots on the isolated drafts show later who moved.
+    blind = debate.setup.blind_ballot and len(format_of(debate).drafts(debate)) > 1
     beside = (
         *clarifying.asked_by_facilitator(debate),
-        *_blind_ballots(debate),
+        *(_missing_ballots(debate, 0) if blind else ()),
         *strategies.ready(debate, rounds),
     )
     if not turns and rounds < debate.setup.rounds and not beside:
@@ -175,21 +184,8 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     return (*(turn for turn in turns if not strategies.lacks(debate, turn)), *beside)
 
 
-def _blind_ballots(debate: Debate) -> Sequence[Turn]:
-    """Ballots on the isolated drafts, to see later who moved."""
-    if not debate.setup.blind_ballot or len(format_of(debate).drafts(debate)) <= 1:
-        return ()
-    return _undone(debate, _ballot_turns(debate, 0))
-
-
 def _missing_ballots(debate: Debate, number: int) -> Sequence[Turn]:
     return _undone(debate, _ballot_turns(debate, number))
-
-
-def _ballots_before(debate: Debate, number: int) -> Sequence[Ballot]:
-    """The ballots cast last before those of that round."""
-    rounds = [b.turn.round for b in debate.ballots.values() if b.turn.round < number]
-    return ballots_of(debate, max(rounds)) if rounds else ()
 
 
 def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
@@ -215,14 +211,6 @@ def _synthesis(debate: Debate) -> Sequence[Turn]:
     if summary and not debate.is_done(summary):
         return (summary,)
     return _undone(debate, [Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)])
-
-
-def _why_no_verdict(debate: Debate) -> str:
-    if debate.has_failed(Act.SYNTHESIS):
-        return "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
-    if debate.stop:
-        return "It was stopped before any agent had taken a position."
-    return "No agent could take a position. " + _reasons(debate, *Act)
 
 
 def _reasons(debate: Debate, *acts: Act) -> str:

@@ -4,7 +4,7 @@ Score of a position = Σ over voters of weight × (N − rank), N = number of po
 Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.models import Ballot, Debate, DecisionKind, Score, Tally, VoteRules
 
@@ -30,14 +30,13 @@ def count(
         abstained: Ids of agents whose ballots could not be counted.
     """
     rules = rules or VoteRules()
-    scores = sorted(
-        (_score(position, ballots, rules) for position in positions),
-        key=_order,
-    )
+    scores = sorted((_score(position, ballots, rules) for position in positions), key=_order)
+    winners = [score.position for score in scores if _order(score) == _order(scores[0])]
+    close = len(scores) > 1 and scores[0].points - scores[1].points <= CONTROVERSIAL_WITHIN
     return Tally(
         scores=tuple(scores),
-        winners=_winners(scores) if ballots else (),
-        controversial=_is_controversial(scores) if ballots else False,
+        winners=tuple(winners) if ballots else (),
+        controversial=close and bool(ballots),
         voters=tuple(ballot.voter for ballot in ballots),
         abstained=tuple(abstained),
     )
@@ -68,40 +67,25 @@ def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:
 
 
 def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
-    places = [(ballot, _places(ballot, rules)) for ballot in ballots]
-    ranked = [(ballot, found) for ballot, found in places if position in found]
-    first = [ballot.confidence for ballot, found in ranked if found[position] == 1]
-    given = [confidence for confidence in first if confidence is not None]
-    points = (
-        _weight(ballot.voter, rules.weights) * (len(found) - found[position])
-        for ballot, found in ranked
-    )
+    points, first_places, confidences = 0.0, 0, list[float]()
+    for ballot in ballots:
+        # A self-vote that is left out moves the others up.
+        own = ballot.voter if rules.exclude_self else None
+        ranking = [ranked for ranked in ballot.ranking if ranked != own]
+        if position not in ranking:
+            continue
+        rank = ranking.index(position) + 1
+        points += rules.weights.get(ballot.voter, 1.0) * (len(ranking) - rank)
+        first_places += rank == 1
+        if rank == 1 and ballot.confidence is not None:
+            confidences.append(ballot.confidence)
     return Score(
         position=position,
-        points=sum(points),
-        first_places=len(first),
-        mean_confidence=sum(given) / len(given) if given else None,
+        points=points,
+        first_places=first_places,
+        mean_confidence=sum(confidences) / len(confidences) if confidences else None,
     )
-
-
-def _places(ballot: Ballot, rules: VoteRules) -> Mapping[str, int]:
-    """The place of each position on this ballot; a self-vote left out moves the others up."""
-    own = ballot.voter if rules.exclude_self else None
-    ranking = [position for position in ballot.ranking if position != own]
-    return {position: place for place, position in enumerate(ranking, start=1)}
-
-
-def _weight(voter: str, weights: Mapping[str, float]) -> float:
-    return weights.get(voter, 1.0)
 
 
 def _order(score: Score) -> tuple[float, int, float]:
     return (-score.points, -score.first_places, -(score.mean_confidence or 0.0))
-
-
-def _winners(scores: Sequence[Score]) -> tuple[str, ...]:
-    return tuple(score.position for score in scores if _order(score) == _order(scores[0]))
-
-
-def _is_controversial(scores: Sequence[Score]) -> bool:
-    return len(scores) > 1 and scores[0].points - scores[1].points <= CONTROVERSIAL_WITHIN

@@ -1,7 +1,7 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
 from core.figures import day
-from core.models import Debate
+from core.models import Debate, Verdict
 from core.transcript.decision import vote_words
 from core.transcript.inert import inert_line
 from core.transcript.people import adr_status
@@ -26,9 +26,16 @@ def adr(debate: Debate) -> str:
     ]
     if debate.setup.context:
         parts.append(nested(debate.setup.context, 2))
-    parts += [_considered(debate), f"## Decision\n\n{_decision(debate)}"]
-    if verdict:
-        parts += _outcome(debate)
+    names = [f"{agent.name} ({agent.role})" for agent in debate.setup.agents]
+    parts += [
+        f"## Points of view\n\n{bullets(names)}\n\n{vote_words(debate)}",
+    ]
+    if verdict is None:
+        parts.append(f"## Decision\n\nNone was reached. {inert_line(debate.failure)}".strip())
+    else:
+        solution = nested(verdict.solution, 2)
+        parts.append(f"## Decision\n\n**{inert_line(verdict.decision)}**\n\n{solution}")
+        parts += _outcome(debate, verdict)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -41,23 +48,16 @@ def title_of(debate: Debate) -> str:
     return line[:_TITLE_MAX_CHARS].rsplit(None, 1)[0].rstrip(",;: ") + "…"
 
 
-def _considered(debate: Debate) -> str:
-    names = [f"{agent.name} ({agent.role})" for agent in debate.setup.agents]
-    return f"## Points of view\n\n{bullets(names)}\n\n{vote_words(debate)}"
-
-
-def _decision(debate: Debate) -> str:
-    verdict = debate.verdict
-    if verdict is None:
-        return f"None was reached. {inert_line(debate.failure)}".strip()
-    return f"**{inert_line(verdict.decision)}**\n\n{nested(verdict.solution, 2)}"
-
-
-def _outcome(debate: Debate) -> list[str]:
+def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
     """What follows from the decision and what speaks against it."""
-    verdict = debate.verdict
-    if verdict is None:
-        return []
+    # Assumptions that hold because nobody answered the question.
+    items = (item for asked in debate.clarifications.values() for item in asked.items)
+    assumptions = [
+        f"{item.assumption} (asked by {', '.join(name_of(debate, who) for who in item.asked_by)}: "
+        f"{item.question})"
+        for item in items
+        if not (item.number in debate.answers and debate.answers[item.number].text)
+    ]
     sections = (
         ("Implementation", nested(verdict.implementation, 2)),
         ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),
@@ -65,21 +65,10 @@ def _outcome(debate: Debate) -> list[str]:
         ("Dissent", nested(verdict.dissent, 2)),
         ("Revisit when", bullets(verdict.overturned_by)),
         ("Open questions", bullets(verdict.open_questions)),
-        ("Assumptions", bullets(_assumptions(debate))),
+        ("Assumptions", bullets(assumptions)),
         (
             "Confidence",
             f"{confidence(verdict)}. {inert_line(' '.join(verdict.warnings))}".strip(),
         ),
     )
     return [f"## {title}\n\n{text}" for title, text in sections if text]
-
-
-def _assumptions(debate: Debate) -> list[str]:
-    """What holds because nobody said otherwise."""
-    items = (item for asked in debate.clarifications.values() for item in asked.items)
-    return [
-        f"{item.assumption} (asked by {', '.join(name_of(debate, who) for who in item.asked_by)}: "
-        f"{item.question})"
-        for item in items
-        if not (item.number in debate.answers and debate.answers[item.number].text)
-    ]

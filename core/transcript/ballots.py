@@ -1,9 +1,7 @@
 """The vote as Markdown: the count, every ballot, who moved and which critique moved them (pure)."""
 
-from collections.abc import Sequence
-
 from core.figures import number, percent
-from core.models import Ballot, Debate
+from core.models import Ballot, Debate, Tally
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
 from core.transcript.inert import inert_line
@@ -16,15 +14,21 @@ def vote_section(debate: Debate) -> str:
     """The vote; empty if nobody could vote."""
     if debate.tally is None and not debate.ballots and not debate.people_ballots:
         return ""
-    parts = ["## Vote", _scores(debate), _ballots(debate), _abstentions(debate), _moves(debate)]
-    parts.append(people_ballots(debate))
+    parts = ["## Vote"]
+    if debate.tally:
+        parts.append(_scores(debate, debate.tally))
+        parts += [_ballot(debate, ballot) for ballot in counted(debate, debate.tally)]
+    if debate.abstentions:
+        missing = [
+            f"{name_of(debate, one.turn.agent)}: {one.reason}"
+            for one in debate.abstentions.values()
+        ]
+        parts.append(f"### Abstentions\n\n{bullets(missing)}")
+    parts += [_moves(debate), people_ballots(debate)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _scores(debate: Debate) -> str:
-    tally = debate.tally
-    if tally is None:
-        return ""
+def _scores(debate: Debate, tally: Tally) -> str:
     rows = [
         (name_of(debate, s.position), number(s.points), s.first_places, _figure(s.mean_confidence))
         for s in tally.scores
@@ -38,15 +42,6 @@ def _scores(debate: Debate) -> str:
     if tally.controversial:
         words.append("The top two are within one point: the vote is controversial.")
     return "\n\n".join(words)
-
-
-def _final(debate: Debate) -> Sequence[Ballot]:
-    """The ballots of the vote that counts."""
-    return counted(debate, debate.tally) if debate.tally else ()
-
-
-def _ballots(debate: Debate) -> str:
-    return "\n\n".join(_ballot(debate, ballot) for ballot in _final(debate))
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
@@ -64,28 +59,18 @@ def _figure(confidence: float | None) -> str:
     return "not given" if confidence is None else percent(confidence)
 
 
-def _abstentions(debate: Debate) -> str:
-    if not debate.abstentions:
-        return ""
-    lines = [f"{name_of(debate, a.turn.agent)}: {a.reason}" for a in debate.abstentions.values()]
-    return f"### Abstentions\n\n{bullets(lines)}"
-
-
 def _moves(debate: Debate) -> str:
     """Who changed sides since the blind ballot."""
     if not any(ballot.turn.round == 0 for ballot in debate.ballots.values()):
         return ""
-    lines = [
-        f"{name_of(debate, change.voter)}: from {name_of(debate, change.before)} "
-        f"to {name_of(debate, change.after)}{_because(debate, change.moved_by)}"
-        for change in mind_changes(debate)
-    ]
+    lines: list[str] = []
+    for change in mind_changes(debate):
+        line = f"{name_of(debate, change.voter)}: from {name_of(debate, change.before)} "
+        line += f"to {name_of(debate, change.after)}"
+        critique = debate.contributions.get(change.moved_by or "")
+        if critique:
+            turn = critique.turn
+            line += f", moved by the {ACTS[turn.act].label.lower()} of "
+            line += f"{name_of(debate, turn.agent)} in round {turn.round}"
+        lines.append(line)
     return "### Who moved since the ballot before the debate\n\n" + (bullets(lines) or "Nobody.")
-
-
-def _because(debate: Debate, critique: str | None) -> str:
-    made = debate.contributions.get(critique or "")
-    if made is None:
-        return ""
-    what = ACTS[made.turn.act].label.lower()
-    return f", moved by the {what} of {name_of(debate, made.turn.agent)} in round {made.turn.round}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import money, number
-from core.models import Debate, Note, Verdict, VerdictSource
+from core.models import Debate, Verdict, VerdictSource
 from core.transcript.inert import inert, inert_line
 from core.transcript.words import bullets, confidence, name_of, nested
 
@@ -19,13 +19,22 @@ def decision_text(debate: Debate) -> str:
     verdict = debate.verdict
     if verdict is None:
         return f"There is no decision. {inert_line(debate.failure)}".strip()
+    notes: list[str] = []
+    outcomes = {outcome.note: outcome for outcome in verdict.notes}
+    for note in debate.notes:
+        # What the judge passes over is told as well.
+        outcome = outcomes.get(note.id)
+        used = "used" if outcome and outcome.used else "not used"
+        why = outcome.explanation if outcome else "The judge says nothing about it."
+        notes.append(f"{note.author.name or note.author.id}: “{note.text}” ({used}) {why}")
+    cost = money(debate.usage.cost)
     return "\n\n".join(
         [
             *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
             inert(verdict.decision),
             *_sections(debate, verdict, level=1),
-            *_notes(debate, verdict),
-            _last_line(debate, verdict),
+            *([f"# What became of the notes\n\n{bullets(notes)}"] if notes else ()),
+            f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}.",
         ]
     )
 
@@ -62,6 +71,12 @@ def vote_words(debate: Debate) -> str:
 
 def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     """Every field that says something, in reading order."""
+    assumptions: list[str] = []
+    for item in (item for asked in debate.clarifications.values() for item in asked.items):
+        answer = debate.answers.get(item.number)
+        if answer is None or not answer.text:
+            assumed = item.assumption or "nothing in particular"
+            assumptions.append(f"{item.question} NA; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
@@ -69,44 +84,10 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
         ("Recommendations", bullets(verdict.recommendations)),
         ("Requirements that are not met", bullets(verdict.unmet_requirements)),
         ("Open questions", bullets(verdict.open_questions)),
-        ("Assumptions", bullets(_assumptions(debate))),
+        ("Assumptions", bullets(assumptions)),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
     )
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
-
-
-def _assumptions(debate: Debate) -> Iterator[str]:
-    """What holds because nobody said otherwise."""
-    for asked in debate.clarifications.values():
-        for item in asked.items:
-            answer = debate.answers.get(item.number)
-            if answer is None or not answer.text:
-                assumed = item.assumption or "nothing in particular"
-                yield _on_one_line(f"{item.question} NA; assumed: {assumed}")
-
-
-def _notes(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """What became of what people added; what the judge passes over is told as well."""
-    if debate.notes:
-        lines = [_note(note, verdict) for note in debate.notes]
-        yield f"# What became of the notes\n\n{bullets(lines)}"
-
-
-def _note(note: Note, verdict: Verdict) -> str:
-    outcome = next((one for one in verdict.notes if one.note == note.id), None)
-    used = "used" if outcome and outcome.used else "not used"
-    why = outcome.explanation if outcome else "The judge says nothing about it."
-    who = note.author.name or note.author.id
-    return _on_one_line(f"{who}: “{note.text}” ({used}) {why}")
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _last_line(debate: Debate, verdict: Verdict) -> str:
-    cost = money(debate.usage.cost)
-    return f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}."

@@ -68,7 +68,7 @@ class EvaluationReply(BaseModel):
     scores: list[ScoreReply]
 
 
-class Mark(Value):
+class CriterionScore(Value):
     """A score from 1 to 10, and why."""
 
     score: int
@@ -80,7 +80,7 @@ class Marks(Value):
 
     evaluator: str
     name: str
-    marks: Mapping[Criterion, Mark]
+    marks: Mapping[Criterion, CriterionScore]
     call: Call
 
 
@@ -168,9 +168,10 @@ def as_csv(evaluation: Evaluation) -> str:
     for one in evaluation.marks:
         for criterion in Criterion:
             mark = one.marks[criterion]
-            rows.writerow(
-                (evaluation.debate_id, one.name, criterion, mark.score, _inert(mark.reason))
-            )
+            # A spreadsheet must not take the reason for a formula.
+            formula = mark.reason.startswith(("=", "+", "-", "@", "\t", "\r"))
+            reason = f"'{mark.reason}" if formula else mark.reason
+            rows.writerow((evaluation.debate_id, one.name, criterion, mark.score, reason))
     for criterion, mean in evaluation.averages.items():
         rows.writerow((evaluation.debate_id, "average", criterion, f"{mean:.2f}", ""))
     return out.getvalue()
@@ -208,24 +209,10 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
         seconds=debate.setup.limits.turn_seconds,
         prompt_source=render.source(Act.EVALUATION, agent),
     )
-    request = _request(debate, agent)
-    try:
-        reply, call = await calls.ask_for(
-            request, agent, EvaluationReply, check=reply_fault, terms=terms
-        )
-    except (ProviderError, ReplyUnreadable, LimitReached) as error:
-        return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
-    marks = {
-        one.criterion: Mark(score=one.score, reason=one.reason.strip()) for one in reply.scores
-    }
-    return Marks(evaluator=agent.id, name=agent.name, marks=marks, call=call)
-
-
-def _request(debate: Debate, agent: Agent) -> ModelRequest:
     turn = Turn(act=Act.EVALUATION, round=0, agent=agent.id)
     criteria = [{"name": c.value, "meaning": meaning} for c, meaning in MEANINGS.items()]
     task = render.task(Act.EVALUATION, agent, words=0, criteria=criteria)
-    return ModelRequest(
+    request = ModelRequest(
         model=agent.model,
         act=Act.EVALUATION,
         role=agent.role,
@@ -241,11 +228,17 @@ def _request(debate: Debate, agent: Agent) -> ModelRequest:
         effort=ACTS[Act.EVALUATION].effort,
         cache_key=debate.id,
     )
-
-
-def _inert(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    try:
+        reply, call = await calls.ask_for(
+            request, agent, EvaluationReply, check=reply_fault, terms=terms
+        )
+    except (ProviderError, ReplyUnreadable, LimitReached) as error:
+        return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
+    marks = {
+        one.criterion: CriterionScore(score=one.score, reason=one.reason.strip())
+        for one in reply.scores
+    }
+    return Marks(evaluator=agent.id, name=agent.name, marks=marks, call=call)
 
 
 def _line(text: str) -> str:

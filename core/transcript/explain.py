@@ -46,7 +46,6 @@ class _Moment:
     """The debate right after one event."""
 
     debate: Debate
-    recorded: Recorded
     _known: dict[frozenset[str], frozenset[str]] = field(
         default_factory=dict[frozenset[str], frozenset[str]]
     )
@@ -58,18 +57,18 @@ class _Moment:
 
     def _needed(self, turn: str, keys: Sequence[str]) -> Sequence[str]:
         """Those of the keys that are needed: halves that can be left out hold none."""
-        if not keys or turn in self._ready_without(frozenset(keys)):
+        if not keys:
+            return ()
+        left_out = frozenset(keys)
+        if left_out not in self._known:
+            without_them = ready(without(self.debate, left_out))
+            self._known[left_out] = frozenset(one.key for one in without_them)
+        if turn in self._known[left_out]:
             return ()
         if len(keys) == 1:
             return keys
         middle = len(keys) // 2
         return (*self._needed(turn, keys[:middle]), *self._needed(turn, keys[middle:]))
-
-    def _ready_without(self, keys: frozenset[str]) -> frozenset[str]:
-        if keys not in self._known:
-            turns = ready(without(self.debate, keys))
-            self._known[keys] = frozenset(turn.key for turn in turns)
-        return self._known[keys]
 
 
 def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
@@ -81,11 +80,25 @@ def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
     seen: set[str] = set()
     end = fold(log)
     found: list[Explained] = []
-    for moment in _moments(log):
-        for turn in ready(moment.debate):
-            if turn.key not in seen:
-                seen.add(turn.key)
-                found.append(_explained(moment, turn, end))
+    debate: Debate | None = None
+    for recorded in log:
+        debate = apply(debate, recorded)
+        moment = _Moment(debate)
+        for turn in [turn for turn in ready(debate) if turn.key not in seen]:
+            seen.add(turn.key)
+            inputs = sorted(moment.inputs(turn), key=debate.times.__getitem__)
+            # A summary is made of a text of its own, not of what the debate shows its agents.
+            sees = ACTS[turn.act].asks_model and turn.act is not Act.SUMMARY
+            found.append(
+                Explained(
+                    turn=turn,
+                    ready_seq=recorded.seq,
+                    ready_at=recorded.at,
+                    inputs=tuple((key, debate.times[key]) for key in inputs),
+                    parts=parts_for(debate, turn) if sees else (),
+                    ended_at=end.times.get(ACTS[turn.act].outcome_key or turn.key),
+                )
+            )
     return found
 
 
@@ -101,7 +114,7 @@ def explanation(log: Sequence[Recorded]) -> str:
 
 
 def without(debate: Debate, keys: Collection[str]) -> Debate:
-    """The debate as if these outcomes had not come."""
+    """The debate without these outcomes."""
     return replace(
         debate,
         times=_left(debate.times, keys),
@@ -127,43 +140,9 @@ def _left(outcomes: Mapping[str, V], keys: Collection[str]) -> dict[str, V]:
     return {key: outcome for key, outcome in outcomes.items() if key not in keys}
 
 
-def _moments(log: Sequence[Recorded]) -> Iterator[_Moment]:
-    """The debate after each event."""
-    debate: Debate | None = None
-    for recorded in log:
-        debate = apply(debate, recorded)
-        yield _Moment(debate, recorded)
-
-
-def _explained(moment: _Moment, turn: Turn, end: Debate) -> Explained:
-    debate = moment.debate
-    inputs = sorted(moment.inputs(turn), key=lambda key: debate.times[key])
-    # A summary is made of a text of its own, not of what the debate shows its agents.
-    sees = ACTS[turn.act].asks_model and turn.act is not Act.SUMMARY
-    return Explained(
-        turn=turn,
-        ready_seq=moment.recorded.seq,
-        ready_at=moment.recorded.at,
-        inputs=tuple((key, debate.times[key]) for key in inputs),
-        parts=parts_for(debate, turn) if sees else (),
-        ended_at=end.times.get(ACTS[turn.act].outcome_key or turn.key),
-    )
-
-
 def _lines(debate: Debate, one: Explained) -> Iterator[str]:
     yield f"{turn_words(debate, one.turn)}  [{one.turn.key}]"
     yield f"  ready {after(debate, one.ready_at)}, after event {one.ready_seq}"
-    yield from _input_lines(debate, one)
-    for part in one.parts:
-        yield f"  saw {part.label} ({part.kind.value}, {counted(len(part.text), 'character')})"
-    if one.ended_at is None:
-        yield "  has no outcome"
-        return
-    took = duration((one.ended_at - one.ready_at).total_seconds())
-    yield f"  ended {after(debate, one.ended_at)}, took {took}{_ending(debate, one.turn)}"
-
-
-def _input_lines(debate: Debate, one: Explained) -> Iterator[str]:
     if not one.inputs:
         yield "  waited for nothing"
     elif len(one.inputs) > _MOST_LISTED:
@@ -172,6 +151,13 @@ def _input_lines(debate: Debate, one: Explained) -> Iterator[str]:
     else:
         for key, at in one.inputs:
             yield f"  waited for {key} ({after(debate, at)})"
+    for part in one.parts:
+        yield f"  saw {part.label} ({part.kind.value}, {counted(len(part.text), 'character')})"
+    if one.ended_at is None:
+        yield "  has no outcome"
+        return
+    took = duration((one.ended_at - one.ready_at).total_seconds())
+    yield f"  ended {after(debate, one.ended_at)}, took {took}{_ending(debate, one.turn)}"
 
 
 def _ending(debate: Debate, turn: Turn) -> str:

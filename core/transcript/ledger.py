@@ -1,8 +1,8 @@
-"""What became of the facts people gave: who still holds them at the end (pure)."""
+"""Shows which facts people gave survive in positions, summaries and verdict (pure)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from core.models import Contribution, Debate, Summary
+from core.models import Debate
 from core.rules import facts
 from core.rules.formats.registry import format_of
 from core.transcript.words import name_of, table
@@ -13,41 +13,30 @@ def facts_section(debate: Debate) -> str:
     known = facts.ledger(debate)
     if not known:
         return ""
+    parts = ["## Facts people gave"]
+    if debate.verdict and debate.verdict.confidence is None:
+        parts.append("Repeating a fact is not checking it: the judge gave no confidence.")
+    elif debate.verdict:
+        kept = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
+        parts.append(f"{kept} of {len(known)} hold in the verdict.")
     head = ("Fact", "From", "Final positions", "Summaries", "Verdict")
-    rows = [_row(debate, fact) for fact in known]
-    return f"## Facts people gave\n\n{_in_short(debate, known)}{table(head, rows)}"
-
-
-def _in_short(debate: Debate, known: Sequence[facts.Fact]) -> str:
-    if not debate.verdict:
-        return ""
-    if debate.verdict.confidence is None:
-        return "Repeating a fact is not checking it: the judge gave no confidence.\n\n"
-    kept = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
-    return f"{kept} of {len(known)} hold in the verdict.\n\n"
+    return "\n\n".join([*parts, table(head, [_row(debate, fact) for fact in known])])
 
 
 def _row(debate: Debate, fact: facts.Fact) -> Sequence[str]:
+    """One fact, and who still holds it."""
     verdict = debate.verdict
     held = facts.holds(facts.words_of(verdict), fact) if verdict else False
     kept = "holds" if verdict and verdict.confidence is not None else "repeated"
+    positions = format_of(debate).positions(debate)
+    lost = [agent for agent, one in positions.items() if not facts.holds(one.text, fact)]
+    names = f", not {', '.join(name_of(debate, agent) for agent in lost)}" if lost else ""
+    in_positions = f"{len(positions) - len(lost)} of {len(positions)}{names}"
+    summaries = [facts.holds(one.text, fact) for one in debate.summaries.values()]
     return (
         fact.text,
         fact.source,
-        _in_positions(debate, fact, format_of(debate).positions(debate)),
-        _in_summaries(fact, list(debate.summaries.values())),
+        in_positions if positions else "",
+        f"{sum(summaries)} of {len(summaries)}" if summaries else "",
         (kept if held else "lost") if verdict else "",
     )
-
-
-def _in_positions(debate: Debate, fact: facts.Fact, made: Mapping[str, Contribution]) -> str:
-    """In how many, and in whose it is lost."""
-    lost = [agent for agent, one in made.items() if not facts.holds(one.text, fact)]
-    names = f", not {', '.join(name_of(debate, agent) for agent in lost)}" if lost else ""
-    return f"{len(made) - len(lost)} of {len(made)}{names}" if made else ""
-
-
-def _in_summaries(fact: facts.Fact, made: Sequence[Summary]) -> str:
-    """In how many of them."""
-    kept = sum(facts.holds(one.text, fact) for one in made)
-    return f"{kept} of {len(made)}" if made else ""

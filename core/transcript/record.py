@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -24,16 +23,15 @@ def record_json(log: Sequence[Recorded]) -> str:
     record = {
         "moot": VERSION,
         "debate_id": debate.id,
-        "events": [_event(recorded) for recorded in log],
+        "events": [
+            {
+                "seq": recorded.seq,
+                "at": recorded.at.isoformat(),
+                "key": recorded.event.key,
+                "event": recorded.event.model_dump(mode="json"),
+            }
+            for recorded in log
+        ],
         "debate": _DEBATE.dump_python(debate, mode="json"),
     }
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
-
-
-def _event(recorded: Recorded) -> dict[str, Any]:
-    return {
-        "seq": recorded.seq,
-        "at": recorded.at.isoformat(),
-        "key": recorded.event.key,
-        "event": recorded.event.model_dump(mode="json"),
-    }

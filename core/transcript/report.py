@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import counted, duration, money, number, when
-from core.models import Contribution, Debate, Guidance, Summary
+from core.models import Contribution, Debate
 from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
+from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
 from core.transcript.people import team_section
-from core.transcript.spending import forecast_words, spending
 from core.transcript.words import (
     bullets,
     confidence,
@@ -30,28 +30,6 @@ from core.turns.acts import ACTS
 
 def report(debate: Debate) -> str:
     """The debate from question to cost."""
-    sections = (
-        _head(debate),
-        f"## Question\n\n{quoted(debate.setup.question)}",
-        f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
-        _clarifications(debate),
-        _rounds(debate),
-        vote_section(debate),
-        verdict_section(debate),
-        facts_section(debate),
-        team_section(debate),
-        _notes(debate),
-        _failures(debate),
-        _warnings(debate),
-        _summaries(debate),
-        _spending(debate),
-        _prompts(debate),
-        _timing(debate),
-    )
-    return "\n\n".join(section for section in sections if section) + "\n"
-
-
-def _head(debate: Debate) -> str:
     setup, verdict = debate.setup, debate.verdict
     rows = [
         ("Debate", f"`{debate.id}`, {status_words(debate)}"),
@@ -64,7 +42,28 @@ def _head(debate: Debate) -> str:
     ]
     if verdict:
         rows.append(("Decision", f"{verdict.decision} (confidence {confidence(verdict)})"))
-    return "# Debate report\n\n" + table(("", ""), rows)
+    warnings = list(dict.fromkeys(_all_warnings(debate)))
+    failures = [(turn_words(debate, f.turn), f.reason) for f in debate.failures.values()]
+    prompts = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
+    sections = (
+        "# Debate report\n\n" + table(("", ""), rows),
+        f"## Question\n\n{quoted(debate.setup.question)}",
+        f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
+        _clarifications(debate),
+        _rounds(debate),
+        vote_section(debate),
+        verdict_section(debate),
+        facts_section(debate),
+        team_section(debate),
+        _notes(debate),
+        "## Turns that failed\n\n" + table(("Turn", "Why"), failures) if failures else "",
+        f"## Warnings\n\n{bullets(warnings)}" if warnings else "",
+        _summaries(debate),
+        _spending(debate),
+        "## Prompts\n\n" + table(("Agent", "Source"), prompts),
+        _timing(debate),
+    )
+    return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def _clarifications(debate: Debate) -> str:
@@ -86,20 +85,24 @@ def _clarifications(debate: Debate) -> str:
 
 
 def _rounds(debate: Debate) -> str:
-    numbers = sorted({made.turn.round for made in debate.contributions.values()})
-    if not numbers:
-        return ""
-    return "## Rounds\n\n" + "\n\n".join(_round(debate, number) for number in numbers)
-
-
-def _round(debate: Debate, number: int) -> str:
-    made = [made for made in debate.contributions.values() if made.turn.round == number]
+    """What the agents said, round by round and phase by phase, and how they were guided."""
     order = {act: place for place, act in enumerate(format_of(debate).PHASES)}
-    made.sort(key=lambda one: order.get(one.turn.act, len(order)))
-    title = f"### Round {number}" if number else "### Before round 1"
-    guided = [g for g in debate.guidance.values() if g.turn.round == number]
-    blocks = [_contribution(debate, one) for one in made]
-    return "\n\n".join([title, *blocks, *(_guidance(one) for one in guided)])
+    made = sorted(
+        debate.contributions.values(),
+        key=lambda one: (one.turn.round, order.get(one.turn.act, len(order))),
+    )
+    blocks: list[str] = []
+    for at in dict.fromkeys(one.turn.round for one in made):
+        blocks.append(f"### Round {at}" if at else "### Before round 1")
+        blocks += [_contribution(debate, one) for one in made if one.turn.round == at]
+        for guidance in debate.guidance.values():
+            if guidance.turn.round == at:
+                words = guidance.next_step.value.replace("_", " ")
+                focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
+                question = inert_line(guidance.question.text) if guidance.question else ""
+                asked = f" Question to people: {question}" if question else ""
+                blocks.append(f"#### Facilitator\n\nNext: {words}.{focus}{asked}")
+    return "\n\n".join(["## Rounds", *blocks]) if blocks else ""
 
 
 def _contribution(debate: Debate, made: Contribution) -> str:
@@ -107,29 +110,18 @@ def _contribution(debate: Debate, made: Contribution) -> str:
     about = f" of {name_of(debate, turn.target)}" if turn.target else ""
     agent = debate.setup.agent(turn.agent)
     title = f"#### {inert_line(agent.name)} ({agent.role}): {ACTS[turn.act].label}{about}"
-    parts = [title, f"*{_origin(made)}*", nested(made.text, 4)]
-    parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
-    return "\n\n".join(parts)
-
-
-def _origin(made: Contribution) -> str:
-    """Where the text came from, in a few words."""
     call = made.call
     if made.carried_from or call is None:
-        return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s"
-    instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
-    return (
-        f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
-        f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
-    )
-
-
-def _guidance(guidance: Guidance) -> str:
-    words = guidance.next_step.value.replace("_", " ")
-    focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
-    question = inert_line(guidance.question.text) if guidance.question else ""
-    asked = f" Question to people: {question}" if question else ""
-    return f"#### Facilitator\n\nNext: {words}.{focus}{asked}"
+        origin = f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s"
+    else:
+        instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
+        origin = (
+            f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
+            f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
+        )
+    parts = [title, f"*{origin}*", nested(made.text, 4)]
+    parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
+    return "\n\n".join(parts)
 
 
 def _notes(debate: Debate) -> str:
@@ -144,18 +136,6 @@ def _notes(debate: Debate) -> str:
         why = outcome.explanation if outcome else "There is no verdict that answers it."
         rows.append((note.author.name or note.author.id, note.text, used, why))
     return "## Notes from people\n\n" + table(("Who", "Note", "Outcome", "Why"), rows)
-
-
-def _failures(debate: Debate) -> str:
-    if not debate.failures:
-        return ""
-    rows = [(turn_words(debate, f.turn), f.reason) for f in debate.failures.values()]
-    return "## Turns that failed\n\n" + table(("Turn", "Why"), rows)
-
-
-def _warnings(debate: Debate) -> str:
-    found = list(dict.fromkeys(_all_warnings(debate)))
-    return f"## Warnings\n\n{bullets(found)}" if found else ""
 
 
 def _all_warnings(debate: Debate) -> Iterator[str]:
@@ -175,22 +155,20 @@ def _summaries(debate: Debate) -> str:
     """What stood in for older turns, and how much shorter it was."""
     if not debate.summaries:
         return ""
-    rows = [_summary(debate, summary) for summary in debate.summaries.values()]
+    rows = [
+        (
+            one.turn.round,
+            name_of(debate, one.turn.agent),
+            one.kind.value,
+            one.method,
+            f"{number(one.before_chars)} → {number(one.after_chars)}",
+            number(one.call.usage.output_tokens if one.call else 0),
+            duration(one.call.latency_ms / 1000) if one.call else "",
+        )
+        for one in debate.summaries.values()
+    ]
     head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
     return "## Summaries\n\n" + table(head, rows)
-
-
-def _summary(debate: Debate, summary: Summary) -> Sequence[object]:
-    call = summary.call
-    return (
-        summary.turn.round,
-        name_of(debate, summary.turn.agent),
-        summary.kind.value,
-        summary.method,
-        f"{number(summary.before_chars)} → {number(summary.after_chars)}",
-        number(call.usage.output_tokens if call else 0),
-        duration(call.latency_ms / 1000) if call else "",
-    )
 
 
 def _spending(debate: Debate) -> str:
@@ -226,11 +204,6 @@ def _spending(debate: Debate) -> str:
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
     return "## Usage and cost\n\n" + table(head, rows) + below
-
-
-def _prompts(debate: Debate) -> str:
-    rows = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
-    return "## Prompts\n\n" + table(("Agent", "Source"), rows)
 
 
 def _timing(debate: Debate) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.events import Recorded, apply
-from core.models import SUMMARIZER, Debate, Summary
+from core.models import SUMMARIZER, Debate
 from core.rules import schedule
 
 
@@ -48,10 +48,7 @@ def summary_metrics(log: Sequence[Recorded]) -> SummaryMetrics:
             spans[key] = now - waiting.pop(key)
         waiting |= dict.fromkeys(blocked - waiting.keys(), now)
     made = list(debate.summaries.values()) if debate else []
-    return _figures(made, {**spans, **dict.fromkeys(waiting, 0.0)})
-
-
-def _figures(made: Sequence[Summary], blocked: dict[str, float]) -> SummaryMetrics:
+    blocked = {**spans, **dict.fromkeys(waiting, 0.0)}
     calls = [summary.call for summary in made if summary.call]
     before = sum(summary.before_chars for summary in made)
     after = sum(summary.after_chars for summary in made)

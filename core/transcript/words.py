@@ -1,4 +1,4 @@
-"""How debates are said to people, once for all surfaces: who, which turn, Markdown (pure)."""
+"""Wording shared by all surfaces: agents, turns, status, usage, Markdown (pure)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -84,7 +84,8 @@ def bullets(items: Iterable[str]) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table; cells are kept on one line and do nothing."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+    cells = [[inert_line(str(cell)).replace("|", "\\|") for cell in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def quoted(text: str) -> str:
@@ -105,8 +106,9 @@ def nested(text: str, level: int) -> str:
     lines = inert(text.strip()).split("\n")
     headings = set(_headings(lines))
     shift = level + 1 - min((_depth(lines[at]) for at in headings), default=level + 1)
-    if shift > 0:
-        lines = [_deeper(line, shift) if at in headings else line for at, line in enumerate(lines)]
+    for at in headings if shift > 0 else ():
+        depth = _depth(lines[at])
+        lines[at] = "#" * min(_DEEPEST, depth + shift) + lines[at][depth:]
     return "\n".join(lines)
 
 
@@ -126,12 +128,3 @@ def _headings(lines: Sequence[str]) -> Iterator[int]:
 def _depth(line: str) -> int:
     found = _HEADING.match(line)
     return len(found.group(1)) if found else _DEEPEST
-
-
-def _deeper(line: str, shift: int) -> str:
-    depth = _depth(line)
-    return "#" * min(_DEEPEST, depth + shift) + line[depth:]
-
-
-def _cell(value: object) -> str:
-    return inert_line(str(value)).replace("|", "\\|")

@@ -12,7 +12,7 @@ from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind
 from core.rules import facts, voting
 from core.rules.formats.registry import format_of
-from core.rules.history.registry import judge_summary, strategy_of
+from core.rules.history.strategies import judge_summary, strategy_of
 from core.turns.acts import ACTS
 
 

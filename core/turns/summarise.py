@@ -18,7 +18,7 @@ from core.models import Debate, Summary, Turn
 from core.request import Part, PartKind
 from core.rules import facts
 from core.rules.history.material import Material
-from core.rules.history.registry import material_for
+from core.rules.history.strategies import material_for
 from core.turns.request_for import request_with, terms_for
 
 CUT_MARK = " […]"

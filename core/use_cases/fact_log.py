@@ -1,4 +1,4 @@
-"""Where what people do is recorded: one append to the debate's log, then its run is woken."""
+"""Records what people do: appends to the debate's log, then wakes its run."""
 
 import asyncio
 from collections.abc import Callable

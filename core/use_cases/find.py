@@ -42,7 +42,7 @@ class FoundDebate:
 
 @dataclass(frozen=True, kw_only=True)
 class FindDebates:
-    """Looks debates up, as far as the person may see them. Every method may raise `StoreDown`."""
+    """Looks up debates the person may see. Every method may raise `StoreDown`."""
 
     store: DebateStore
     index: SearchIndex

@@ -59,7 +59,9 @@ def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) ->
         return ParsedReply(rest=said)
     if _SKIP_ALL.fullmatch(said):
         return ParsedReply([GivenAnswer(number, "") for number in unanswered])
-    if unknown := _unknown(said, asked):
+    meant = (_MEANT.fullmatch(line) for line in said.splitlines())
+    numbers = dict.fromkeys(int(match["number"]) for match in meant if match)
+    if unknown := [number for number in numbers if number not in asked]:
         return ParsedReply(unknown=unknown)
     numbered, rest = _numbered(said, asked)
     if numbered:
@@ -67,13 +69,6 @@ def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) ->
             [GivenAnswer(number, _words(answer)) for number, answer in numbered], rest
         )
     return ParsedReply([GivenAnswer(unanswered[0], _words(said))], is_plain=True)
-
-
-def _unknown(text: str, asked: Collection[int]) -> Sequence[int]:
-    """Numbers at the beginning of lines that no question has."""
-    found = (_MEANT.fullmatch(line) for line in text.splitlines())
-    numbers = dict.fromkeys(int(match["number"]) for match in found if match)
-    return [number for number in numbers if number not in asked]
 
 
 def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:

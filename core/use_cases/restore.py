@@ -13,7 +13,7 @@ _NOBODY = Person(id="", name="a restored backup")
 
 
 class RestoredDebates(Protocol):
-    """Knows which debates were in their midst in a restored database. May raise `StoreDown`."""
+    """Lists the debates that were running in a restored backup. May raise `StoreDown`."""
 
     async def find_out(self) -> Sequence[str]:
         """Ids of those that run, until `held` was called; none if nothing was restored."""

@@ -1,4 +1,4 @@
-"""People start a debate: what was asked, over what the channel has set, over the settings."""
+"""Starts a debate. A person's choices override the channel's, which override the settings."""
 
 import asyncio
 import secrets
@@ -42,7 +42,7 @@ class StartedDebate:
 
 @dataclass(frozen=True, kw_only=True)
 class StartDebate:
-    """Every way to start a debate leads here. Methods may raise `StoreDown`."""
+    """Starts debates for every surface. Methods may raise `StoreDown`."""
 
     facts: FactLog
     #: What holds where neither the channel nor the person chose.

@@ -89,5 +89,5 @@ class SteerDebate:
 
 
 def pauses(debate: Debate) -> str:
-    """The same for two clicks in the same state, so that a double click is one event."""
+    """An origin that two clicks in the same state share, so that a double click is one event."""
     return str(sum(key.startswith(("pause/", "resume/")) for key in debate.times))

@@ -9,7 +9,7 @@ from bot.slack.outbox.pace import Pace
 from bot.testing import BotSpec, Team, debate_of, team_at_work
 from core.clock import SystemClock
 from core.events import fold
-from core.llm.providers.offline_engine.engine import answer
+from core.llm.providers.offline_engine.checklist_replies import answer
 from core.models import Act, Status
 from core.request import ModelRequest, Part, PartKind
 from core.testing import ScriptedProvider

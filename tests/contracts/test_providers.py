@@ -21,7 +21,7 @@ from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
+from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Vendor
 from core.models import Act
 from core.ports import ModelProvider
@@ -271,11 +271,13 @@ async def test_nobody_listening_is_a_provider_down(case: Case) -> None:
     await provider.close()
 
 
-@pytest.mark.parametrize("ending", [Ending.LENGTH, Ending.REFUSAL], ids=lambda ending: ending.name)
+@pytest.mark.parametrize(
+    "ending", [ReplyEnding.LENGTH, ReplyEnding.REFUSAL], ids=lambda ending: ending.name
+)
 async def test_a_cut_off_or_refused_reply_is_unusable_and_still_booked(
-    line: Line, ending: Ending
+    line: Line, ending: ReplyEnding
 ) -> None:
-    if line.case.name == "ollama" and ending is Ending.REFUSAL:
+    if line.case.name == "ollama" and ending is ReplyEnding.REFUSAL:
         pytest.skip("Ollama's protocol knows no refusals")
     line.script(Say(ending=ending, counts=Counts(input=120, output=40)))
 

@@ -32,7 +32,7 @@ BREACHES = [
     ("pure-core", "core/rules/voting.py", "import asyncio"),
     ("pure-core", "core/rules/formats/critique.py", "import sqlalchemy.orm"),
     ("pure-core", "core/turns/context.py", "import core.ports"),
-    ("who-picks-providers", "bot/listeners/forms.py", "import core.llm.providers.registry"),
+    ("who-picks-providers", "bot/listeners/forms.py", "import core.llm.providers.factory"),
     ("who-picks-the-store", "bot/slack/access.py", "import core.store.database"),
     ("who-picks-the-store", "bot/store/posts.py", "import core.store.debates"),
     ("the-local-slack-is-apart", "slack_on_loopback/rules.py", "import core.models"),
@@ -41,7 +41,7 @@ BREACHES = [
     ("no-cycles", "core/rules/formats/panel.py", "import core.rules.formats.critique"),
 ]
 ALLOWED = [
-    ("bot/app.py", "import core.llm.providers.registry\nimport core.store.debates\nimport aiohttp"),
+    ("bot/app.py", "import core.llm.providers.factory\nimport core.store.debates\nimport aiohttp"),
     ("bot/store/posts.py", "import core.store.database"),
     ("bot/demo.py", "import slack_on_loopback"),
     ("core/llm/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
@@ -67,7 +67,7 @@ def build_tree(tmp_path: Path) -> Path:
         if module.count(".") > 1:
             write(tmp_path, module.replace(".", "/") + ".py")
     write(tmp_path, "slack_on_loopback/__init__.py")
-    write(tmp_path, "core/llm/providers/registry.py")
+    write(tmp_path, "core/llm/providers/factory.py")
     write(tmp_path, "core/store/database.py")
     write(tmp_path, "core/store/debates.py")
     write(tmp_path, "core/rules/formats/critique.py", "import core.rules.formats.panel")

@@ -16,9 +16,9 @@ from bot.settings import variables
 from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
 from core.config.load import Known, check
-from core.llm.providers.registry import PROVIDER_NAMES
+from core.llm.providers.factory import PROVIDER_NAMES
 from core.rules.formats.registry import FORMATS
-from core.rules.history.registry import STRATEGIES
+from core.rules.history.strategies import STRATEGIES
 from core.settings import ROLES
 from tests.frame.files import ROOT, project_files, read
 

@@ -1,1 +1,1 @@
-"""Adapters that serve models: one file per vendor, and a registry that picks them."""
+"""Adapters that serve models: one file per vendor, and a factory that builds them."""

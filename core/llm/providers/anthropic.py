@@ -11,9 +11,9 @@ from core.capabilities import Capability, Record, capability
 from core.errors import KeyRefused, ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.failures import cut_off, ended_early, refused
-from core.llm.providers.reading import count, dig, words
+from core.llm.providers.fields import count, dig, words
 from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
+from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -63,10 +63,19 @@ class AnthropicProvider:
         if not self._key:
             raise KeyRefused(f"No API key for {_VENDOR} is set.")
         await load("anthropic")
-        reading = _Reading()
+        from anthropic import AnthropicError  # noqa: PLC0415 - slow, and not always needed
+
+        reading = _MessagesStream()
         try:
-            return await self._asked(request, reading, on_first_token)
-        except (ProviderError, *BROKEN, self._sdk_error()) as error:
+            params = parameters(request, self._limits(request.model))
+            async with await self._client().messages.create(**params, stream=True) as stream:
+                text = await read_text(
+                    reading, stream, on_first_token, most=most_characters(request.max_output_tokens)
+                )
+                request_id = stream.response.headers.get("request-id", "")
+            model = reading.model or request.model
+            return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+        except (ProviderError, *BROKEN, AnthropicError) as error:
             give_up(reading, error)
 
     async def close(self) -> None:
@@ -74,19 +83,6 @@ class AnthropicProvider:
         if self._sdk:
             await self._sdk.close()
             self._sdk = None
-
-    async def _asked(
-        self, request: ModelRequest, reading: "_Reading", began: Callable[[], None]
-    ) -> ModelReply:
-        """The reply, with the SDK's errors as they are."""
-        params = parameters(request, self._limits(request.model))
-        async with await self._client().messages.create(**params, stream=True) as stream:
-            text = await read_text(
-                reading, stream, began, most=most_characters(request.max_output_tokens)
-            )
-            request_id = stream.response.headers.get("request-id", "")
-        model = reading.model or request.model
-        return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
 
     def _client(self) -> "AsyncAnthropic":
         """The SDK's client, made on first use: importing the SDK takes most of a second."""
@@ -104,12 +100,6 @@ class AnthropicProvider:
             )
         return self._sdk
 
-    def _sdk_error(self) -> type[Exception]:
-        """The base of the SDK's errors."""
-        from anthropic import AnthropicError  # noqa: PLC0415 - slow, and not always needed
-
-        return AnthropicError
-
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     """What to send.
@@ -117,39 +107,30 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     There is no temperature: current models refuse it. The model's thinking and effort follow the
     request's effort, by the table.
     """
+    # The vendor caches the prompt up to each marked block.
+    mark = {"cache_control": {"type": "ephemeral"}}
+    blocks = [
+        {"type": "text", "text": piece.text, **(mark if piece.breakpoint else {})}
+        for piece in pieces(request)
+    ]
     params: dict[str, Any] = {
         "model": request.model,
         "max_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
-        "messages": [{"role": "user", "content": _blocks(request)}],
+        "messages": [{"role": "user", "content": blocks}],
     }
     if request.system:
         params["system"] = [{"type": "text", "text": request.system}]
     if request.effort in limits.thinking:
         params["thinking"] = {"type": limits.thinking[request.effort]}
-    config = _output_config(request, limits)
-    return params | ({"output_config": config} if config else {})
-
-
-def _blocks(request: ModelRequest) -> list[dict[str, Any]]:
-    """The prompt as blocks; the vendor caches up to each marked one."""
-    mark = {"cache_control": {"type": "ephemeral"}}
-    return [
-        {"type": "text", "text": piece.text, **(mark if piece.breakpoint else {})}
-        for piece in pieces(request)
-    ]
-
-
-def _output_config(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """Effort, and the form of a structured answer."""
     config: dict[str, Any] = {}
     if request.effort in limits.efforts:
         config["effort"] = limits.efforts[request.effort]
     if request.answer:
         config["format"] = {"type": "json_schema", "schema": dict(request.answer.schema)}
-    return config
+    return params | ({"output_config": config} if config else {})
 
 
-class _Reading:
+class _MessagesStream:
     """A reply while it arrives."""
 
     vendor = _VENDOR

@@ -6,11 +6,11 @@ from typing import Any
 import httpx2
 
 from core.errors import ConfigurationBroken, ProviderDown
-from core.llm.providers.failures import code_of_body, from_status
+from core.llm.providers.fields import dig, items, words
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER
-from core.llm.providers.reading import dig, items, words
 from core.llm.providers.streams import BROKEN
+from core.llm.providers.vendor_errors import code_of_body, from_status
 
 _VENDORS: Mapping[str, str] = {
     "anthropic": "Anthropic",
@@ -43,11 +43,18 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
         ConfigurationBroken: There is no address.
     """
     if name == "ollama":
-        return await _ollama_models(base_url)
+        ollama = OllamaProvider(base_url)
+        try:
+            return await ollama.models()
+        finally:
+            await ollama.close()
     address = (base_url or _ADDRESSES.get(name, "")).rstrip("/")
     if not address:
         raise ConfigurationBroken(f"The provider {name!r} needs an address (base URL).")
-    async with httpx2.AsyncClient(headers=_headers(name, key), timeout=_SECONDS) as client:
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    if name == "anthropic":
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    async with httpx2.AsyncClient(headers=headers, timeout=_SECONDS) as client:
         if name == "openrouter":  # everybody may see its models; only this shows the key
             await _got(client, name, f"{address}/key")
         path = "/v1/models?limit=1000" if name == "anthropic" else "/models"
@@ -55,15 +62,6 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
     if not isinstance(dig(answer, "data"), list):
         raise ProviderDown(f"What answers in the place of {_VENDORS[name]} has no list of models.")
     return [found for model in items(answer, "data") if (found := words(model, "id"))]
-
-
-async def _ollama_models(base_url: str | None) -> Sequence[str]:
-    """What was pulled."""
-    ollama = OllamaProvider(base_url)
-    try:
-        return await ollama.models()
-    finally:
-        await ollama.close()
 
 
 async def ollama_context(model: str, base_url: str | None = None) -> int:
@@ -77,13 +75,6 @@ async def ollama_context(model: str, base_url: str | None = None) -> int:
         return await ollama.context(model)
     finally:
         await ollama.close()
-
-
-def _headers(name: str, key: str) -> dict[str, str]:
-    """How the key is shown."""
-    if name == "anthropic":
-        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 async def _got(client: httpx2.AsyncClient, name: str, url: str) -> Any:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from core.llm.providers.offline_engine.engine import answer
+from core.llm.providers.offline_engine.checklist_replies import answer
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 

@@ -6,7 +6,6 @@ made as large as the request needs, and what does not fit is refused.
 
 import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from decimal import Decimal
 from functools import partial
 from typing import Any, cast
@@ -17,9 +16,9 @@ from core.capabilities import Capability, Record, capability
 from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
-from core.llm.providers.failures import cut_off, ended_early, from_status, wait_in
-from core.llm.providers.reading import count, dig, items, words
+from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
+from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -30,7 +29,7 @@ _BAD_STATUS, _NOT_FOUND = 400, 404
 
 
 class OllamaProvider:
-    """Serves models that run on one's own machine."""
+    """Serves local models through Ollama."""
 
     name = "ollama"
 
@@ -48,7 +47,9 @@ class OllamaProvider:
             records: Settings' own records of capabilities.
             stall_seconds: How long a stream may be silent; loading a model takes a while.
         """
-        self._base_url = _address(base_url or DEFAULT_URL)
+        # People also write `host:port`, or the path of its OpenAI-like API.
+        url = base_url or DEFAULT_URL
+        self._base_url = (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
         self._limits = partial(capability, self.name, overrides=records)
         self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
         self._http: httpx2.AsyncClient | None = None
@@ -61,12 +62,14 @@ class OllamaProvider:
         Raises:
             ProviderError: What went wrong, with what it cost.
         """
-        reading = _Reading()
+        reading = _OllamaStream()
         try:
             params = parameters(request, self._limits(request.model))
-            async with self._stream(params) as lines:
+            async with self._client().stream("POST", "/api/chat", json=params) as response:
+                if response.status_code >= _BAD_STATUS:
+                    raise _rejected(response)
                 most = most_characters(request.max_output_tokens)
-                text = await read_text(reading, lines, on_first_token, most=most)
+                text = await read_text(reading, _parsed(response), on_first_token, most=most)
         except (ProviderError, *BROKEN) as error:
             give_up(reading, error)
         return ModelReply(text=text, usage=reading.usage(), model=reading.model or request.model)
@@ -111,24 +114,11 @@ class OllamaProvider:
             await self._http.aclose()
             self._http = None
 
-    @asynccontextmanager
-    async def _stream(self, params: dict[str, Any]) -> AsyncGenerator[AsyncGenerator[Any]]:
-        """The reply as parsed lines."""
-        async with self._client().stream("POST", "/api/chat", json=params) as response:
-            if response.status_code >= _BAD_STATUS:
-                raise _rejected(response)
-            yield _parsed(response)
-
     def _client(self) -> httpx2.AsyncClient:
         """The connection pool, made on first use."""
         if self._http is None:
             self._http = httpx2.AsyncClient(base_url=self._base_url, timeout=self._timeout)
         return self._http
-
-
-def _address(url: str) -> str:
-    """Where to connect; people also write `host:port`, or the path of its OpenAI-like API."""
-    return (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
 
 
 async def _parsed(response: httpx2.Response) -> AsyncGenerator[Any]:
@@ -178,7 +168,10 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     Raises:
         RequestRejected: The model has no such window.
     """
-    needed = int(_prompt_tokens(request, limits) * ESTIMATE_SLACK) + reply
+    prompt = request.prompt_tokens  # measured when the prompt was made to fit, if it was
+    if prompt is None:
+        prompt = estimate_tokens(prompt_text(request), limits.token_factor)
+    needed = int(prompt * ESTIMATE_SLACK) + reply
     if needed > limits.context_tokens:
         raise RequestRejected(
             f"About {needed} tokens are needed, and the model's context holds"
@@ -190,14 +183,7 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     return min(size, limits.context_tokens)
 
 
-def _prompt_tokens(request: ModelRequest, limits: Capability) -> int:
-    """About how long the prompt is: as it was measured when it was made to fit, else as usual."""
-    if request.prompt_tokens is not None:
-        return request.prompt_tokens
-    return estimate_tokens(prompt_text(request), limits.token_factor)
-
-
-class _Reading:
+class _OllamaStream:
     """A reply while it arrives."""
 
     vendor = _VENDOR

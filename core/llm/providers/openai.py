@@ -17,9 +17,9 @@ from core.capabilities import Record, capability
 from core.errors import KeyRefused, ProviderError, RequestRejected
 from core.llm.providers import openai_chat as chat
 from core.llm.providers import openai_responses as responses
-from core.llm.providers.failures import MESSAGE_MAX_CHARS, code_of
-from core.llm.providers.reading import dig
+from core.llm.providers.fields import dig
 from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
+from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -115,7 +115,18 @@ class OpenAIProvider:
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             if not lacks_responses(error):
                 give_up(reading, error)
-        return await self._without_responses(request, on_first_token)
+        # That this address has no Responses is remembered. Not when Chat Completions reject the
+        # request too: then the address is wrong, or the model does not exist, and Responses may be
+        # there after all.
+        try:
+            reply = await self._chat(request, on_first_token)
+        except RequestRejected:
+            raise
+        except ProviderError:
+            self._has_responses = False
+            raise
+        self._has_responses = False
+        return reply
 
     async def close(self) -> None:
         """Free connections."""
@@ -138,24 +149,6 @@ class OpenAIProvider:
             request_id = stream.response.headers.get("x-request-id", "")
         model = reading.model or request.model
         return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
-
-    async def _without_responses(
-        self, request: ModelRequest, began: Callable[[], None]
-    ) -> ModelReply:
-        """The reply by Chat Completions; that this address has no Responses is remembered.
-
-        Not remembered when Chat Completions reject the request too: then the address is wrong, or
-        the model does not exist, and Responses may be there after all.
-        """
-        try:
-            reply = await self._chat(request, began)
-        except RequestRejected:
-            raise
-        except ProviderError:
-            self._has_responses = False
-            raise
-        self._has_responses = False
-        return reply
 
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
         """The reply by Chat Completions."""

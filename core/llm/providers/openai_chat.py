@@ -7,9 +7,9 @@ from typing import Any
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import Piece, pieces
-from core.llm.providers.failures import cut_off, ended_early, from_code, refused
-from core.llm.providers.reading import count, dig, items, money, words
+from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.schema_text import in_words
+from core.llm.providers.vendor_errors import cut_off, ended_early, from_code, refused
 from core.models import Usage
 from core.request import ModelRequest
 
@@ -38,47 +38,10 @@ OPENAI_CHAT = ChatDialect(vendor="OpenAI", openai_fields=True, mark=_OPENAI_MARK
 
 def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) -> dict[str, Any]:
     """What to send."""
-    params: dict[str, Any] = {
-        "model": request.model,
-        "messages": _messages(request, limits, dialect),
-        _cap_name(limits): output_reserve(limits, request.max_output_tokens, request.effort),
-        "stream_options": {"include_usage": True},
-    }
-    if limits.sampling and request.temperature is not None:
-        params["temperature"] = request.temperature
-    if request.effort in limits.efforts:
-        params["reasoning_effort"] = limits.efforts[request.effort]
-    if dialect.openai_fields:
-        params |= _openai_fields(request, limits)
-    if dialect.extra_body:
-        params["extra_body"] = dict(dialect.extra_body)
-    return params | _form(request, limits)
-
-
-def _cap_name(limits: Capability) -> str:
-    """The field that caps the reply: reasoning models refuse the old one, old servers the new."""
-    return "max_completion_tokens" if limits.efforts else "max_tokens"
-
-
-def _openai_fields(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """What only OpenAI's own models take; compatible servers may refuse such fields."""
-    if limits.cache == "none":
-        return {}
-    params: dict[str, Any] = {"store": False}
-    if request.cache_key:
-        params["prompt_cache_key"] = request.cache_key
-    if limits.cache == "explicit":
-        params["prompt_cache_options"] = {"mode": "explicit"}
-    return params
-
-
-def _messages(
-    request: ModelRequest, limits: Capability, dialect: ChatDialect
-) -> list[dict[str, Any]]:
-    """System text and prompt; plain text unless places must be marked."""
     cut = pieces(request)
     if request.answer and limits.answers != "strict":
         cut.append(Piece(in_words(request.answer)))
+    # Plain text, unless places must be marked.
     content: object = "".join(piece.text for piece in cut)
     if limits.cache == "explicit":
         content = [
@@ -86,7 +49,28 @@ def _messages(
             for piece in cut
         ]
     system = [{"role": "system", "content": request.system}] if request.system else []
-    return [*system, {"role": "user", "content": content}]
+    # Reasoning models refuse the old field that caps the reply, old servers the new one.
+    cap = "max_completion_tokens" if limits.efforts else "max_tokens"
+    params: dict[str, Any] = {
+        "model": request.model,
+        "messages": [*system, {"role": "user", "content": content}],
+        cap: output_reserve(limits, request.max_output_tokens, request.effort),
+        "stream_options": {"include_usage": True},
+    }
+    if limits.sampling and request.temperature is not None:
+        params["temperature"] = request.temperature
+    if request.effort in limits.efforts:
+        params["reasoning_effort"] = limits.efforts[request.effort]
+    # Only OpenAI's own models take these; compatible servers may refuse such fields.
+    if dialect.openai_fields and limits.cache != "none":
+        params["store"] = False
+        if request.cache_key:
+            params["prompt_cache_key"] = request.cache_key
+        if limits.cache == "explicit":
+            params["prompt_cache_options"] = {"mode": "explicit"}
+    if dialect.extra_body:
+        params["extra_body"] = dict(dialect.extra_body)
+    return params | _form(request, limits)
 
 
 def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -123,16 +107,12 @@ class ChatReading:
         self._usage = dig(event, "usage") or self._usage
         choices = items(event, "choices")
         for choice in choices:
-            self._take_choice(choice)
+            text = words(choice, "delta", "content")
+            self._texts.append(text)
+            self.length += len(text)
+            self._refused = self._refused or bool(words(choice, "delta", "refusal"))
+            self._reason = words(choice, "finish_reason") or self._reason
         return bool(choices)
-
-    def _take_choice(self, choice: object) -> None:
-        """Add one piece of the only choice that was asked for."""
-        text = words(choice, "delta", "content")
-        self._texts.append(text)
-        self.length += len(text)
-        self._refused = self._refused or bool(words(choice, "delta", "refusal"))
-        self._reason = words(choice, "finish_reason") or self._reason
 
     def usage(self) -> Usage:
         """What was reported; cached input is part of the input."""

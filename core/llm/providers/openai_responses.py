@@ -5,14 +5,14 @@ from typing import Any
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.failures import (
+from core.llm.providers.fields import count, dig, items, money, words
+from core.llm.providers.schema_text import in_words
+from core.llm.providers.vendor_errors import (
     cut_off,
     ended_early,
     from_code,
     refused,
 )
-from core.llm.providers.reading import count, dig, items, money, words
-from core.llm.providers.schema_text import in_words
 from core.models import Usage
 from core.request import ModelRequest
 
@@ -23,9 +23,16 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     Nothing is stored at the vendor. Where it caches by marked places, the places are marked and
     its own choice (after the last message, which is never shared) is switched off.
     """
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if limits.cache == "explicit" else {}
+    content = [
+        {"type": "input_text", "text": piece.text, **(mark if piece.breakpoint else {})}
+        for piece in pieces(request)
+    ]
+    if request.answer and limits.answers != "strict":
+        content.append({"type": "input_text", "text": in_words(request.answer)})
     params: dict[str, Any] = {
         "model": request.model,
-        "input": [{"role": "user", "content": _content(request, limits)}],
+        "input": [{"role": "user", "content": content}],
         "max_output_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
         "store": False,
     }
@@ -35,29 +42,12 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
         params["temperature"] = request.temperature
     if request.effort in limits.efforts:
         params["reasoning"] = {"effort": limits.efforts[request.effort]}
-    return params | _caching(request, limits) | _form(request, limits)
-
-
-def _content(request: ModelRequest, limits: Capability) -> list[dict[str, Any]]:
-    """The prompt in pieces."""
-    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if limits.cache == "explicit" else {}
-    content = [
-        {"type": "input_text", "text": piece.text, **(mark if piece.breakpoint else {})}
-        for piece in pieces(request)
-    ]
-    if request.answer and limits.answers != "strict":
-        content.append({"type": "input_text", "text": in_words(request.answer)})
-    return content
-
-
-def _caching(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """Which cache to use, for models that take such fields."""
-    if limits.cache == "none":
-        return {}
-    params: dict[str, Any] = {"prompt_cache_key": request.cache_key} if request.cache_key else {}
+    # Models without a cache may refuse its fields.
+    if limits.cache != "none" and request.cache_key:
+        params["prompt_cache_key"] = request.cache_key
     if limits.cache == "explicit":
         params["prompt_cache_options"] = {"mode": "explicit"}
-    return params
+    return params | _form(request, limits)
 
 
 def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -124,28 +114,23 @@ class ResponsesReading:
         """
         match words(self._response, "status"):
             case "completed":
-                return self._whole()
+                # Compatible servers may have sent the text only in pieces.
+                content = [
+                    part
+                    for item in items(self._response, "output")
+                    if words(item, "type") == "message"
+                    for part in items(item, "content")
+                ]
+                if any(words(part, "type") == "refusal" for part in content):
+                    raise refused(self.vendor)
+                texts = [
+                    words(part, "text") for part in content if words(part, "type") == "output_text"
+                ]
+                return "".join(texts or self._deltas)
             case "incomplete":
-                raise self._incomplete()
+                reason = words(self._response, "incomplete_details", "reason")
+                raise refused(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
             case "failed":
                 raise from_code(self.vendor, words(self._response, "error", "code"))
             case _:
                 raise ended_early(self.vendor)
-
-    def _incomplete(self) -> Exception:
-        """Why the reply is not complete."""
-        reason = words(self._response, "incomplete_details", "reason")
-        return refused(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
-
-    def _whole(self) -> str:
-        """The text in the final event; compatible servers may only have sent it in pieces."""
-        content = [
-            part
-            for item in items(self._response, "output")
-            if words(item, "type") == "message"
-            for part in items(item, "content")
-        ]
-        if any(words(part, "type") == "refusal" for part in content):
-            raise refused(self.vendor)
-        texts = [words(part, "text") for part in content if words(part, "type") == "output_text"]
-        return "".join(texts or self._deltas)

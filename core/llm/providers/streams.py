@@ -1,4 +1,4 @@
-"""What all vendors' streams have in common: a reading that grows, and one way to fail."""
+"""Reads any vendor's stream into one reply, and turns its failures into our errors."""
 
 import asyncio
 import importlib
@@ -7,7 +7,7 @@ from typing import Any, Never, Protocol
 
 import httpx2
 
-from core.llm.providers.failures import empty, fail, too_long, translate
+from core.llm.providers.vendor_errors import empty, fail, too_long, translate
 from core.models import Usage
 
 #: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
@@ -22,16 +22,16 @@ _ALWAYS_ALLOWED = 10_000
 
 
 def most_characters(max_output_tokens: int) -> int:
-    """How long a reply may be: a server that does not keep to the tokens asked for is cut off."""
+    """The longest reply that is read, in characters; a server may ignore the token limit."""
     return max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * max_output_tokens)
 
 
 async def load(sdk: str) -> None:
-    """Import an SDK without holding up everything else: that takes up to a second."""
+    """Import an SDK in a thread: it takes up to a second and must not block the event loop."""
     await asyncio.to_thread(importlib.import_module, sdk)
 
 
-class Reading(Protocol):
+class StreamReader(Protocol):
     """A reply while it arrives."""
 
     vendor: str
@@ -60,7 +60,7 @@ class Reading(Protocol):
 
 
 async def read_text(
-    reading: Reading, events: AsyncIterable[Any], began: Callable[[], None], *, most: int
+    reading: StreamReader, events: AsyncIterable[Any], began: Callable[[], None], *, most: int
 ) -> str:
     """The whole reply; says once when it begins.
 
@@ -90,6 +90,6 @@ async def read_text(
     return text
 
 
-def give_up(reading: Reading, error: Exception) -> Never:
+def give_up(reading: StreamReader, error: Exception) -> Never:
     """Raise what the error means, with what the vendor reported until then."""
     fail(translate(reading.vendor, error), reading.usage())

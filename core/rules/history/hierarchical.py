@@ -30,7 +30,24 @@ DEBATE_AFTER = 3
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Long contributions to condense, finished rounds and the debate to sum up."""
-    turns = (*_contributions(debate), *_finished(debate, rounds), *_so_far(debate, rounds))
+    # Contributions of all rounds but the last that reach their authors' threshold.
+    long = [
+        contribution_turn(made)
+        for made in debate.contributions.values()
+        if len(made.text) >= rules_of(debate, made.turn.agent).threshold
+        and not made.carried_from
+        and is_foreseen(debate, made.turn.round + 1, debate.setup.rounds)
+    ]
+    # A round is summed up once it is over and its contributions are condensed.
+    pending = {turn.round for turn in long if not debate.is_done(turn)}
+    over = [by_round.summary_turn(n) for n in rounds_over(debate, rounds) if n not in pending]
+    # The debate is summed up to each round from the third on, once its rounds are.
+    so_far = [
+        debate_turn(number)
+        for number in range(DEBATE_AFTER, rounds)
+        if all(debate.is_done(by_round.summary_turn(n)) for n in range(1, number + 1))
+    ]
+    turns = (*long, *over, *so_far)
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
@@ -47,7 +64,13 @@ def material(debate: Debate, turn: Turn) -> Material | None:
     if turn == debate_turn(turn.round):
         return by_round.of_rounds(debate, turn.round, METHOD)
     made = debate.contributions.get(turn.target or "")
-    return _of_contribution(debate, made) if made else None
+    if made is None:
+        return None
+    # It may have half of what a whole history may; uncondensed, it is shown in full.
+    rules = rules_of(debate, made.turn.agent)
+    half = rules.model_copy(update={"max_length": max(1, rules.max_length // 2), "method": METHOD})
+    whole = StandIn(text=made.text, method="full text")
+    return in_characters(SummaryKind.CONTRIBUTION, made.text, half, whole)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -83,44 +106,13 @@ def debate_turn(number: int) -> Turn:
     return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target="debate")
 
 
-def _of_contribution(debate: Debate, made: Contribution) -> Material:
-    """It may have half of what a whole history may; uncondensed, it is shown in full."""
-    rules = rules_of(debate, made.turn.agent)
-    half = rules.model_copy(update={"max_length": max(1, rules.max_length // 2), "method": METHOD})
-    whole = StandIn(text=made.text, method="full text")
-    return in_characters(SummaryKind.CONTRIBUTION, made.text, half, whole)
-
-
-def _contributions(debate: Debate) -> Sequence[Turn]:
-    """Long contributions of all rounds but the last; longer than their authors' threshold."""
-    return [
-        contribution_turn(made)
-        for made in debate.contributions.values()
-        if len(made.text) >= rules_of(debate, made.turn.agent).threshold
-        and not made.carried_from
-        and is_foreseen(debate, made.turn.round + 1, debate.setup.rounds)
-    ]
-
-
-def _finished(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Rounds that are over and whose contributions are condensed."""
-    pending = {t.round for t in _contributions(debate) if not debate.is_done(t)}
-    over = rounds_over(debate, rounds)
-    return [by_round.summary_turn(number) for number in over if number not in pending]
-
-
-def _so_far(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """The debate up to each round from the third on that is summed up."""
-    return [
-        debate_turn(number)
-        for number in range(DEBATE_AFTER, rounds)
-        if all(debate.is_done(by_round.summary_turn(n)) for n in range(1, number + 1))
-    ]
-
-
 def _older(debate: Debate, before: int) -> Sequence[Part]:
     """The newest text on the debate so far, then the rounds it does not cover."""
-    upto, text = _newest(debate, before)
+    upto, text = 0, ""
+    for number in range(DEBATE_AFTER, before):
+        summary = debate.summaries.get(debate_turn(number).key)
+        if summary:
+            upto, text = number, summary.text
     found = [(f"The debate up to round {upto}", text)] if upto else []
     found += [(f"Round {n}", by_round.in_short(debate, n)) for n in range(upto + 1, before)]
     return [
@@ -128,12 +120,3 @@ def _older(debate: Debate, before: int) -> Sequence[Part]:
         for which, short in found
         if short
     ]
-
-
-def _newest(debate: Debate, before: int) -> tuple[int, str]:
-    """The newest text on the debate so far, and up to which round it goes; 0 if there is none."""
-    for number in range(before - 1, DEBATE_AFTER - 1, -1):
-        summary = debate.summaries.get(debate_turn(number).key)
-        if summary:
-            return number, summary.text
-    return 0, ""

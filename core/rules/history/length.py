@@ -92,12 +92,8 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     if turn.round < 2 or debate.is_done(turn):  # noqa: PLR2004 - round 1 has no history
         return False
     length = chars(perspective(debate, turn.agent, turn.round))
-    is_long = length >= rules_of(debate, turn.agent).threshold
-    return is_long and _has_begun(debate, turn, rounds)
-
-
-def _has_begun(debate: Debate, turn: Turn, rounds: int) -> bool:
-    """Whether the agent is through with the round before, and this one will be held."""
+    if length < rules_of(debate, turn.agent).threshold:
+        return False
     refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
     if debate.is_done(refined):
         return is_foreseen(debate, turn.round, rounds)

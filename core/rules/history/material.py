@@ -10,7 +10,7 @@ _CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """Takes the place of a summary that nobody could make."""
+    """The text used when a summary could not be made."""
 
     text: str
     #: What the record calls it.

@@ -39,7 +39,10 @@ UNAVAILABLE = "[Round summary unavailable]"
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Rounds that are over and not summed up yet; the last round never is."""
     turns = [summary_turn(number) for number in rounds_over(debate, rounds)]
-    if _is_long(debate) and _first_rounds_done(debate):
+    # The first rounds are summed up together once the tenth of more than ten rounds has begun.
+    tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
+    first = [summary_turn(number) for number in range(1, META_ROUNDS + 1)]
+    if tenth_begun and all(debate.is_done(turn) for turn in first):
         turns.append(meta_turn())
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
@@ -101,11 +104,13 @@ def of_round(
     debate: Debate, number: int, said: Sequence[Contribution], method: ContextMethod
 ) -> Material:
     """A round as it is to be summed up: long early, when views spread out, short late."""
+    of = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
+    later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
     return in_tokens(
         SummaryKind.ROUND,
         as_text(debate, said),
         _rules(debate, method),
-        tokens=_tokens(debate, number),
+        tokens=EARLY_TOKENS if 3 * number <= of else later,
         stand_in=_last_words(debate, said),
     )
 
@@ -129,22 +134,6 @@ def _last_words(debate: Debate, said: Sequence[Contribution]) -> StandIn:
     if not said:
         return StandIn(text=UNAVAILABLE, method="unavailable")
     return StandIn(text=as_text(debate, said[-LAST_CONTRIBUTIONS:]), method="last contributions")
-
-
-def _tokens(debate: Debate, number: int) -> int:
-    of = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
-    if 3 * number <= of:
-        return EARLY_TOKENS
-    return MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
-
-
-def _is_long(debate: Debate) -> bool:
-    """Whether the debate is to have more than ten rounds and its tenth has come."""
-    return debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
-
-
-def _first_rounds_done(debate: Debate) -> bool:
-    return all(debate.is_done(summary_turn(number)) for number in range(1, META_ROUNDS + 1))
 
 
 def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:

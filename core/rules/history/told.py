@@ -1,8 +1,8 @@
 """What was said before, as strategies need it: perspectives, rounds, final positions (pure)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from core.models import Act, Contribution, Debate, Turn
+from core.models import Act, Contribution, Debate
 from core.rules.formats.registry import format_of, turns_ready
 
 
@@ -11,7 +11,11 @@ def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contributio
 
     What was only carried over is left out: its text is there already.
     """
-    return debate.once(("perspective", agent, before), lambda: _perspective(debate, agent, before))
+    everyone = debate.once("perspectives", lambda: _perspectives(debate))
+    return debate.once(
+        ("perspective", agent, before),
+        lambda: [made for made in everyone.get(agent, ()) if made.turn.round < before],
+    )
 
 
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
@@ -59,7 +63,15 @@ def chars(said: Sequence[Contribution]) -> int:
 
 def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> str:
     """Contributions as one text, unnamed: what each is, and whether it is the reader's own."""
-    return "\n\n".join(f"{_heading(debate, made, mine)}\n{made.text}" for made in said)
+    blocks: list[str] = []
+    for made in said:
+        turn = made.turn
+        whose = "your own" if turn.agent == mine else _letter(debate, turn.agent)
+        about = f" of {_letter(debate, turn.target)}" if turn.target else ""
+        if turn.target == mine and mine:
+            about = " of your proposal"
+        blocks.append(f"[Round {turn.round}, {turn.act}{about}, {whose}]\n{made.text}")
+    return "\n\n".join(blocks)
 
 
 def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
@@ -69,22 +81,9 @@ def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
     )
 
 
-def _heading(debate: Debate, made: Contribution, mine: str) -> str:
-    whose = "your own" if made.turn.agent == mine else _letter(debate, made.turn.agent)
-    about = f" of {_letter(debate, made.turn.target)}" if made.turn.target else ""
-    if made.turn.target == mine and mine:
-        about = " of your proposal"
-    return f"[Round {made.turn.round}, {made.turn.act}{about}, {whose}]"
-
-
 def _letter(debate: Debate, agent: str) -> str:
     """A neutral name between agents: A, B, C and so on."""
     return chr(ord("A") + [other.id for other in debate.setup.agents].index(agent))
-
-
-def _perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
-    said = debate.once("perspectives", lambda: _perspectives(debate))
-    return [made for made in said.get(agent, ()) if made.turn.round < before]
 
 
 def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
@@ -92,15 +91,13 @@ def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
     said: dict[str, list[Contribution]] = {}
     for made in debate.contributions.values():
         if not made.carried_from:
-            for agent in _concerned(made.turn):
+            # A critique belongs to the perspective of the agent it is about, not of its author.
+            agents = {made.turn.target} if made.turn.target else set[str]()
+            if made.turn.act is not Act.CRITIQUE:
+                agents.add(made.turn.agent)
+            for agent in agents:
                 said.setdefault(agent, []).append(made)
     return said
-
-
-def _concerned(turn: Turn) -> Collection[str]:
-    """Whose perspective it belongs to: a critique of others is not part of one's own."""
-    target = {turn.target} if turn.target else set[str]()
-    return target if turn.act is Act.CRITIQUE else target | {turn.agent}
 
 
 def _round(debate: Debate, number: int) -> Sequence[Contribution]:

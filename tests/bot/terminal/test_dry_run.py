@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.estimate import Cached, Estimate, rehearse
 from core.models import JUDGE, Act, Forecast, Setup, Spent
 from core.testing import a_setup
-from core.transcript.spending import forecast_words
+from core.transcript.agent_spending import forecast_words
 from tests.core.bench import Bench
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."

@@ -23,7 +23,7 @@ from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Ending, Fault, Reject, Say
+from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Vendor, always, in_turn
 from core.models import Act, Agent, Cap
 from core.request import ModelRequest, Part, PartKind
@@ -205,7 +205,7 @@ async def test_what_repeating_cannot_mend_is_not_repeated(
 async def test_a_useless_reply_is_asked_for_once_more_and_both_are_paid(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
-    vendor.script = always(Say(ending=Ending.REFUSAL, counts=Counts(input=100, output=10)))
+    vendor.script = always(Say(ending=ReplyEnding.REFUSAL, counts=Counts(input=100, output=10)))
 
     with pytest.raises(ReplyUnusable) as caught:
         await calls.ask(a_request(), ANN)
@@ -222,7 +222,7 @@ async def test_only_useless_replies_count_as_such(calls: ModelCalls, vendor: Ven
 
 
 async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor: Vendor) -> None:
-    vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
+    vendor.script = in_turn(Say(ending=ReplyEnding.LENGTH), Say(text=REPLY))
 
     await calls.ask(a_request(), OLLIE)
 
@@ -233,7 +233,7 @@ async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor
 async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
-    vendor.script = in_turn(Say(ending=Ending.LENGTH), Say(text=REPLY))
+    vendor.script = in_turn(Say(ending=ReplyEnding.LENGTH), Say(text=REPLY))
 
     text, _ = await calls.ask(with_history("word " * 40_000), OLLIE)
 
@@ -396,7 +396,7 @@ async def test_calls_under_caps_share_one_ledger(calls: ModelCalls, vendor: Vend
 
 
 async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor: Vendor) -> None:
-    expensive = Say(ending=Ending.LENGTH, counts=Counts(input=1000, output=9000))
+    expensive = Say(ending=ReplyEnding.LENGTH, counts=Counts(input=1000, output=9000))
     vendor.script = always(expensive)
 
     with pytest.raises(LimitReached) as caught:

@@ -7,7 +7,7 @@ import pytest
 
 from core.capabilities import Price, retirement
 from core.llm.known_models import is_known, nearest_model
-from core.llm.providers.registry import DEFAULT_MODELS
+from core.llm.providers.factory import DEFAULT_MODELS
 
 
 @pytest.mark.parametrize("provider", DEFAULT_MODELS)

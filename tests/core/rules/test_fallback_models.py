@@ -2,7 +2,7 @@
 
 from bot.views.board import board
 from core.events import ContributionMade, DebateStarted, Event, fold
-from core.models import Act, Call, Contribution, Turn
+from core.models import Act, Call, Contribution, Turn, Usage
 from core.rules.fallback_models import fallback_words
 from core.testing import a_setup, recorded
 from core.transcript.report import report
@@ -12,7 +12,7 @@ CLAUDE = "anthropic/claude-sonnet-5-5"
 
 
 def said(agent: str, *, by_fallback: bool) -> ContributionMade:
-    call = Call(provider="openai", model="gpt-6-luna")
+    call = Call(provider="openai", model="gpt-6-luna", usage=Usage(attempts=1))
     if by_fallback:
         call = call.model_copy(update={"stands_in_for": CLAUDE, "stands_in_why": WHY})
     turn = Turn(act=Act.PROPOSAL, round=1, agent=agent)

@@ -67,11 +67,11 @@ from core.models import Score as Points
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, a_setup, recorded
 from core.transcript.adr import adr
+from core.transcript.agent_spending import spending
 from core.transcript.decision import decision_text
 from core.transcript.explain import explain, explanation
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.spending import spending
 from core.transcript.words import fenced, nested, table
 from core.turns.take import Turns
 

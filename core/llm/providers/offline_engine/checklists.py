@@ -66,7 +66,7 @@ class Check(_Entry):
     only: tuple[str, ...] = ()
 
 
-class Role(_Entry):
+class RoleChecklist(_Entry):
     """A point of view: what it values and what it asks."""
 
     #: Completes "the checklist of …".
@@ -87,11 +87,11 @@ class Checklists(_Entry):
     things: Mapping[str, Thing]
     topics: Mapping[str, Topic]
     open_points: Mapping[str, OpenPoint]
-    roles: Mapping[str, Role]
+    roles: Mapping[str, RoleChecklist]
     #: Other names of roles.
     role_names: Mapping[str, str]
 
-    def role(self, name: str) -> Role:
+    def role(self, name: str) -> RoleChecklist:
         """The role with this name or one of its other names; the generalist if there is none."""
         key = "-".join(name.lower().replace("_", " ").replace("-", " ").split())
         return self.roles.get(self.role_names.get(key, key), self.roles[GENERALIST])

@@ -3,16 +3,24 @@
 import json
 from typing import Any
 
-from core.llm.providers.testing.script import Counts, Ending, Say
+from core.llm.providers.testing.script import ReplyEnding, Say
 
-_RESPONSES_ENDINGS = {Ending.WHOLE: "completed", Ending.LENGTH: "incomplete"}
-_CHAT_ENDINGS = {Ending.WHOLE: "stop", Ending.LENGTH: "length", Ending.REFUSAL: "content_filter"}
-_MESSAGES_ENDINGS = {
-    Ending.WHOLE: "end_turn",
-    Ending.LENGTH: "max_tokens",
-    Ending.REFUSAL: "refusal",
+_RESPONSES_ENDINGS = {ReplyEnding.WHOLE: "completed", ReplyEnding.LENGTH: "incomplete"}
+_CHAT_ENDINGS = {
+    ReplyEnding.WHOLE: "stop",
+    ReplyEnding.LENGTH: "length",
+    ReplyEnding.REFUSAL: "content_filter",
 }
-_OLLAMA_ENDINGS = {Ending.WHOLE: "stop", Ending.LENGTH: "length", Ending.REFUSAL: "stop"}
+_MESSAGES_ENDINGS = {
+    ReplyEnding.WHOLE: "end_turn",
+    ReplyEnding.LENGTH: "max_tokens",
+    ReplyEnding.REFUSAL: "refusal",
+}
+_OLLAMA_ENDINGS = {
+    ReplyEnding.WHOLE: "stop",
+    ReplyEnding.LENGTH: "length",
+    ReplyEnding.REFUSAL: "stop",
+}
 
 #: A JSON object on its way.
 Body = dict[str, Any]
@@ -64,23 +72,8 @@ def _event(body: Body, name: str = "") -> bytes:
 
 def _messages(say: Say, model: str) -> list[bytes]:
     """Anthropic's Messages API."""
-    bodies: list[Body] = [_message_start(say.counts, model)]
-    if say.thinking:
-        delta = {"type": "thinking_delta", "thinking": say.thinking}
-        bodies += _block({"type": "thinking", "thinking": "", "signature": ""}, [delta], 0)
-    deltas = [{"type": "text_delta", "text": piece} for piece in _halves(say.text)]
-    bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
     counts = say.counts
-    thought = {"thinking_tokens": counts.reasoning} if counts else None
-    usage = {"output_tokens": counts.output, "output_tokens_details": thought} if counts else None
-    stop = {"stop_reason": _MESSAGES_ENDINGS[say.ending], "stop_sequence": None}
-    bodies += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
-    return [_event(body, name=str(body["type"])) for body in bodies]
-
-
-def _message_start(counts: Counts | None, model: str) -> Body:
-    """The first event, which reports the input."""
-    usage = counts and {
+    first = counts and {
         "input_tokens": counts.input - counts.cached - counts.written,
         "cache_read_input_tokens": counts.cached,
         "cache_creation_input_tokens": counts.written,
@@ -93,8 +86,18 @@ def _message_start(counts: Counts | None, model: str) -> Body:
         "model": model,
         "content": [],
     }
-    message |= {"stop_reason": None, "stop_sequence": None, "usage": usage}
-    return {"type": "message_start", "message": message}
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": first}
+    bodies: list[Body] = [{"type": "message_start", "message": message}]
+    if say.thinking:
+        delta = {"type": "thinking_delta", "thinking": say.thinking}
+        bodies += _block({"type": "thinking", "thinking": "", "signature": ""}, [delta], 0)
+    deltas = [{"type": "text_delta", "text": piece} for piece in _halves(say.text)]
+    bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
+    thought = {"thinking_tokens": counts.reasoning} if counts else None
+    usage = {"output_tokens": counts.output, "output_tokens_details": thought} if counts else None
+    stop = {"stop_reason": _MESSAGES_ENDINGS[say.ending], "stop_sequence": None}
+    bodies += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
+    return [_event(body, name=str(body["type"])) for body in bodies]
 
 
 def _block(start: Body, deltas: list[Body], index: int) -> list[Body]:
@@ -126,48 +129,37 @@ def _response(say: Say, model: str, *, status: str) -> Body:
     if status == "in_progress":
         return body | {"output": [], "usage": None}
     part: Body = {"type": "output_text", "text": say.text, "annotations": []}
-    if say.ending is Ending.REFUSAL:
+    if say.ending is ReplyEnding.REFUSAL:
         part = {"type": "refusal", "refusal": "I will not."}
     message: Body = {"type": "message", "id": "m", "role": "assistant", "content": [part]}
     reasoning: list[Body] = (
         [{"type": "reasoning", "id": "r", "summary": []}] if say.thinking else []
     )
-    cut = {"reason": "max_output_tokens"} if say.ending is Ending.LENGTH else None
-    usage = _response_usage(say.counts)
-    return body | {"output": [*reasoning, message], "incomplete_details": cut, "usage": usage}
-
-
-def _response_usage(counts: Counts | None) -> Body | None:
-    """The figures as Responses report them."""
-    return counts and {
-        "input_tokens": counts.input,
+    cut = {"reason": "max_output_tokens"} if say.ending is ReplyEnding.LENGTH else None
+    usage = say.counts and {
+        "input_tokens": say.counts.input,
         "input_tokens_details": {
-            "cached_tokens": counts.cached,
-            "cache_write_tokens": counts.written,
+            "cached_tokens": say.counts.cached,
+            "cache_write_tokens": say.counts.written,
         },
-        "output_tokens": counts.output,
-        "output_tokens_details": {"reasoning_tokens": counts.reasoning},
-        "total_tokens": counts.input + counts.output,
+        "output_tokens": say.counts.output,
+        "output_tokens_details": {"reasoning_tokens": say.counts.reasoning},
+        "total_tokens": say.counts.input + say.counts.output,
     }
+    return body | {"output": [*reasoning, message], "incomplete_details": cut, "usage": usage}
 
 
 def _chat(say: Say, model: str) -> list[bytes]:
     """The Chat Completions API."""
     base = {"id": "chatcmpl_1", "object": "chat.completion.chunk", "created": 1, "model": model}
     deltas: list[Body] = [{"content": piece} for piece in _halves(say.text)]
-    if say.ending is Ending.REFUSAL:
+    if say.ending is ReplyEnding.REFUSAL:
         deltas.append({"refusal": "I will not."})
     choices: list[Body] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": _CHAT_ENDINGS[say.ending]})
     bodies: list[Body] = [base | {"choices": [choice], "usage": None} for choice in choices]
-    bodies.append(base | {"choices": [], "usage": _chat_usage(say)})
-    return [*(_event(body) for body in bodies), b"data: [DONE]\n\n"]
-
-
-def _chat_usage(say: Say) -> Body | None:
-    """The figures as Chat Completions report them."""
     counts = say.counts
-    return counts and {
+    usage = counts and {
         "prompt_tokens": counts.input,
         "prompt_tokens_details": {
             "cached_tokens": counts.cached,
@@ -178,6 +170,8 @@ def _chat_usage(say: Say) -> Body | None:
         "total_tokens": counts.input + counts.output,
         "cost": say.cost,
     }
+    bodies.append(base | {"choices": [], "usage": usage})
+    return [*(_event(body) for body in bodies), b"data: [DONE]\n\n"]
 
 
 def _ollama(say: Say, model: str) -> list[bytes]:

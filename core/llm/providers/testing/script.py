@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import Any
 
 
-class Ending(Enum):
+class ReplyEnding(Enum):
     """What the reply says about itself at its end."""
 
     WHOLE = auto()
@@ -49,7 +49,7 @@ class Say:
     text: str = "Use PostgreSQL, because the team knows it."
     #: Comes before the text where the protocol has such a thing.
     thinking: str = ""
-    ending: Ending = Ending.WHOLE
+    ending: ReplyEnding = ReplyEnding.WHOLE
     fault: Fault = Fault.NONE
     #: None: the vendor reports null.
     counts: Counts | None = field(default_factory=Counts)

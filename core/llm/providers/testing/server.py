@@ -94,17 +94,17 @@ class Vendor:
     async def _stream(self, writer: asyncio.StreamWriter, asked: Asked, say: Say) -> None:
         """Send a reply piece by piece, up to its fault."""
         await self._pause(say.wait)
-        await _head(writer, asked.path)
+        kind = "application/x-ndjson" if asked.path == "/api/chat" else "text/event-stream"
+        lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
+        lines += ["x-request-id: req_42", "request-id: req_42", "connection: close", "", ""]
+        writer.write("\r\n".join(lines).encode())
+        await writer.drain()
         pieces = frames(asked.path, say, str(asked.body.get("model", "")))
         whole = say.fault is Fault.NONE
         for piece in pieces if whole else pieces[: max(1, len(pieces) // 2)]:
             await _chunk(writer, piece)
             await self._pause(say.pace)
-        await self._fail(writer, asked.path, say.fault)
-
-    async def _fail(self, writer: asyncio.StreamWriter, path: str, fault: Fault) -> None:
-        """End the stream, well or badly."""
-        match fault:
+        match say.fault:
             case Fault.CUT:
                 writer.transport.abort()
                 return
@@ -112,9 +112,9 @@ class Vendor:
                 await self._closing.wait()
                 return
             case Fault.GARBAGE:
-                await _chunk(writer, broken_frame(path))
+                await _chunk(writer, broken_frame(asked.path))
             case Fault.OVERLOAD:
-                await _chunk(writer, overload_frame(path))
+                await _chunk(writer, overload_frame(asked.path))
             case Fault.NONE | Fault.EARLY:
                 pass
         await _chunk(writer, b"")
@@ -151,15 +151,6 @@ async def _reject(writer: asyncio.StreamWriter, answer: Reject) -> None:
     lines += [f"{name}: {value}" for name, value in answer.headers.items()]
     lines += [f"content-length: {len(content)}", "connection: close", "", ""]
     writer.write("\r\n".join(lines).encode() + content)
-    await writer.drain()
-
-
-async def _head(writer: asyncio.StreamWriter, path: str) -> None:
-    """The head of a stream."""
-    kind = "application/x-ndjson" if path == "/api/chat" else "text/event-stream"
-    lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
-    lines += ["x-request-id: req_42", "request-id: req_42", "connection: close", "", ""]
-    writer.write("\r\n".join(lines).encode())
     await writer.drain()
 
 

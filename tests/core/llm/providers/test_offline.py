@@ -14,6 +14,12 @@ from core.errors import RequestRejected
 from core.events import DebateStarted, NoteAdded
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
+from core.llm.providers.offline_engine.checklist_replies import (
+    FOOTER,
+    NOT_JUDGED,
+    UNDECIDED,
+    answer,
+)
 from core.llm.providers.offline_engine.checklists import (
     ANY,
     GENERALIST,
@@ -21,8 +27,7 @@ from core.llm.providers.offline_engine.checklists import (
     singular,
     things_by_name,
 )
-from core.llm.providers.offline_engine.engine import FOOTER, NOT_JUDGED, UNDECIDED, answer
-from core.llm.providers.offline_engine.reading import read_question
+from core.llm.providers.offline_engine.question_reading import read_question
 from core.models import Act, Debate, Note, Person, Place, Status
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind

@@ -12,7 +12,7 @@ from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Ending, Fault, Reject, Say
+from core.llm.providers.testing.script import Asked, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Script, Vendor
 from core.models import Debate, Setup, Status
 from core.retry import RetryPolicy
@@ -33,7 +33,7 @@ FAULTS: tuple[Say | Reject, ...] = (
     Say(fault=Fault.GARBAGE),
     Reject(status=429, headers={"retry-after": "0.01"}),
     Say(fault=Fault.EARLY),
-    Say(ending=Ending.LENGTH),
+    Say(ending=ReplyEnding.LENGTH),
     Reject(status=500),
     Say(text=" "),
 )

@@ -1,4 +1,4 @@
-"""Which providers there are, how each is built, and which one serves when nothing is said."""
+"""All providers by name, how each is built, and which one is the default."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ Build = Callable[[str, str | None, tuple[Record, ...]], ModelProvider]
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """Which model does what, when settings do not say."""
+    """The default models of a provider."""
 
     agent: str
     summary: str

@@ -18,8 +18,8 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
-from core.figures import number
-from core.llm.providers.reading import dig, words
+from core.figures import counted
+from core.llm.providers.fields import dig, words
 from core.models import Usage
 
 #: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
@@ -153,7 +153,7 @@ def ended_early(vendor: str) -> ProviderDown:
 
 
 def cut_off(vendor: str) -> ReplyUnusable:
-    """A reply longer than its cap."""
+    """The reply reached its token limit."""
     return ReplyUnusable(f"The reply of {vendor} was cut off at its length limit.")
 
 
@@ -161,17 +161,17 @@ def too_long(vendor: str, most: int) -> ReplyUnusable:
     """A reply that went on far beyond its cap."""
     return ReplyUnusable(
         f"{vendor} did not keep to the length asked for: the reply was cut off after "
-        f"{number(most)} characters."
+        f"{counted(most, 'character')}."
     )
 
 
 def refused(vendor: str) -> ReplyUnusable:
-    """A refusal."""
+    """The model refused to answer."""
     return ReplyUnusable(f"{vendor} refused to answer.")
 
 
 def empty(vendor: str) -> ReplyUnusable:
-    """No text."""
+    """The reply has no text."""
     return ReplyUnusable(f"The reply of {vendor} holds no text.")
 
 

@@ -9,7 +9,7 @@ from core.transcript.words import name_of, seconds_taken
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spending:
+class AgentSpending:
     """What one agent has spent."""
 
     agent: str
@@ -22,15 +22,15 @@ class Spending:
     prompt_sources: tuple[str, ...]
 
 
-def spending(debate: Debate) -> Sequence[Spending]:
+def spending(debate: Debate) -> Sequence[AgentSpending]:
     """What each agent has spent, in the order of the roster, then the others."""
     known = [agent.id for agent in debate.setup.agents]
-    found: list[Spending] = []
+    found: list[AgentSpending] = []
     for agent in dict.fromkeys([*known, *(one.agent for one in debate.spent if one.agent)]):
         own = [one for one in debate.spent if one.agent == agent]
         calls = [one.call for one in own if one.call]
         found.append(
-            Spending(
+            AgentSpending(
                 agent=agent,
                 name=name_of(debate, agent),
                 usage=sum((one.usage for one in own), start=Usage()),

@@ -1,4 +1,4 @@
-"""Careful reading of what vendors send: fields may be missing, null or of another type."""
+"""Reads fields of vendors' replies, which may be missing, null or of another type."""
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
@@ -8,18 +8,14 @@ from typing import Any, cast
 def dig(source: object, *path: str | int) -> Any:
     """What lies at the end of the path, through attributes, keys and list positions, or None."""
     for step in path:
-        source = _one_step(source, step)
+        if isinstance(step, int):
+            items = cast("list[object]", source) if isinstance(source, list) else []
+            source = items[step] if -len(items) <= step < len(items) else None
+        elif isinstance(source, Mapping):
+            source = cast("Mapping[str, object]", source).get(step)
+        else:
+            source = getattr(source, step, None)
     return source
-
-
-def _one_step(source: object, step: str | int) -> object:
-    """One field or one item, or None."""
-    if isinstance(step, int):
-        items = cast("list[object]", source) if isinstance(source, list) else []
-        return items[step] if -len(items) <= step < len(items) else None
-    if isinstance(source, Mapping):
-        return cast("Mapping[str, object]", source).get(step)
-    return getattr(source, step, None)
 
 
 def items(source: object, *path: str | int) -> list[Any]:

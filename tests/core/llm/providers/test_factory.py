@@ -4,7 +4,7 @@ import pytest
 
 from core.capabilities import capability
 from core.errors import ConfigurationBroken
-from core.llm.providers.registry import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
+from core.llm.providers.factory import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
 from core.llm.providers.testing.script import Reject
 from core.llm.providers.testing.server import Vendor, always
 

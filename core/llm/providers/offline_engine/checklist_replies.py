@@ -21,13 +21,17 @@ from core.errors import RequestRejected
 from core.llm.providers.offline_engine.checklists import (
     ANY,
     Check,
-    Role,
+    RoleChecklist,
     Thing,
     checklists,
     mentions,
 )
 from core.llm.providers.offline_engine.checklists import normal as words_of
-from core.llm.providers.offline_engine.reading import READ_AT_MOST, Reading, read_question
+from core.llm.providers.offline_engine.question_reading import (
+    READ_AT_MOST,
+    QuestionReading,
+    read_question,
+)
 from core.models import NOT_DECIDED, Act, NextStep
 from core.request import ModelRequest, PartKind
 
@@ -76,11 +80,11 @@ class _Asked:
     request: ModelRequest
 
     @cached_property
-    def role(self) -> Role:
+    def role(self) -> RoleChecklist:
         return checklists().role(self.request.role)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> QuestionReading:
         return read_question(self.joined(PartKind.QUESTION), self.joined(PartKind.CONTEXT))
 
     @cached_property
@@ -165,7 +169,11 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
         case Act.STATEMENT:
             return _position(asked)
         case Act.CRITIQUE | Act.DEBATE | Act.REBUTTAL:
-            return _review(asked)
+            # What a checklist says about others' positions is said once, not in every round.
+            earlier = asked.texts(PartKind.OTHER)
+            if any(text.label.startswith("Your critique") for text in earlier):
+                return asked.post("again.md.j2", questions=())
+            return asked.post("review.md.j2", positions=asked.texts(PartKind.POSITION))
         case Act.PLAN:
             return asked.post("plan.md.j2", heard=_heard(asked, PartKind.OTHER))
         case Act.SUMMARY:
@@ -175,7 +183,18 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
         case Act.QUESTIONS:
             return json.dumps({"questions": _open_points(asked)}, ensure_ascii=False)
         case Act.FACILITATION:
-            return json.dumps(_facilitation(asked), ensure_ascii=False)
+            # Another round only where positions differ: checklists do not change their minds.
+            stands = (asked.stands_for(text.text) for text in asked.texts(PartKind.POSITION))
+            differ = len({thing.title for thing in stands if thing}) > 1
+            return json.dumps(
+                {
+                    "decision": NextStep.GO_ON if differ else NextStep.VOTE,
+                    "focus": asked.questions[0] if differ else "",
+                    "question": "",
+                    "assumption": "",
+                },
+                ensure_ascii=False,
+            )
         case Act.SYNTHESIS:
             return json.dumps(_verdict(asked), ensure_ascii=False)
         case Act.EVALUATION:
@@ -191,14 +210,6 @@ def _position(asked: _Asked) -> str:
     steps = [check.do for check in asked.checks if asked.choice][:_MOST_QUESTIONS]
     heard = {_HEARD: _heard(asked, PartKind.CRITIQUE)}
     return asked.post("position.md.j2", heard=heard, steps=steps)
-
-
-def _review(asked: _Asked) -> str:
-    """What a role's checklist says about others' positions; said once, not in every round."""
-    before = any(text.label.startswith("Your critique") for text in asked.texts(PartKind.OTHER))
-    if before:
-        return asked.post("again.md.j2", questions=())
-    return asked.post("review.md.j2", positions=asked.texts(PartKind.POSITION))
 
 
 def _heard(asked: _Asked, kind: PartKind) -> Sequence[str]:
@@ -256,18 +267,6 @@ def _open_points(asked: _Asked) -> Sequence[Mapping[str, str]]:
     ][:_MOST_QUESTIONS]
 
 
-def _facilitation(asked: _Asked) -> Mapping[str, str]:
-    """Another round only where positions differ: checklists do not change their minds."""
-    stands = (asked.stands_for(text.text) for text in asked.texts(PartKind.POSITION))
-    differ = len({thing.title for thing in stands if thing}) > 1
-    return {
-        "decision": NextStep.GO_ON if differ else NextStep.VOTE,
-        "focus": asked.questions[0] if differ else "",
-        "question": "",
-        "assumption": "",
-    }
-
-
 def _ballot(asked: _Asked) -> Mapping[str, object]:
     """Positions by what their option weighs for this role; no ballot where nothing is weighed."""
     shown = asked.texts(PartKind.CANDIDATE)
@@ -294,7 +293,13 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
 
 def _verdict(asked: _Asked) -> Mapping[str, object]:
     """The option that won the vote, called a checklist's; else "Not decided" and what is asked."""
-    positions = _final_positions(asked)
+    # Where the judge's summary stands for the positions, they are read from it.
+    positions = asked.texts(PartKind.POSITION)
+    if not positions:
+        blocks = asked.joined(PartKind.SUMMARY).split("[Position of ")[1:]
+        halves = (block.partition("]\n") for block in blocks)
+        positions = [_Text(name, text.strip()) for name, _, text in halves]
+    positions = [_Text(text.label.removeprefix("Position of "), text.text) for text in positions]
     ours = bool(positions) and all(FOOTER in text.text for text in positions)
     stands = {text.label: asked.stands_for(text.text) for text in positions}
     tops = [stands[name] for name in _winners(asked, stands)]
@@ -346,16 +351,6 @@ def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapp
         "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)],
         "dissent": "\n".join(dissent),
     }
-
-
-def _final_positions(asked: _Asked) -> Sequence[_Text]:
-    """The positions by their agents' names, from the judge's summary where it stands for them."""
-    positions = asked.texts(PartKind.POSITION)
-    if not positions:
-        blocks = asked.joined(PartKind.SUMMARY).split("[Position of ")[1:]
-        halves = (block.partition("]\n") for block in blocks)
-        positions = [_Text(name, text.strip()) for name, _, text in halves]
-    return [_Text(text.label.removeprefix("Position of "), text.text) for text in positions]
 
 
 def _winners(asked: _Asked, names: Mapping[str, object]) -> Sequence[str]:

@@ -38,7 +38,7 @@ _DEMANDS = ("must", "shall", "need to", "needs to", "at most", "at least", "no m
 
 
 @dataclass(frozen=True)
-class Reading:
+class QuestionReading:
     """What the engine makes of a question."""
 
     #: Keys of the things it chooses between; empty unless the checklists know all of them.
@@ -51,7 +51,7 @@ class Reading:
     unknown: str
 
 
-def read_question(question: str, context: str = "") -> Reading:
+def read_question(question: str, context: str = "") -> QuestionReading:
     """Read a question and what was said with it."""
     said = sentences(question)
     everything = (*said, *sentences(context))
@@ -63,11 +63,21 @@ def read_question(question: str, context: str = "") -> Reading:
     about = normal("\n".join([purpose, *(one for one in everything if one != asked)]))
     shared = _shared_topics(things)
     if shared and purpose:
-        shared = tuple(key for key in shared if _is_about(about, key))
+        shared = tuple(
+            key
+            for key in shared
+            if any(mentions(about, word) for word in checklists().topics[key].words)
+        )
     if shared:
-        return Reading(things, shared, demands, unknown="")
+        return QuestionReading(things, shared, demands, unknown="")
     whole = normal("\n".join(everything))
-    return Reading((), _topics(whole), demands, _why_unknown(asked, options, things, purpose))
+    counts = {
+        key: sum(mentions(whole, word) for word in topic.words)
+        for key, topic in checklists().topics.items()
+    }
+    topics = sorted((key for key in counts if counts[key]), key=lambda key: -counts[key])
+    unknown = _why_unknown(asked, options, things, purpose)
+    return QuestionReading((), tuple(topics[:_MOST_TOPICS]), demands, unknown)
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -126,20 +136,6 @@ def _shared_topics(things: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         key for key, topic in checklists().topics.items() if set(things) <= set(topic.things)
     )
-
-
-def _is_about(normalised: str, topic: str) -> bool:
-    return any(mentions(normalised, word) for word in checklists().topics[topic].words)
-
-
-def _topics(normalised: str) -> tuple[str, ...]:
-    """The topics a text mentions most."""
-    counts = {
-        key: sum(mentions(normalised, word) for word in topic.words)
-        for key, topic in checklists().topics.items()
-    }
-    found = sorted((key for key in counts if counts[key]), key=lambda key: -counts[key])
-    return tuple(found[:_MOST_TOPICS])
 
 
 def _demands(sentence: str) -> bool:
