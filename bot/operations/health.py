@@ -73,7 +73,12 @@ class Probe:
         """Return whether the part works."""
         async with self._asking:
             if time.monotonic() >= self._until:
-                self._tell(await self._ask())
+                fault = await self._ask()
+                if fault and fault != self._fault:
+                    _log.error("not healthy", part=self.name, reason=fault)
+                elif self._fault and not fault:
+                    _log.info("healthy again", part=self.name)
+                self._fault = fault
                 self._until = time.monotonic() + self.kept
         return not self._fault
 
@@ -87,13 +92,6 @@ class Probe:
         except (MootError, OSError) as error:
             return str(error) or type(error).__name__
         return ""
-
-    def _tell(self, fault: str) -> None:
-        if fault and fault != self._fault:
-            _log.error("not healthy", part=self.name, reason=fault)
-        elif self._fault and not fault:
-            _log.info("healthy again", part=self.name)
-        self._fault = fault
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,19 +34,19 @@ async def deleting_daily(
     kept: Expiring, clock: Clock, age: timedelta = KEPT
 ) -> AsyncGenerator[None]:
     """Throw away what is older than `age`, for as long as the block lasts."""
-    task = asyncio.create_task(_every_day(kept, clock, age), name="deleting daily")
+
+    async def every_day() -> None:
+        while True:
+            try:
+                await kept.purge(clock.now() - age)
+            except StoreError as error:
+                _log.warning("not tidied up", reason=str(error))
+            await clock.sleep(_DAY_SECONDS)
+
+    task = asyncio.create_task(every_day(), name="deleting daily")
     try:
         yield
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-async def _every_day(kept: Expiring, clock: Clock, age: timedelta) -> None:
-    while True:
-        try:
-            await kept.purge(clock.now() - age)
-        except StoreError as error:
-            _log.warning("not tidied up", reason=str(error))
-        await clock.sleep(_DAY_SECONDS)

@@ -133,15 +133,12 @@ class Access:
             page = ChannelsPage.model_validate(answer.data)
             found |= {channel.id for channel in page.channels}
             if not (cursor := page.next_cursor):
-                return self._remember(person, frozenset(found))
-
-    def _remember(self, person: str, found: frozenset[str]) -> frozenset[str]:
-        """Keep a person's channels for a while, and let go of what was kept long enough."""
+                break
         now = time.monotonic()
         for other in [one for one, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
-        self._channels[person] = (now + REMEMBERED, found)
-        return found
+        self._channels[person] = (now + REMEMBERED, frozenset(found))
+        return frozenset(found)
 
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
@@ -202,24 +199,21 @@ class Access:
         except SlackApiError as error:
             reason = refusal_of(error.response).error
             _log.warning("channels of a person refused", reason=reason)
+        cursor = ""
         try:
-            return await self._is_listed(person, channel)
+            while True:
+                answer = await (await self._client()).conversations_members(
+                    channel=channel, limit=_PAGE, cursor=cursor or None
+                )
+                page = MembersPage.model_validate(answer.data)
+                if person in page.members:
+                    return True
+                if not (cursor := page.next_cursor):
+                    return False
         except SlackApiError as error:
             if _standing_after(error) is Standing.OUTSIDE:
                 return False
             raise
-
-    async def _is_listed(self, person: str, channel: str) -> bool:
-        cursor = ""
-        while True:
-            answer = await (await self._client()).conversations_members(
-                channel=channel, limit=_PAGE, cursor=cursor or None
-            )
-            page = MembersPage.model_validate(answer.data)
-            if person in page.members:
-                return True
-            if not (cursor := page.next_cursor):
-                return False
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,10 @@ async def examine(
         channel: Where pinning shall be tried; empty: nowhere.
     """
     settings, found = await _settings(environment, file)
-    groups = await asyncio.gather(
-        models_findings(environment, settings) if settings else _nothing(),
-        check_slack(environment, channel),
-        database_findings(environment),
-    )
+    checks = [check_slack(environment, channel), database_findings(environment)]
+    if settings:
+        checks.insert(0, models_findings(environment, settings))
+    groups = await asyncio.gather(*checks)
     return [*found, *(one for group in groups for one in group)]
 
 
@@ -113,7 +112,3 @@ async def _settings(
     except ConfigurationBroken as error:
         found.append(bad("keys the settings need", str(error), is_configuration=True))
     return loaded.settings, found
-
-
-async def _nothing() -> Sequence[Finding]:
-    return ()

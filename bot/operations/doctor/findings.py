@@ -1,6 +1,6 @@
 """What a check came to: a mark, what was found, what to do (pure)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -46,7 +46,12 @@ def skipped(what: str, found: str, remedy: str = "") -> Finding:
 
 def as_text(findings: Iterable[Finding]) -> str:
     """A line per finding, and under it what to do."""
-    return "\n".join(line for one in findings for line in _lines(one))
+    lines = list[str]()
+    for one in findings:
+        lines.append(f"{one.mark.value} {one.what}: {' '.join(one.found.split())}")
+        if one.remedy:
+            lines.append(f"    → {one.remedy}")
+    return "\n".join(lines)
 
 
 def is_well(findings: Iterable[Finding]) -> bool:
@@ -60,8 +65,3 @@ def exit_code(findings: Iterable[Finding]) -> int:
     if not wrong:
         return 0
     return 4 if any(one.is_configuration for one in wrong) else 1
-
-
-def _lines(one: Finding) -> Sequence[str]:
-    head = f"{one.mark.value} {one.what}: {' '.join(one.found.split())}"
-    return (head, f"    → {one.remedy}") if one.remedy else (head,)

@@ -63,7 +63,11 @@ class BoundedServer:
             self._server = await loop.create_server(self._accept, host, port)
         except OSError as error:
             await self._runner.cleanup()
-            raise ConfigurationBroken(_in_words(error, host, port)) from None
+            words = f"Cannot listen on {host} port {port}: {error.strerror or error}."
+            if error.errno == errno.EADDRINUSE:
+                instead = f"MOOT_PORT={port + 1}"
+                words = f"Port {port} is in use. Choose another one, for example {instead}."
+            raise ConfigurationBroken(words) from None
         return int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
@@ -176,9 +180,3 @@ class _Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._inner.resume_writing()
-
-
-def _in_words(error: OSError, host: str, port: int) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} is in use. Choose another one, for example MOOT_PORT={port + 1}."
-    return f"Cannot listen on {host} port {port}: {error.strerror or error}."

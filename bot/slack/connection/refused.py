@@ -40,15 +40,11 @@ _HINTS = {
 }
 
 
-def _count_nothing(cause: str) -> None:
-    """Count nothing."""
-
-
 @dataclass
 class RefusedRequests:
     """Keeps count."""
 
-    count: Callable[[str], None] = _count_nothing
+    count: Callable[[str], None] = lambda _: None
     _told: dict[Cause, float] = field(default_factory=dict[Cause, float], init=False)
     _untold: dict[Cause, int] = field(default_factory=dict[Cause, int], init=False)
 

@@ -108,26 +108,24 @@ async def many_workspaces(
             lambda token: slack_client(token, access.api_url, session),
         )
         closing.push_async_callback(seats.close)
+
+        # Bolt would fill in the parameter `self` of a method as well, so it gets a function.
+        async def authorize(
+            enterprise_id: str | None, team_id: str | None
+        ) -> AuthorizeResult | None:
+            return await seats.authorize(enterprise_id, team_id)
+
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Installation(
             name="many workspaces",
             seats=seats,
             client=nobody,
-            authorize=_authorizing(seats),
+            authorize=authorize,
             watch=_noting(organisations),
             visits=states,
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
-
-
-def _authorizing(seats: InstalledClients) -> Callable[..., Awaitable[Any]]:
-    """Return the question as Bolt can ask it: it would fill in a method's `self` as well."""
-
-    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
-        return await seats.authorize(enterprise_id, team_id)
-
-    return authorize
 
 
 def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
@@ -145,7 +143,11 @@ def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
 def _settings(
     api_url: str, oauth: OAuthAccess, tokens: BotTokens, states: AsyncOAuthStateStore
 ) -> AsyncOAuthSettings:
-    """What the SDK's flow goes by."""
+    """The settings of the SDK's installation flow."""
+    # None: the SDK's own choice, Slack itself.
+    authorization_url = None
+    if api_url != SLACK_API_URL:
+        authorization_url = f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"
     return AsyncOAuthSettings(
         client_id=oauth.client_id,
         client_secret=oauth.client_secret,
@@ -153,15 +155,8 @@ def _settings(
         redirect_uri=oauth.redirect_url,
         install_path=INSTALL_PATH,
         redirect_uri_path=REDIRECT_PATH,
-        authorization_url=_authorization_url(api_url),
+        authorization_url=authorization_url,
         installation_store=tokens,
         installation_store_bot_only=True,
         state_store=states,
     )
-
-
-def _authorization_url(api_url: str) -> str | None:
-    """Where people allow the app; None: where the SDK thinks, at Slack itself."""
-    if api_url == SLACK_API_URL:
-        return None
-    return f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"

@@ -159,7 +159,12 @@ class InstalledClients:
                 bot=found, minutes_before_expiration=ROTATE_MINUTES
             )
         except SlackTokenRotationError as error:
-            return await self._after_refusal(where, found, error)
+            # Another replica may have been faster: a refresh token is good for one rotation.
+            again = await self._installed(where)
+            if again and again.bot_token != found.bot_token:
+                return again
+            _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
+            return found
         except UNREACHED as error:
             # It is rotated long before it expires: this one is still good.
             _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
@@ -192,13 +197,3 @@ class InstalledClients:
         return await self.tokens.async_find_bot(
             enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
         )
-
-    async def _after_refusal(
-        self, where: _Where, found: Bot, error: SlackTokenRotationError
-    ) -> Bot | None:
-        """Another replica may have been faster: a refresh token is good for one rotation."""
-        again = await self._installed(where)
-        if again and again.bot_token != found.bot_token:
-            return again
-        _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
-        return found
