@@ -112,7 +112,7 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HealthAnswer:
     """What a running bot said about itself."""
 
     healthy: bool
@@ -123,7 +123,7 @@ class Answer:
 _ANSWER_SECONDS = 5.0
 
 
-def ask_health(url: str) -> Answer:
+def ask_health(url: str) -> HealthAnswer:
     """Ask a running bot.
 
     Raises:
@@ -133,13 +133,13 @@ def ask_health(url: str) -> Answer:
         raise BadInput(f"{url!r} is no web address; it begins with http://")
     try:
         with urllib.request.urlopen(url, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - checked above
-            return Answer(healthy=True, words=_as_words(answer.read()))
+            return HealthAnswer(healthy=True, words=_as_words(answer.read()))
     except urllib.error.HTTPError as error:
         with error:
-            return Answer(healthy=False, words=_as_words(error.read()))
+            return HealthAnswer(healthy=False, words=_as_words(error.read()))
     except OSError as error:
         reason = getattr(error, "reason", error)
-        return Answer(
+        return HealthAnswer(
             healthy=False, words=f"Nobody answers at {url}: {reason}. Is the bot running?"
         )
 

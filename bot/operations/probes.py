@@ -6,7 +6,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
 from bot.operations.health import Check, Health, Probe
-from bot.slack.connection.greeting import identify
+from bot.slack.connection.identity import identify
 from bot.slack.connection.socket import SocketGateway
 from core.errors import ConfigurationBroken, MootError
 

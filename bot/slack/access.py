@@ -25,17 +25,17 @@ from core.models import Place
 
 _log = logger(__name__)
 
-#: Seconds a question to Slack may take while a person waits: a command is answered within three.
-PATIENCE = 1.0
-#: The same for who may see what, which can take several questions.
-MEMBER_PATIENCE = 1.4
+#: Seconds that Slack may take to answer us: a command must be answered within three.
+ANSWER_SECONDS = 1.0
+#: Whether somebody is in a channel can take several calls.
+MEMBERSHIP_SECONDS = 1.4
 #: Seconds that a person's channels are cached.
-REMEMBERED = 15.0
+CACHE_SECONDS = 15.0
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
 #: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
 UNREACHED = (ClientError, OSError)
-#: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
+#: Slack did not answer: it refused, could not be reached, or Moot is not installed there.
 _UNANSWERED = (SlackApiError, *UNREACHED, MootError)
 
 
@@ -57,7 +57,7 @@ class Standing(Enum):
 class Access:
     """Asks Slack about the channels and people of one workspace."""
 
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     team: str
     _channels: dict[str, tuple[float, frozenset[str]]] = field(
         default_factory=dict[str, tuple[float, frozenset[str]]], init=False
@@ -65,12 +65,12 @@ class Access:
     _people: dict[str, UserFound] = field(default_factory=dict[str, UserFound], init=False)
 
     async def _client(self) -> AsyncWebClient:
-        return (await self.seats.of(self.team)).client
+        return (await self.clients.of(self.team)).client
 
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
@@ -93,7 +93,7 @@ class Access:
         if channel in self._remembered(person):
             return True
         try:
-            async with asyncio.timeout(MEMBER_PATIENCE):
+            async with asyncio.timeout(MEMBERSHIP_SECONDS):
                 return await self._is_member(person, channel)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
@@ -110,7 +110,7 @@ class Access:
         if known := self._remembered(person):
             return known
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 return await self._ask_channels(person)
         except _UNANSWERED as error:
             _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
@@ -137,7 +137,7 @@ class Access:
         now = time.monotonic()
         for other in [one for one, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
-        self._channels[person] = (now + REMEMBERED, frozenset(found))
+        self._channels[person] = (now + CACHE_SECONDS, frozenset(found))
         return frozenset(found)
 
     async def name_of(self, person: str) -> str:
@@ -151,7 +151,7 @@ class Access:
             SlackSilent: Slack did not say in time.
         """
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is an admin", reason=type(error).__name__)
@@ -167,7 +167,7 @@ class Access:
         if person in self._people:
             return self._people[person]
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who somebody is", reason=type(error).__name__)
@@ -178,7 +178,7 @@ class Access:
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).chat_getPermalink(
                     channel=channel, message_ts=ts
                 )
@@ -220,12 +220,12 @@ class Access:
 class Accesses:
     """What is asked of Slack, by workspace. The `PeopleDirectory` of the use cases."""
 
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
 
     def of(self, team: str) -> Access:
         """Return who may see and do what in a workspace."""
-        return self._known.setdefault(team, Access(self.seats, team))
+        return self._known.setdefault(team, Access(self.clients, team))
 
     async def may_see(self, person: str, place: Place) -> bool:
         """Return whether a person is in a channel; see `Access.may_see`."""

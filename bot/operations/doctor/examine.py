@@ -17,10 +17,10 @@ from bot.building import (
     models_there,
     newest_tables,
 )
-from bot.operations.doctor.database import check_database
+from bot.operations.doctor.check_database import check_database
+from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
+from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import Finding, bad, good
-from bot.operations.doctor.models import OLLAMA, Vendors, check_models
-from bot.operations.doctor.slack import check_slack
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken

@@ -48,7 +48,7 @@ class BoundedServer:
         # Half of the files the process may open are left for the database and Slack.
         self._most = min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         #: Connections by their transport; those that wait for a request are in order of arrival.
-        self._connections: dict[asyncio.BaseTransport, _Connection] = {}
+        self._connections: dict[asyncio.BaseTransport, _BoundedConnection] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
@@ -80,7 +80,7 @@ class BoundedServer:
 
     def _accept(self) -> asyncio.Protocol:
         inner = cast("Callable[[], asyncio.Protocol]", self._runner.server)()
-        return _Connection(inner, self._connections, self._make_room, self._arrive_seconds)
+        return _BoundedConnection(inner, self._connections, self._make_room, self._arrive_seconds)
 
     def _make_room(self) -> bool:
         """Return whether there is room for one more connection."""
@@ -109,13 +109,13 @@ class BoundedServer:
                 connection.wait(IDLE_SECONDS)
 
 
-class _Connection(asyncio.Protocol):
+class _BoundedConnection(asyncio.Protocol):
     """One connection: aiohttp's, hung up when its next request does not come in time."""
 
     def __init__(
         self,
         inner: asyncio.Protocol,
-        connections: "dict[asyncio.BaseTransport, _Connection]",
+        connections: "dict[asyncio.BaseTransport, _BoundedConnection]",
         make_room: Callable[[], bool],
         arrive_seconds: float,
     ) -> None:

@@ -24,7 +24,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 
 from bot.slack.connection.bounded import BoundedServer
-from bot.slack.connection.failing import dispatched, told
+from bot.slack.connection.error_answers import dispatched, log_failure
 from bot.slack.connection.refused import Cause, RefusedRequests
 
 EVENTS_PATH = "/slack/events"
@@ -219,4 +219,4 @@ async def _show(
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
     except Exception as error:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
         text = "Moot could not be installed. Please try again in a minute."
-        return web.Response(status=told(error), text=text)
+        return web.Response(status=log_failure(error), text=text)

@@ -14,7 +14,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 
 from bot.log import logger
-from bot.slack.connection.greeting import open_socket
+from bot.slack.connection.identity import open_socket
 
 _log = logger(__name__)
 

@@ -1,8 +1,8 @@
 """Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -152,7 +152,7 @@ async def _ask(client: AsyncWebClient, method: str, *, token: str = "", **option
         return Said(refused=refusal_of(error.response).error or "no reason given")
     except UNREACHED as error:
         return Said(lost=type(error).__name__)
-    headers: Any = answer.headers  # aiohttp's: a name's case does not matter
+    headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
     header = str(headers.get("x-oauth-scopes", ""))
     scopes = frozenset(scope.strip() for scope in header.split(",") if scope.strip())
     return Said(body=answer.data, scopes=scopes)

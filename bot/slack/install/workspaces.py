@@ -1,4 +1,4 @@
-"""How workspaces come in: with the one token of the settings, or by OAuth, as many as like."""
+"""Workspaces: the one whose token is in the settings, or all that install the app by OAuth."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
-from bot.slack.connection.greeting import identify
+from bot.slack.connection.identity import identify
 from bot.slack.install.installed_clients import InstalledClients
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import BotTokens, States, token_tables
@@ -28,11 +28,11 @@ from core.errors import ConfigurationBroken
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """What requests come in through, and where the bot sits."""
+    """The app as it is installed: how requests are authorized, and a client per workspace."""
 
     #: For the log: the workspace, or that there are many.
     name: str
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     #: The client that Bolt copies for each request.
     client: AsyncWebClient
     #: Finds the token of a request. Never asks Slack: see `InstalledClients.authorize`.
@@ -47,7 +47,7 @@ class Installation:
 
 @asynccontextmanager
 async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
-    """Open the door of the workspace whose token is in the settings.
+    """Use the one workspace whose token is in the settings.
 
     Raises:
         ConfigurationBroken: Slack refuses the token.
@@ -71,15 +71,15 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
         async def authorize() -> AuthorizeResult:
             return authorized
 
-        seats = SingleWorkspaceClient(WorkspaceClient(client, identity))
-        yield Installation(name=identity.team, seats=seats, client=client, authorize=authorize)
+        clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
+        yield Installation(name=identity.team, clients=clients, client=client, authorize=authorize)
 
 
 @asynccontextmanager
 async def many_workspaces(
     access: SlackAccess, organisations: Organisations, url: str
 ) -> AsyncGenerator[Installation]:
-    """Open the door of every workspace that installs the app.
+    """Serve every workspace that installs the app.
 
     Args:
         access: The app's own credentials, and where Slack is.
@@ -101,25 +101,25 @@ async def many_workspaces(
         rotator = AsyncTokenRotator(
             client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
         )
-        seats = InstalledClients(
+        clients = InstalledClients(
             tokens,
             organisations,
             rotator,
             lambda token: slack_client(token, access.api_url, session),
         )
-        closing.push_async_callback(seats.close)
+        closing.push_async_callback(clients.close)
 
         # Bolt would fill in the parameter `self` of a method as well, so it gets a function.
         async def authorize(
             enterprise_id: str | None, team_id: str | None
         ) -> AuthorizeResult | None:
-            return await seats.authorize(enterprise_id, team_id)
+            return await clients.authorize(enterprise_id, team_id)
 
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Installation(
             name="many workspaces",
-            seats=seats,
+            clients=clients,
             client=nobody,
             authorize=authorize,
             watch=_noting(organisations),
