@@ -182,7 +182,13 @@ class Stage:
         agents = ", ".join(agent.name for agent in setup.agents)
         say(f"{_OWN_NAME}:\n{question}\n  {agents} debate it.\n")
         while True:
-            over = await self._is_over(debate_id)
+            debate = await self._debate(debate_id)
+            # It has ended, and everything about it is in the workspace.
+            over = (
+                debate.status is not Status.RUNNING
+                and debate_id not in await self.moot.store.unfinished()
+                and not await self.moot.posts.channels_with_work()
+            )
             row = await self.moot.posts.row_by_key(board_key(debate_id))
             thread = self.workspace.thread(CHANNEL, row.ts) if row and row.ts else ()
             for message in thread[1:]:
@@ -192,18 +198,11 @@ class Stage:
             if over:
                 if thread:
                     say(self.as_text(thread[0]))
-                return await self._debate(debate_id)
+                return debate
             await asyncio.sleep(_GLANCE_SECONDS)
 
     async def _debates(self) -> Sequence[str]:
         return [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
-
-    async def _is_over(self, debate_id: str) -> bool:
-        """Whether it ended and everything about it is in the workspace."""
-        debate = await self._debate(debate_id)
-        if debate.status is Status.RUNNING or debate_id in await self.moot.store.unfinished():
-            return False
-        return not await self.moot.posts.channels_with_work()
 
     def as_text(self, message: dict[str, Any]) -> str:
         """Return a message as lines for a terminal: who, then what, wrapped and indented."""

@@ -116,24 +116,21 @@ class CountingSink:
                 self.metrics.started.inc()
             case DebateConcluded() | DebateFailed():
                 self.metrics.ended.labels(debate.status.value).inc()
-                await self._count_summaries(debate.id)
+                made = summary_metrics(await self.store.events(debate.id))
+                self.metrics.summaries.inc(made.generated)
+                self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
+                self.metrics.summary_tokens.inc(made.tokens)
+                self.metrics.summary_chars.labels("before").inc(made.chars_before)
+                self.metrics.summary_chars.labels("after").inc(made.chars_after)
+                self.metrics.in_time.inc(made.ready_before_needed)
+                self.metrics.blocked.inc(made.blocked)
+                self.metrics.blocked_for.inc(made.blocked_seconds)
             case _:
                 pass
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Pass it on."""
         await self.sink.turns_began(debate, turns)
-
-    async def _count_summaries(self, debate_id: str) -> None:
-        made = summary_metrics(await self.store.events(debate_id))
-        self.metrics.summaries.inc(made.generated)
-        self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
-        self.metrics.summary_tokens.inc(made.tokens)
-        self.metrics.summary_chars.labels("before").inc(made.chars_before)
-        self.metrics.summary_chars.labels("after").inc(made.chars_after)
-        self.metrics.in_time.inc(made.ready_before_needed)
-        self.metrics.blocked.inc(made.blocked)
-        self.metrics.blocked_for.inc(made.blocked_seconds)
 
 
 @asynccontextmanager
