@@ -1,4 +1,4 @@
-"""Where the program may listen and whom it may call: addresses that would leak are found (pure)."""
+"""Checks addresses: which ones the program may listen on and call without a leak (pure)."""
 
 import ipaddress
 import re

@@ -1,4 +1,4 @@
-"""What every surface is built from: the settings in force, model providers, the database."""
+"""Builds what Slack, terminal and demo need: settings, model providers, the database."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,4 +1,4 @@
-"""Backups and deletions, for whoever runs the bot."""
+"""Backup, restore and purge of the database."""
 
 import asyncio
 import sqlite3

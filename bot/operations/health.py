@@ -59,7 +59,7 @@ class Report:
 
 @dataclass
 class Probe:
-    """Asks a part, not more often than it bears, and tells the log when its answer changes."""
+    """Checks one part, caches the result, and logs when it changes."""
 
     name: str
     check: Check

@@ -1,4 +1,4 @@
-"""Who may see and do what, as Slack itself knows it."""
+"""What Slack says about channels and people: membership, admins, time zones, links."""
 
 import asyncio
 import time
@@ -188,7 +188,7 @@ class Access:
         return Permalink.model_validate(answer.data).permalink
 
     async def _is_member(self, person: str, channel: str) -> bool:
-        """Ask for the person's channels, which are few where a channel's members are many.
+        """Ask for the person's channels first: they are fewer than the members of a large channel.
 
         They leave out channels the bot is not in, and Slack does not say whether they are told of
         people from other organisations (Slack Connect): then the channel's own list decides.

@@ -1,4 +1,4 @@
-"""What a check came to: a mark, what was found, what to do (pure)."""
+"""The result of a check: a mark, what was found, what to do (pure)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A web application on a port, with bounds on how long and how many connections may say nothing.
+"""A web server with limits on how many connections there are and how long they may be idle.
 
 aiohttp waits for a request as long as it takes. A thousand connections that send a byte now and
 then would use up the process's files, and nobody else could connect.
@@ -110,7 +110,7 @@ class BoundedServer:
 
 
 class _BoundedConnection(asyncio.Protocol):
-    """One connection: aiohttp's, hung up when its next request does not come in time."""
+    """One connection, closed when its next request does not arrive in time."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class _BoundedConnection(asyncio.Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is waited for its request."""
+        """Whether its next request has not arrived yet."""
         return self._deadline is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -1,7 +1,7 @@
-"""Socket Mode: one WebSocket to Slack, watched, because it can die without a word.
+"""Socket Mode: one WebSocket to Slack, watched, because it can die without an error.
 
 Source: https://docs.slack.dev/apis/events-api/using-socket-mode. The SDK's monitor has been seen to
-die with the connection (bolt-python issue 1529), so somebody else looks after both.
+die with the connection (bolt-python issue 1529), so we check both ourselves.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class SocketGateway:
         self._watch_seconds = watch_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._watch: asyncio.Task[None] | None = None
-        #: Told whenever a connection was made: before it, Slack may have had nobody to tell.
+        #: Called after each new connection: events may have been missed before it.
         self.on_connected: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
@@ -86,7 +86,7 @@ class SocketGateway:
         await asyncio.gather(*(part for part in parts if part), return_exceptions=True)
 
     async def _hear_hello(self, _client: Any, message: dict[str, Any], _raw: str | None) -> None:
-        """Slack's first word on every connection."""
+        """Call `on_connected`: `hello` is the first message on every connection."""
         if message.get("type") == "hello":
             self.on_connected()
 

@@ -1,4 +1,4 @@
-"""Where installations are kept: the SDK's tables in our database, with the tokens encrypted.
+"""The SDK's tables of installations in our database, with the tokens encrypted.
 
 Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
 """
