@@ -1,4 +1,4 @@
-"""Where the program may listen and whom it may call: addresses that would leak are found (pure)."""
+"""Checks addresses: which ones the program may listen on and call without a leak (pure)."""
 
 import ipaddress
 import re
@@ -48,24 +48,21 @@ def fault_of(url: str, *, link_local: bool = False) -> str:
         return "it begins with http:// or https:// and a host"
     if "@" in parts.netloc:
         return "a name or password does not belong in it"
-    return "" if link_local else _forbidden(host)
+    found = _ip(host)
+    if not link_local and (
+        {_plain(host), str(found)} & _METADATA or (found and found.is_link_local)
+    ):
+        return (
+            f"{host} is where machines get their own credentials, no model server. "
+            "If it is one, set MOOT_ALLOW_LINK_LOCAL=true"
+        )
+    return ""
 
 
 def sends_openly(url: str) -> bool:
     """Return whether a token could be read on its way there: plain HTTP beyond this machine."""
     parts = urlsplit(url)
     return parts.scheme == "http" and not is_loopback(parts.hostname or "")
-
-
-def _forbidden(host: str) -> str:
-    found = _ip(host)
-    names = {_plain(host), str(found)}
-    if names & _METADATA or (found and found.is_link_local):
-        return (
-            f"{host} is where machines get their own credentials, no model server. "
-            "If it is one, set MOOT_ALLOW_LINK_LOCAL=true"
-        )
-    return ""
 
 
 def _plain(host: str) -> str:
@@ -78,24 +75,16 @@ def _ip(host: str) -> _Ip | None:
     try:
         found = ipaddress.ip_address(plain)
     except ValueError:
-        return _old_form(plain)
-    if isinstance(found, ipaddress.IPv6Address):
-        return found.ipv4_mapped or _translated(found) or found
-    return found
-
-
-def _old_form(host: str) -> _Ip | None:
-    """169.254.43518, 2852039166, 0xa9fea9fe: numbers that resolvers take as well."""
-    if not _OLD_FORM.fullmatch(host):
-        return None
-    try:
-        return ipaddress.IPv4Address(socket.inet_aton(host))
-    except OSError:
-        return None
-
-
-def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address behind NAT64 (RFC 6052) or 6to4 (RFC 3056)."""
-    if address in ipaddress.IPv6Network("64:ff9b::/96"):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.sixtofour
+        # 169.254.43518, 2852039166, 0xa9fea9fe: numbers that resolvers take as well.
+        if not _OLD_FORM.fullmatch(plain):
+            return None
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(plain))
+        except OSError:
+            return None
+    if isinstance(found, ipaddress.IPv4Address):
+        return found
+    # The IPv4 address behind NAT64 (RFC 6052) or 6to4 (RFC 3056).
+    if found in ipaddress.IPv6Network("64:ff9b::/96"):
+        return ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    return found.ipv4_mapped or found.sixtofour or found

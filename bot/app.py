@@ -31,11 +31,11 @@ from bot.running.port import Runner
 from bot.settings import SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.connection.failing import answer_failures, quiet_logger
+from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.http import FiguresServer, HttpServer
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
-from bot.slack.install.installation import Installation, many_workspaces, one_workspace
+from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
@@ -111,7 +111,7 @@ class Parts:
 class Moot:
     """A running bot."""
 
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     store: SqlDebateStore
     posts: Posts
     context: ListenerContext
@@ -139,17 +139,17 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
         watch = await stack.enter_async_context(_watching(parts, database, metrics))
-        door = await stack.enter_async_context(_door(parts, database))
+        installation = await stack.enter_async_context(_installation(parts, database))
         sharing = sharing_of(database_url(parts.database), parts.beat)
         context, runner = _tie(
-            parts, database, door.seats, sharing=sharing, metrics=metrics, watch=watch
+            parts, database, installation.clients, sharing=sharing, metrics=metrics, watch=watch
         )
-        app = _listening(parts, door, context)
+        app = _listening(parts, installation, context)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = health_of(
-            lambda: probe(database), gateway, client=door.client, held=lambda: runner.held
+            lambda: probe(database), gateway, client=installation.client, held=lambda: runner.held
         )
-        http = _http(parts, door, health, metrics, app=None if gateway else app)
+        http = _http(parts, installation, health, metrics, app=None if gateway else app)
         figures = _figures(parts, metrics, context, runner)
         reminders = ReminderLoop(context.remind)
         await _start(
@@ -163,9 +163,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             ways_in=[one for one in (figures, http, gateway) if one],
         )
         stack.enter_context(http.ready())
-        _log.info("running", team=door.name, address=http.address)
+        _log.info("running", team=installation.name, address=http.address)
         yield Moot(
-            seats=door.seats,
+            clients=installation.clients,
             store=SqlDebateStore(database),
             posts=context.posts,
             context=context,
@@ -226,7 +226,7 @@ async def _start(  # noqa: PLR0913 - one per part
     reminders.start()
 
 
-def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
+def _installation(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
     """Return how workspaces come in: by OAuth, or with the one token of the settings."""
     if parts.slack.oauth is None:
         return one_workspace(parts.slack)
@@ -247,7 +247,7 @@ async def _open(location: str) -> Database:
 def _tie(
     parts: Parts,
     database: Database,
-    seats: WorkspaceClients,
+    clients: WorkspaceClients,
     *,
     sharing: Cluster,
     metrics: Metrics,
@@ -255,23 +255,23 @@ def _tie(
 ) -> tuple[ListenerContext, Runner]:
     """Make the parts that know each other."""
     clock, store = SystemClock(), SqlDebateStore(database)
-    outbox = _outbox(parts, Posts(database), seats, shares=(sharing, metrics))
+    outbox = _outbox(parts, Posts(database), clients, shares=(sharing, metrics))
     presenter = _presenter(database, outbox)
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=watch(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    context = _context(parts, database, seats, facts=facts, outbox=outbox)
+    context = _context(parts, database, clients, facts=facts, outbox=outbox)
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
     return context, runner
 
 
 def _context(
-    parts: Parts, database: Database, seats: WorkspaceClients, *, facts: FactLog, outbox: Outbox
+    parts: Parts, database: Database, clients: WorkspaceClients, *, facts: FactLog, outbox: Outbox
 ) -> ListenerContext:
     """Make what people can do, and what listeners need to let them do it."""
-    access, posts, channels = Accesses(seats), outbox.posts, ChannelSettings(database)
+    access, posts, channels = Accesses(clients), outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
     start = StartDebate(
@@ -292,7 +292,7 @@ def _context(
             "cannot show", debate=debate_id, reason=str(error)
         ),
     )
-    lists = DebateLists(find=find, posts=posts, seats=seats)
+    lists = DebateLists(find=find, posts=posts, clients=clients)
     return ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
@@ -305,9 +305,9 @@ def _context(
         channels=channels,
         estimates=Estimates(start),
         lists=lists,
-        home=HomeTab(lists, access, seats, facts.clock),
+        home=HomeTab(lists, access, clients, facts.clock),
         access=access,
-        seats=seats,
+        clients=clients,
         outbox=outbox,
         posts=posts,
         deliveries=Deliveries(database),
@@ -319,7 +319,7 @@ def _context(
 def _outbox(
     parts: Parts,
     posts: Posts,
-    seats: WorkspaceClients,
+    clients: WorkspaceClients,
     *,
     shares: tuple[Cluster, Metrics],
 ) -> Outbox:
@@ -327,7 +327,7 @@ def _outbox(
     sharing, metrics = shares
     outbox = Outbox(
         posts=posts,
-        seats=seats,
+        clients=clients,
         clock=SystemClock(),
         life=secrets.token_hex(8),
         pace=parts.pace,
@@ -350,7 +350,12 @@ def _presenter(database: Database, outbox: Outbox) -> Presenter:
 
 
 def _http(
-    parts: Parts, door: Installation, health: Health, metrics: Metrics, *, app: AsyncApp | None
+    parts: Parts,
+    installation: Installation,
+    health: Health,
+    metrics: Metrics,
+    *,
+    app: AsyncApp | None,
 ) -> HttpServer:
     return HttpServer(
         parts.host,
@@ -358,7 +363,7 @@ def _http(
         health,
         app=app,
         signing_secret=parts.slack.signing_secret,
-        installing=door.installing,
+        installing=installation.installing,
         refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
     )
 
@@ -378,13 +383,13 @@ def _figures(
     return FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
 
 
-def _listening(parts: Parts, door: Installation, context: ListenerContext) -> AsyncApp:
+def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
     """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(
-        client=door.client,
-        authorize=door.authorize,
+        client=installation.client,
+        authorize=installation.authorize,
         signing_secret=parts.slack.signing_secret or None,
         request_verification_enabled=bool(parts.slack.signing_secret),
         logger=quiet_logger(),
@@ -393,7 +398,7 @@ def _listening(parts: Parts, door: Installation, context: ListenerContext) -> As
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)
-    if door.watch is not None:
-        app.use(door.watch)
+    if installation.watch is not None:
+        app.use(installation.watch)
     register_all(app, context)
     return app

@@ -1,4 +1,4 @@
-"""What every surface is built from: the settings in force, model providers, the database."""
+"""Builds what Slack, terminal and demo need: settings, model providers, the database."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -92,14 +92,22 @@ def build_calls(
 
 def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:
     """Return what takes turns, within the caps that the settings set."""
-    purse = SharedCaps(settings.limits, store, SystemClock())
-    return Turns(calls, purse, secret=store.secret)
+    caps = SharedCaps(settings.limits, store, SystemClock())
+    return Turns(calls, caps, secret=store.secret)
 
 
 def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
     """Return the models people can choose among: of every provider with a key, and none at all."""
     names = [*api_keys(environment), "offline"]
-    return [_model_set(name) for name in names if name in factory.DEFAULT_MODELS]
+    found = list[ModelSet]()
+    for name in names:
+        if models := factory.DEFAULT_MODELS.get(name):
+            is_offline = name == "offline"
+            words = "No model: the offline engine" if is_offline else f"{name}: {models.agent}"
+            agent = ModelChoice(provider=name, model=models.agent)
+            judge = ModelChoice(provider=name, model=models.judge)
+            found.append(ModelSet(id=name, words=words, agent=agent, judge=judge))
+    return found
 
 
 def estimating(settings: Settings) -> Callable[[Setup], Awaitable[Estimate]]:
@@ -122,8 +130,12 @@ async def load_settings(
     Raises:
         ConfigurationBroken: The file cannot be used.
     """
-    built_in = (await _with_models(environment)).model_copy(
-        update={"clarifying": Clarifying(enabled=clarify)}
+    found = await factory.choose(api_keys(environment), environment.ollama_host or None)
+    built_in = Settings(
+        agent_model=ModelChoice(provider=found.provider, model=found.models.agent),
+        judge_model=ModelChoice(provider=found.provider, model=found.models.judge),
+        summary_model=ModelChoice(provider=found.provider, model=found.models.summary),
+        clarifying=Clarifying(enabled=clarify),
     )
     known = Known(settings=built_in, providers=usual_models())
     chosen = file or environment.moot_config
@@ -215,25 +227,6 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
             database = await Database.look_into(database_url(location))
             store = SqlDebateStore(await opened.enter_async_context(database))
         yield store
-
-
-async def _with_models(environment: BotSettings) -> Settings:
-    found = await factory.choose(api_keys(environment), environment.ollama_host or None)
-    agent = ModelChoice(provider=found.provider, model=found.models.agent)
-    judge = ModelChoice(provider=found.provider, model=found.models.judge)
-    summary = ModelChoice(provider=found.provider, model=found.models.summary)
-    return Settings(agent_model=agent, judge_model=judge, summary_model=summary)
-
-
-def _model_set(provider: str) -> ModelSet:
-    models = factory.DEFAULT_MODELS[provider]
-    is_offline = provider == "offline"
-    return ModelSet(
-        id=provider,
-        words="No model: the offline engine" if is_offline else f"{provider}: {models.agent}",
-        agent=ModelChoice(provider=provider, model=models.agent),
-        judge=ModelChoice(provider=provider, model=models.judge),
-    )
 
 
 async def models_there(environment: BotSettings, provider: str) -> Sequence[str]:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -17,11 +18,11 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
-from bot.listeners.doctor_report import Examine
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
 from bot.serving import start_up, stop_signal
 from bot.settings import BotSettings, SlackAccess
+from bot.slack.ids import board_key
 from bot.slack.manifest import manifest
 from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.outbox.pace import FAST, Pace
@@ -31,7 +32,7 @@ from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
 from core.figures import duration
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Debate, Status
+from core.models import Agent, Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 from core.use_cases.choices import ModelSet
@@ -99,7 +100,20 @@ class Demo:
             app_token=workspace.app_token,
             api_url=workspace.api_url,
         )
-        database = str(folder / "moot.db")
+        database, examine = str(folder / "moot.db"), None
+        if self.environment is not None:
+            # Look at what runs here: this Slack and this database, not the environment's.
+            changes: dict[str, Any] = {
+                "slack_bot_token": SecretStr(access.bot_token),
+                "slack_app_token": SecretStr(access.app_token),
+                "slack_signing_secret": SecretStr(""),
+                "slack_client_id": "",
+                "slack_client_secret": SecretStr(""),
+                "slack_api_url": access.api_url,
+                "moot_database": database,
+            }
+            here = self.environment.model_copy(update=changes)
+            examine = partial(examine_here, here, self.settings)
         return Parts(
             slack=access,
             database=database,
@@ -107,24 +121,8 @@ class Demo:
             settings=self.settings,
             models=self.models,
             pace=FAST if self.fast else Pace(),
-            examine=self._examine(access, database),
+            examine=examine,
         )
-
-    def _examine(self, access: SlackAccess, database: str) -> Examine | None:
-        """Look at what runs here: this Slack and this database, not the environment's."""
-        if self.environment is None:
-            return None
-        changes: dict[str, Any] = {
-            "slack_bot_token": SecretStr(access.bot_token),
-            "slack_app_token": SecretStr(access.app_token),
-            "slack_signing_secret": SecretStr(""),
-            "slack_client_id": "",
-            "slack_client_secret": SecretStr(""),
-            "slack_api_url": access.api_url,
-            "moot_database": database,
-        }
-        here = self.environment.model_copy(update=changes)
-        return lambda channel: examine_here(here, self.settings, channel)
 
 
 @asynccontextmanager
@@ -179,32 +177,32 @@ class Stage:
 
     async def follow(self, debate_id: str, say: Say) -> Debate:
         """Print the thread as it grows, the board last; return the debate when all is there."""
-        say(_beginning(await self._debate(debate_id)))
+        setup = (await self._debate(debate_id)).setup
+        question = textwrap.indent(textwrap.fill(setup.question, _WIDTH - 2), "  ")
+        agents = ", ".join(agent.name for agent in setup.agents)
+        say(f"{_OWN_NAME}:\n{question}\n  {agents} debate it.\n")
         while True:
-            over = await self._is_over(debate_id)
-            board, *replies = await self._thread(debate_id) or (None,)
-            for message in replies:
-                self._print_once(message, say)
-            if board and over:
-                say(self.as_text(board))
+            debate = await self._debate(debate_id)
+            # It has ended, and everything about it is in the workspace.
+            over = (
+                debate.status is not Status.RUNNING
+                and debate_id not in await self.moot.store.unfinished()
+                and not await self.moot.posts.channels_with_work()
+            )
+            row = await self.moot.posts.row_by_key(board_key(debate_id))
+            thread = self.workspace.thread(CHANNEL, row.ts) if row and row.ts else ()
+            for message in thread[1:]:
+                if message["ts"] not in self._shown:
+                    self._shown.add(message["ts"])
+                    say(self.as_text(message))
             if over:
-                return await self._debate(debate_id)
+                if thread:
+                    say(self.as_text(thread[0]))
+                return debate
             await asyncio.sleep(_GLANCE_SECONDS)
 
     async def _debates(self) -> Sequence[str]:
         return [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
-
-    async def _is_over(self, debate_id: str) -> bool:
-        """Whether it ended and everything about it is in the workspace."""
-        debate = await self._debate(debate_id)
-        if debate.status is Status.RUNNING or debate_id in await self.moot.store.unfinished():
-            return False
-        return not await self.moot.posts.channels_with_work()
-
-    def _print_once(self, message: dict[str, Any], say: Say) -> None:
-        if message["ts"] not in self._shown:
-            self._shown.add(message["ts"])
-            say(self.as_text(message))
 
     def as_text(self, message: dict[str, Any]) -> str:
         """Return a message as lines for a terminal: who, then what, wrapped and indented."""
@@ -221,20 +219,6 @@ class Stage:
     async def _debate(self, debate_id: str) -> Debate:
         return fold(await self.moot.store.events(debate_id))
 
-    async def _thread(self, debate_id: str) -> Sequence[dict[str, Any]]:
-        board = await self.moot.posts.row_by_key(f"{debate_id}/board")
-        if board is None or board.ts is None:
-            return ()
-        return self.workspace.thread(CHANNEL, board.ts)
-
-
-def _beginning(debate: Debate) -> str:
-    """What is asked and who debates it."""
-    setup = debate.setup
-    question = textwrap.indent(textwrap.fill(setup.question, _WIDTH - 2), "  ")
-    agents = ", ".join(agent.name for agent in setup.agents)
-    return f"{_OWN_NAME}:\n{question}\n  {agents} debate it.\n"
-
 
 def demo_settings(
     chosen: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
@@ -248,16 +232,13 @@ def demo_settings(
     if rounds is not None:
         changes["rounds"] = rounds
     if agents:
-        roster = (agent_for(_known_role(name), chosen.agent_model) for name in agents)
+        roster = list[Agent]()
+        for name in agents:
+            if (role := role_id(name)) is None:
+                raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
+            roster.append(agent_for(role, chosen.agent_model))
         changes["agents"] = tuple(roster)
     return chosen.model_copy(update=changes)
-
-
-def _known_role(name: str) -> str:
-    found = role_id(name)
-    if found is None:
-        raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
-    return found
 
 
 def offline(settings: Settings) -> Settings:
@@ -273,19 +254,6 @@ def asking(settings: Settings) -> Settings:
     """Return the settings with agents that ask first, and wait for a moment only."""
     clarifying = Clarifying(enabled=True, wait_seconds=_WAIT_SECONDS)
     return settings.model_copy(update={"clarifying": clarifying})
-
-
-def _wait_in_words(settings: Settings) -> str:
-    if not settings.clarifying.enabled:
-        return ""
-    return f"The agents ask you first and wait {duration(_WAIT_SECONDS)} (on Slack: 15 minutes).\n"
-
-
-def _pace_in_words(demo: Demo) -> str:
-    """How long the offline engine takes, where it takes part."""
-    if demo.fast or demo.settings.agent_model.provider != "offline":
-        return ""
-    return "\nA turn takes a few seconds, as with a model: time to read and steer. Without: --fast"
 
 
 def costs_money(settings: Settings) -> bool:
@@ -334,9 +302,13 @@ async def show(wanted: Wanted) -> int:
         typer.echo(f"Notice: {notice}", err=True)
     chosen = _agreed(loaded.settings, yes=wanted.yes)
     debating = demo_settings(chosen, wanted.rounds, wanted.agents, wanted.format)
+
+    def at_a_models_pace(engine: ModelProvider) -> ModelProvider:
+        return PacedProvider(engine, SystemClock())
+
     demo = Demo(
         settings=debating if wanted.once else asking(debating),
-        calls=build_calls(settings, chosen, None if wanted.fast else _unhurried),
+        calls=build_calls(settings, chosen, None if wanted.fast else at_a_models_pace),
         models=model_sets(settings),
         question=wanted.question,
         port=wanted.port,
@@ -348,27 +320,29 @@ async def show(wanted: Wanted) -> int:
     async with demo.stage() as stage:
         stopped = stop_signal()
         typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
-        typer.echo(f"{models_in_words(demo.settings)}{_pace_in_words(demo)}")
-        typer.echo(_wait_in_words(demo.settings))
+        typer.echo(models_in_words(demo.settings))
+        if not demo.fast and demo.settings.agent_model.provider == "offline":
+            typer.echo(
+                "A turn takes a few seconds, as with a model: time to read and steer. "
+                "Without: --fast"
+            )
+        if demo.settings.clarifying.enabled:
+            wait = duration(_WAIT_SECONDS)
+            typer.echo(f"The agents ask you first and wait {wait} (on Slack: 15 minutes).")
+        typer.echo()
         return await _play(demo, stage, stopped)
 
 
-def _unhurried(engine: ModelProvider) -> ModelProvider:
-    return PacedProvider(engine, SystemClock())
-
-
 async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
-    if demo.once:
-        return await _play_once(stage, demo.question or QUESTION, stopped)
-    if demo.question or not await stage.has_debates():
-        await stage.begin(demo.question or QUESTION)
-    await stopped.wait()
-    typer.echo("Stopped.")
-    return 0
-
-
-async def _play_once(stage: Stage, question: str, stopped: asyncio.Event) -> int:
-    following = asyncio.create_task(stage.follow(await stage.begin(question), typer.echo))
+    """Debate the question until the debate, or whoever watches, ends it; return the exit code."""
+    if not demo.once:
+        if demo.question or not await stage.has_debates():
+            await stage.begin(demo.question or QUESTION)
+        await stopped.wait()
+        typer.echo("Stopped.")
+        return 0
+    debate_id = await stage.begin(demo.question or QUESTION)
+    following = asyncio.create_task(stage.follow(debate_id, typer.echo))
     stopping = asyncio.create_task(stopped.wait())
     await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()

@@ -1,4 +1,4 @@
-"""The interpreter set up for a process that serves many debates for weeks."""
+"""Garbage collection and thread switching for a process that runs for weeks."""
 
 import gc
 import sys
@@ -12,15 +12,15 @@ THRESHOLDS = (20_000, 20, 50)
 
 
 def load_quickly() -> None:
-    """Call before loading: what is loaded stays, so looking it through for cycles is in vain."""
+    """Turn garbage collection off while modules load: what is loaded is never garbage."""
     gc.disable()
 
 
 def settle_in() -> None:
-    """Call once when everything is loaded and running.
+    """Turn garbage collection on again, once everything is loaded and running.
 
-    What is loaded by then stays, so it is never looked through for cycles again: that alone
-    stopped everything for 150 ms at a time.
+    What is loaded by then is frozen, so the collector never scans it again: scanning it stopped
+    the process for 150 ms at a time.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()

@@ -57,9 +57,30 @@ def set_up_logs(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+    render: Processor = structlog.processors.JSONRenderer()
+    if form is LogFormat.CONSOLE or (form is LogFormat.AUTO and out.isatty()):
+        render = structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        )
+    clean = redactor(secrets)
+
+    def blank_secrets(logger: WrappedLogger, name: str, text: Any) -> str:
+        del logger, name
+        return clean(text)
+
     handler = logging.StreamHandler(out)
-    render = _console() if _is_console(form, out) else _json()
-    handler.setFormatter(_formatter(shared, render, redactor(secrets)))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.ExceptionRenderer(_places),
+                _without_secrets,
+                render,
+                blank_secrets,
+            ],
+        )
+    )
     root = logging.getLogger()
     root.handlers[:] = [handler]
     _set_levels(logging.getLevelNamesMapping()[level.value.upper()])
@@ -75,10 +96,6 @@ def _set_levels(level: int) -> None:
         logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
-
-
-def _is_console(form: LogFormat, out: TextIO) -> bool:
-    return form is LogFormat.CONSOLE or (form is LogFormat.AUTO and out.isatty())
 
 
 def _places(exc_info: ExcInfo) -> str:
@@ -99,37 +116,6 @@ def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> Even
     return {
         field: redact(value) if isinstance(value, str) else value for field, value in event.items()
     }
-
-
-def _console() -> list[Processor]:
-    return [
-        structlog.processors.ExceptionRenderer(_places),
-        _without_secrets,
-        structlog.dev.ConsoleRenderer(
-            colors=False, exception_formatter=structlog.dev.plain_traceback
-        ),
-    ]
-
-
-def _json() -> list[Processor]:
-    return [
-        structlog.processors.ExceptionRenderer(_places),
-        _without_secrets,
-        structlog.processors.JSONRenderer(),
-    ]
-
-
-def _formatter(
-    shared: Sequence[Processor], render: Sequence[Processor], clean: Callable[[str], str]
-) -> logging.Formatter:
-    def last(logger: WrappedLogger, name: str, text: Any) -> str:
-        del logger, name
-        return clean(text)
-
-    return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=shared,
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render, last],
-    )
 
 
 def bind_debate(debate_id: str) -> None:

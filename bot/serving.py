@@ -1,4 +1,4 @@
-"""What `moot run` does: settings, logs, the bot, and a clean end."""
+"""`moot run`: reads the settings, sets up logs, runs the bot until it is stopped."""
 
 import asyncio
 import signal

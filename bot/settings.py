@@ -46,11 +46,7 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-def _lowered(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
-Lowered = BeforeValidator(_lowered)
+Lowered = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
 
 
 class BotSettings(Bounds, BaseSettings):
@@ -133,7 +129,10 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
     try:
         found = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
     except ValidationError as error:
-        lines = [_in_words(str(problem["loc"][0]), problem["msg"]) for problem in error.errors()]
+        lines = list[str]()
+        for problem in error.errors():
+            variable, words = str(problem["loc"][0]).upper(), problem["msg"]
+            lines.append(f"{variable} cannot be used: {words[:1].lower()}{words[1:]}")
         raise ConfigurationBroken("\n".join(lines)) from None
     except UnicodeDecodeError:
         raise ConfigurationBroken(f"{env_file} is not UTF-8 text") from None
@@ -169,10 +168,6 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
     if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):
         faults["SLACK_API_URL"] = "the token would travel unencrypted; use https://"
     return [f"{name} cannot be used: {why}." for name, why in faults.items() if why]
-
-
-def _in_words(field: str, message: str) -> str:
-    return f"{field.upper()} cannot be used: {message[:1].lower()}{message[1:]}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
-PATIENCE = 20.0
+WAIT_SECONDS = 20.0
 #: Who acts when nobody is named, and where.
 USER = "dana"
 CHANNEL = "architecture"
@@ -93,16 +93,18 @@ class Team:
         key = board_key(debate_id)
         found = await self.workspace.wait_for(
             lambda: [one for one in self.workspace.messages(self.channel) if key_of(one) == key],
-            timeout=PATIENCE,
+            timeout=WAIT_SECONDS,
         )
         return str(found[0]["ts"])
 
     async def wait_for_posts(self, count: int, board: str) -> Sequence[Message]:
         """Wait until the bot has posted so many replies; return them."""
-        await self.workspace.wait_for(lambda: len(self.replies(board)) >= count, timeout=PATIENCE)
+        await self.workspace.wait_for(
+            lambda: len(self.replies(board)) >= count, timeout=WAIT_SECONDS
+        )
         return self.replies(board)
 
-    async def wait_for_end(self, board: str, *, seconds: float = PATIENCE) -> Debate:
+    async def wait_for_end(self, board: str, *, seconds: float = WAIT_SECONDS) -> Debate:
         """Wait until a debate has ended and all of it is in the workspace; return it."""
         debate_id = debate_of(self.thread(board)[0])
         await self.workspace.wait_for(lambda: self._has_ending(board), timeout=seconds)

@@ -25,7 +25,7 @@ from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id
 from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
 from bot.slack.outbox.pace import Pace
-from bot.slack.payloads import Message, MessageEvent, ThreadPage
+from bot.slack.payloads import MessageEvent, PostedMessage, ThreadPage
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate, Status
@@ -118,7 +118,7 @@ class MissedReplies:
                 await self._take(place.workspace, place.channel, message)
         self._upto[debate_id] = newest - _OVERLAP
 
-    async def _take(self, workspace: str, channel: str, message: Message) -> None:
+    async def _take(self, workspace: str, channel: str, message: PostedMessage) -> None:
         event = {
             "team_id": workspace,
             "event_id": f"missed/{note_id(channel, message.ts)}",
@@ -126,10 +126,10 @@ class MissedReplies:
         }
         await take_reply(self._context, MessageEvent.model_validate(event))
 
-    async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[Message]:
+    async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[PostedMessage]:
         place = debate.setup.place
         try:
-            client = (await self._context.seats.of(place.workspace)).client
+            client = (await self._context.clients.of(place.workspace)).client
         except (SlackApiError, *UNREACHED) as error:
             raise SlackAway(outcome_of(error).words) from None
         wanted: dict[str, Any] = {"channel": place.channel, "ts": thread_ts, "limit": _PAGE}

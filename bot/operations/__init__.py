@@ -1,1 +1,1 @@
-"""Running Moot: doctor, health, metrics, traces, backup, retention."""
+"""Running Moot: doctor, health, metrics, traces, backup."""

@@ -1,4 +1,4 @@
-"""Backups and deletions, for whoever runs the bot."""
+"""Backup, restore and purge of the database."""
 
 import asyncio
 import sqlite3
@@ -99,15 +99,15 @@ def restore(location: str, source: Path | None) -> Path | None:
         if not source.is_file():
             raise BadInput(f"There is no backup {source}.")
         aside = _put_in_place(source, Path(url.database or "").absolute())
-    asyncio.run(_mark_restored(location))
+
+    async def mark_restored() -> None:
+        async with await Database.open(database_url(location)) as database:
+            await core.store.tables.prepare(database)
+            await bot.store.tables.prepare(database)
+            await Restored(database).mark(SystemClock().now())
+
+    asyncio.run(mark_restored())
     return aside
-
-
-async def _mark_restored(location: str) -> None:
-    async with await Database.open(database_url(location)) as database:
-        await core.store.tables.prepare(database)
-        await bot.store.tables.prepare(database)
-        await Restored(database).mark(SystemClock().now())
 
 
 def _put_in_place(source: Path, target: Path) -> Path | None:

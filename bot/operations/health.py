@@ -59,7 +59,7 @@ class Report:
 
 @dataclass
 class Probe:
-    """Asks a part, not more often than it bears, and tells the log when its answer changes."""
+    """Checks one part, caches the result, and logs when it changes."""
 
     name: str
     check: Check
@@ -73,7 +73,12 @@ class Probe:
         """Return whether the part works."""
         async with self._asking:
             if time.monotonic() >= self._until:
-                self._tell(await self._ask())
+                fault = await self._ask()
+                if fault and fault != self._fault:
+                    _log.error("not healthy", part=self.name, reason=fault)
+                elif self._fault and not fault:
+                    _log.info("healthy again", part=self.name)
+                self._fault = fault
                 self._until = time.monotonic() + self.kept
         return not self._fault
 
@@ -87,13 +92,6 @@ class Probe:
         except (MootError, OSError) as error:
             return str(error) or type(error).__name__
         return ""
-
-    def _tell(self, fault: str) -> None:
-        if fault and fault != self._fault:
-            _log.error("not healthy", part=self.name, reason=fault)
-        elif self._fault and not fault:
-            _log.info("healthy again", part=self.name)
-        self._fault = fault
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +112,7 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HealthAnswer:
     """What a running bot said about itself."""
 
     healthy: bool
@@ -125,7 +123,7 @@ class Answer:
 _ANSWER_SECONDS = 5.0
 
 
-def ask_health(url: str) -> Answer:
+def ask_health(url: str) -> HealthAnswer:
     """Ask a running bot.
 
     Raises:
@@ -135,13 +133,13 @@ def ask_health(url: str) -> Answer:
         raise BadInput(f"{url!r} is no web address; it begins with http://")
     try:
         with urllib.request.urlopen(url, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - checked above
-            return Answer(healthy=True, words=_as_words(answer.read()))
+            return HealthAnswer(healthy=True, words=_as_words(answer.read()))
     except urllib.error.HTTPError as error:
         with error:
-            return Answer(healthy=False, words=_as_words(error.read()))
+            return HealthAnswer(healthy=False, words=_as_words(error.read()))
     except OSError as error:
         reason = getattr(error, "reason", error)
-        return Answer(
+        return HealthAnswer(
             healthy=False, words=f"Nobody answers at {url}: {reason}. Is the bot running?"
         )
 

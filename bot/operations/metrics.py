@@ -17,7 +17,7 @@ from core.events import (
     TurnFailed,
     spent_by,
 )
-from core.models import Debate, Turn, Usage
+from core.models import Debate, Turn
 from core.ports import Clock, DebateStore, EventSink
 from core.transcript.summary_metrics import summary_metrics
 
@@ -102,18 +102,13 @@ class CountingSink:
         await self.sink.publish(debate, recorded)
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))
-        self._count_spending(spent_by(recorded.event))
-        await self._count(debate, recorded)
-
-    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Pass it on."""
-        await self.sink.turns_began(debate, turns)
-
-    async def _count(self, debate: Debate, recorded: Recorded) -> None:
-        event = recorded.event
+        event, spent = recorded.event, spent_by(recorded.event)
+        self.metrics.tokens.labels("input").inc(spent.input_tokens)
+        self.metrics.tokens.labels("output").inc(spent.output_tokens)
+        self.metrics.tokens.labels("cached").inc(spent.cached_tokens)
+        self.metrics.cost.inc(float(spent.cost or 0))
         self.metrics.events.labels(event.kind).inc()
-        turn = turn_of(recorded)
-        if turn is not None:
+        if (turn := turn_of(recorded)) is not None:
             outcome = "failed" if isinstance(event, TurnFailed) else "done"
             self.metrics.turns.labels(turn.act.value, outcome).inc()
         match event:
@@ -121,26 +116,21 @@ class CountingSink:
                 self.metrics.started.inc()
             case DebateConcluded() | DebateFailed():
                 self.metrics.ended.labels(debate.status.value).inc()
-                await self._count_summaries(debate.id)
+                made = summary_metrics(await self.store.events(debate.id))
+                self.metrics.summaries.inc(made.generated)
+                self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
+                self.metrics.summary_tokens.inc(made.tokens)
+                self.metrics.summary_chars.labels("before").inc(made.chars_before)
+                self.metrics.summary_chars.labels("after").inc(made.chars_after)
+                self.metrics.in_time.inc(made.ready_before_needed)
+                self.metrics.blocked.inc(made.blocked)
+                self.metrics.blocked_for.inc(made.blocked_seconds)
             case _:
                 pass
 
-    def _count_spending(self, spent: Usage) -> None:
-        self.metrics.tokens.labels("input").inc(spent.input_tokens)
-        self.metrics.tokens.labels("output").inc(spent.output_tokens)
-        self.metrics.tokens.labels("cached").inc(spent.cached_tokens)
-        self.metrics.cost.inc(float(spent.cost or 0))
-
-    async def _count_summaries(self, debate_id: str) -> None:
-        made = summary_metrics(await self.store.events(debate_id))
-        self.metrics.summaries.inc(made.generated)
-        self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
-        self.metrics.summary_tokens.inc(made.tokens)
-        self.metrics.summary_chars.labels("before").inc(made.chars_before)
-        self.metrics.summary_chars.labels("after").inc(made.chars_after)
-        self.metrics.in_time.inc(made.ready_before_needed)
-        self.metrics.blocked.inc(made.blocked)
-        self.metrics.blocked_for.inc(made.blocked_seconds)
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Pass it on."""
+        await self.sink.turns_began(debate, turns)
 
 
 @asynccontextmanager

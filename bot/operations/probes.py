@@ -1,4 +1,4 @@
-"""What health asks: does the database take writes, is Slack there, does it take our token?"""
+"""The checks behind `/health`: database writes, the connection to Slack, the token."""
 
 from collections.abc import Callable, Sized
 
@@ -6,13 +6,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
 from bot.operations.health import Check, Health, Probe
-from bot.slack.connection.greeting import identify
+from bot.slack.connection.identity import identify
 from bot.slack.connection.socket import SocketGateway
 from core.errors import ConfigurationBroken, MootError
 
 _log = logger(__name__)
 
-#: Seconds that what was found out about the database, and about the token, is good for.
+#: Seconds that the result of the database check, and of the token check, is cached.
 DATABASE_SECONDS = 2.0
 TOKEN_SECONDS = 60.0
 
@@ -24,7 +24,7 @@ def health_of(
     client: AsyncWebClient,
     held: Callable[[], Sized],
 ) -> Health:
-    """Make what tells whether the bot works.
+    """Return the health check of a bot.
 
     Args:
         database: Writes to it, so that a full disk is noticed.

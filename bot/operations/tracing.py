@@ -7,7 +7,7 @@ https://opentelemetry.io/docs/specs/semconv/gen-ai/.
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,8 +44,6 @@ from core.rules.schedule import rounds_open
 
 #: Seconds the collector may take, also for the last spans when the bot stops.
 EXPORT_SECONDS = 3
-
-Attributes = Mapping[str, str | int | float]
 
 
 class DebateIds(RandomIdGenerator):
@@ -108,8 +106,11 @@ class TracingSink:
         """Publish, then trace."""
         await self.sink.publish(debate, recorded)
         event = recorded.event
-        if ended := _ended(debate, event):
-            self._turn(debate, recorded.at, ended, failure_of(event))
+        spent, turn = spending_of(event), turn_in(event)
+        if isinstance(event, VerdictReached):
+            turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
+        if turn and spent:
+            self._turn(debate, recorded, turn, spent.call)
         if isinstance(event, (DebateConcluded, DebateFailed)):
             self._debate(debate, recorded.at)
 
@@ -120,19 +121,32 @@ class TracingSink:
             began.setdefault(turn.key, now)
         await self.sink.turns_began(debate, turns)
 
-    def _turn(
-        self, debate: Debate, at: datetime, ended: tuple[Turn, Call | None], failure: str
-    ) -> None:
-        (turn, call), end = ended, _nanoseconds(at)
+    def _turn(self, debate: Debate, recorded: Recorded, turn: Turn, call: Call | None) -> None:
+        """Make the span of a turn that has ended; without a call no model was asked."""
+        attributes: dict[str, str | int | float] = {
+            "moot.debate": debate.id,
+            "moot.act": turn.act.value,
+            "moot.round": turn.round,
+            "moot.agent": turn.agent,
+            "moot.target": turn.target or "",
+        }
+        if call:
+            attributes |= {
+                "gen_ai.provider.name": call.provider,
+                "gen_ai.response.model": call.model,
+                "gen_ai.usage.input_tokens": call.usage.input_tokens,
+                "gen_ai.usage.output_tokens": call.usage.output_tokens,
+            }
+        end = _nanoseconds(recorded.at)
         begun = self._began.get(debate.id, {}).pop(turn.key, None)
         asked = end - (call.latency_ms if call else 0) * 1_000_000
         span = self.tracing.tracer.start_span(
             turn.act.value,
             set_span_in_context(NonRecordingSpan(context_of(debate.id))),
-            attributes={**_about(debate, turn), **_of_call(call)},
+            attributes=attributes,
             start_time=min(begun or asked, end),
         )
-        if failure:
+        if failure := failure_of(recorded.event):
             span.set_status(Status(StatusCode.ERROR, failure))
         span.end(end)
 
@@ -142,7 +156,12 @@ class TracingSink:
         try:
             span = self.tracing.tracer.start_span(
                 "debate",
-                attributes=_about_debate(debate),
+                attributes={
+                    "moot.debate": debate.id,
+                    "moot.format": debate.setup.format,
+                    "moot.agents": len(debate.setup.agents),
+                    "moot.status": debate.status.value,
+                },
                 start_time=_nanoseconds(debate.times["start"]),
             )
         finally:
@@ -164,44 +183,6 @@ def context_of(debate_id: str) -> SpanContext:
 def failure_of(event: Event) -> str:
     """Return the kind of failure; its words may quote a model, so they stay out."""
     return event.failure.cause.value if isinstance(event, TurnFailed) else ""
-
-
-def _ended(debate: Debate, event: Event) -> tuple[Turn, Call | None] | None:
-    """The turn an event is the outcome of, with the call it took; None if no model was asked."""
-    spent, turn = spending_of(event), turn_in(event)
-    if isinstance(event, VerdictReached):
-        turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
-    return (turn, spent.call) if turn and spent else None
-
-
-def _about_debate(debate: Debate) -> Attributes:
-    return {
-        "moot.debate": debate.id,
-        "moot.format": debate.setup.format,
-        "moot.agents": len(debate.setup.agents),
-        "moot.status": debate.status.value,
-    }
-
-
-def _about(debate: Debate, turn: Turn) -> Attributes:
-    return {
-        "moot.debate": debate.id,
-        "moot.act": turn.act.value,
-        "moot.round": turn.round,
-        "moot.agent": turn.agent,
-        "moot.target": turn.target or "",
-    }
-
-
-def _of_call(call: Call | None) -> Attributes:
-    if call is None:
-        return {}
-    return {
-        "gen_ai.provider.name": call.provider,
-        "gen_ai.response.model": call.model,
-        "gen_ai.usage.input_tokens": call.usage.input_tokens,
-        "gen_ai.usage.output_tokens": call.usage.output_tokens,
-    }
 
 
 def _nanoseconds(moment: datetime) -> int:

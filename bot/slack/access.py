@@ -1,4 +1,4 @@
-"""Who may see and do what, as Slack itself knows it."""
+"""What Slack says about channels and people: membership, admins, time zones, links."""
 
 import asyncio
 import time
@@ -25,17 +25,17 @@ from core.models import Place
 
 _log = logger(__name__)
 
-#: Seconds a question to Slack may take while a person waits: a command is answered within three.
-PATIENCE = 1.0
-#: The same for who may see what, which can take several questions.
-MEMBER_PATIENCE = 1.4
+#: Seconds that Slack may take to answer us: a command must be answered within three.
+ANSWER_SECONDS = 1.0
+#: Whether somebody is in a channel can take several calls.
+MEMBERSHIP_SECONDS = 1.4
 #: Seconds that a person's channels are cached.
-REMEMBERED = 15.0
+CACHE_SECONDS = 15.0
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
 #: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
 UNREACHED = (ClientError, OSError)
-#: Slack did not say: it refused, could not be reached, or we have no seat there to ask from.
+#: Slack did not answer: it refused, could not be reached, or Moot is not installed there.
 _UNANSWERED = (SlackApiError, *UNREACHED, MootError)
 
 
@@ -57,7 +57,7 @@ class Standing(Enum):
 class Access:
     """Asks Slack about the channels and people of one workspace."""
 
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     team: str
     _channels: dict[str, tuple[float, frozenset[str]]] = field(
         default_factory=dict[str, tuple[float, frozenset[str]]], init=False
@@ -65,12 +65,12 @@ class Access:
     _people: dict[str, UserFound] = field(default_factory=dict[str, UserFound], init=False)
 
     async def _client(self) -> AsyncWebClient:
-        return (await self.seats.of(self.team)).client
+        return (await self.clients.of(self.team)).client
 
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
@@ -93,7 +93,7 @@ class Access:
         if channel in self._remembered(person):
             return True
         try:
-            async with asyncio.timeout(MEMBER_PATIENCE):
+            async with asyncio.timeout(MEMBERSHIP_SECONDS):
                 return await self._is_member(person, channel)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
@@ -110,7 +110,7 @@ class Access:
         if known := self._remembered(person):
             return known
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 return await self._ask_channels(person)
         except _UNANSWERED as error:
             _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
@@ -133,15 +133,12 @@ class Access:
             page = ChannelsPage.model_validate(answer.data)
             found |= {channel.id for channel in page.channels}
             if not (cursor := page.next_cursor):
-                return self._remember(person, frozenset(found))
-
-    def _remember(self, person: str, found: frozenset[str]) -> frozenset[str]:
-        """Keep a person's channels for a while, and let go of what was kept long enough."""
+                break
         now = time.monotonic()
         for other in [one for one, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
-        self._channels[person] = (now + REMEMBERED, found)
-        return found
+        self._channels[person] = (now + CACHE_SECONDS, frozenset(found))
+        return frozenset(found)
 
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
@@ -154,7 +151,7 @@ class Access:
             SlackSilent: Slack did not say in time.
         """
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is an admin", reason=type(error).__name__)
@@ -170,7 +167,7 @@ class Access:
         if person in self._people:
             return self._people[person]
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who somebody is", reason=type(error).__name__)
@@ -181,7 +178,7 @@ class Access:
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 answer = await (await self._client()).chat_getPermalink(
                     channel=channel, message_ts=ts
                 )
@@ -191,7 +188,7 @@ class Access:
         return Permalink.model_validate(answer.data).permalink
 
     async def _is_member(self, person: str, channel: str) -> bool:
-        """Ask for the person's channels, which are few where a channel's members are many.
+        """Ask for the person's channels first: they are fewer than the members of a large channel.
 
         They leave out channels the bot is not in, and Slack does not say whether they are told of
         people from other organisations (Slack Connect): then the channel's own list decides.
@@ -202,36 +199,33 @@ class Access:
         except SlackApiError as error:
             reason = refusal_of(error.response).error
             _log.warning("channels of a person refused", reason=reason)
+        cursor = ""
         try:
-            return await self._is_listed(person, channel)
+            while True:
+                answer = await (await self._client()).conversations_members(
+                    channel=channel, limit=_PAGE, cursor=cursor or None
+                )
+                page = MembersPage.model_validate(answer.data)
+                if person in page.members:
+                    return True
+                if not (cursor := page.next_cursor):
+                    return False
         except SlackApiError as error:
             if _standing_after(error) is Standing.OUTSIDE:
                 return False
             raise
-
-    async def _is_listed(self, person: str, channel: str) -> bool:
-        cursor = ""
-        while True:
-            answer = await (await self._client()).conversations_members(
-                channel=channel, limit=_PAGE, cursor=cursor or None
-            )
-            page = MembersPage.model_validate(answer.data)
-            if person in page.members:
-                return True
-            if not (cursor := page.next_cursor):
-                return False
 
 
 @dataclass(frozen=True)
 class Accesses:
     """What is asked of Slack, by workspace. The `PeopleDirectory` of the use cases."""
 
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
 
     def of(self, team: str) -> Access:
         """Return who may see and do what in a workspace."""
-        return self._known.setdefault(team, Access(self.seats, team))
+        return self._known.setdefault(team, Access(self.clients, team))
 
     async def may_see(self, person: str, place: Place) -> bool:
         """Return whether a person is in a channel; see `Access.may_see`."""

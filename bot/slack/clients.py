@@ -1,4 +1,4 @@
-"""Whom the bot is in each workspace, and the client that speaks there."""
+"""The Slack client and bot identity for each workspace."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,20 +15,20 @@ class NotInstalled(MootError):
 
 @dataclass(frozen=True)
 class WorkspaceClient:
-    """The bot in one workspace."""
+    """The Slack client for one workspace, and who the bot is there."""
 
     client: AsyncWebClient
     identity: Identity
 
 
 class WorkspaceClients(Protocol):
-    """The bot's seats in all workspaces it is in."""
+    """The clients of all workspaces that the bot is installed in."""
 
     async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the bot's seat in a workspace.
+        """Return the client for a workspace.
 
         Raises:
-            NotInstalled: It has none there.
+            NotInstalled: Moot is not installed there.
             StoreError: The database does not answer.
             SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
         """
@@ -45,14 +45,14 @@ class WorkspaceClients(Protocol):
 
 @dataclass(frozen=True)
 class SingleWorkspaceClient:
-    """The bot of one token: it speaks wherever that token is good for."""
+    """The one client of a bot whose token is in the settings."""
 
-    seat: WorkspaceClient
+    workspace: WorkspaceClient
 
     async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the only seat; a channel shared with others may name their workspace."""
+        """Return the only client: a channel shared with others may name another workspace."""
         del team_id
-        return self.seat
+        return self.workspace
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """Do nothing: the token is in the settings, not ours to forget."""
+        """Do nothing: the token is in the settings."""

@@ -77,7 +77,7 @@ class Command(Payload):
         return self.channel_id.startswith("D")
 
 
-class Message(Payload):
+class PostedMessage(Payload):
     """A `message` event. Also the shape of what `conversations.replies` returns."""
 
     channel: str = ""
@@ -115,7 +115,7 @@ class MessageEvent(Payload):
     team_id: str
     #: The same on every redelivery.
     event_id: str
-    message: Message = Field(validation_alias="event")
+    message: PostedMessage = Field(validation_alias="event")
 
     @property
     def question(self) -> str:
@@ -398,7 +398,7 @@ class Page(Payload):
 class ThreadPage(Payload):
     """One page of `conversations.replies`, as what people wrote."""
 
-    messages: tuple[Message, ...] = ()
+    messages: tuple[PostedMessage, ...] = ()
     next_cursor: str = Field(
         default="", validation_alias=AliasPath("response_metadata", "next_cursor")
     )

@@ -1,4 +1,4 @@
-"""What nobody asks for again is thrown away once a day: old deliveries, visits to install."""
+"""Deletes expired records once a day: old deliveries, visits to the install page."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,10 +18,10 @@ _DAY_SECONDS = 24 * 60 * 60.0
 
 
 class Expiring(Protocol):
-    """What gets old."""
+    """Records that expire."""
 
     async def purge(self, before: datetime) -> Any:
-        """Throw away what is older than that.
+        """Delete what is older than that.
 
         Raises:
             StoreError: The database failed.
@@ -33,20 +33,20 @@ class Expiring(Protocol):
 async def deleting_daily(
     kept: Expiring, clock: Clock, age: timedelta = KEPT
 ) -> AsyncGenerator[None]:
-    """Throw away what is older than `age`, for as long as the block lasts."""
-    task = asyncio.create_task(_every_day(kept, clock, age), name="deleting daily")
+    """Delete what is older than `age` once a day, for as long as the block lasts."""
+
+    async def every_day() -> None:
+        while True:
+            try:
+                await kept.purge(clock.now() - age)
+            except StoreError as error:
+                _log.warning("not tidied up", reason=str(error))
+            await clock.sleep(_DAY_SECONDS)
+
+    task = asyncio.create_task(every_day(), name="deleting daily")
     try:
         yield
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-async def _every_day(kept: Expiring, clock: Clock, age: timedelta) -> None:
-    while True:
-        try:
-            await kept.purge(clock.now() - age)
-        except StoreError as error:
-            _log.warning("not tidied up", reason=str(error))
-        await clock.sleep(_DAY_SECONDS)

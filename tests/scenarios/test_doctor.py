@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY
+from bot.operations.doctor.check_slack import check_access
 from bot.operations.doctor.findings import Finding, bad, good
-from bot.operations.doctor.slack import check_access
-from bot.testing import PATIENCE, BotSpec, quick_workspace, running_bot, socket_access, team_at_work
+from bot.testing import (
+    WAIT_SECONDS,
+    BotSpec,
+    quick_workspace,
+    running_bot,
+    socket_access,
+    team_at_work,
+)
 from slack_on_loopback import run_workspace
 from tests.command_line import moot
 
@@ -22,7 +29,7 @@ async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
 
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
         await team.type("doctor")
-        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=PATIENCE)
+        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
         first, second = sorted(team.told(), key=lambda words: words != LOOKING)
 
         assert first == LOOKING
@@ -43,7 +50,7 @@ async def test_only_admins_of_the_workspace_may_look() -> None:
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
         await team.type("doctor", user="alex")
         await team.type("doctor")
-        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=PATIENCE)
+        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
 
         assert team.told("alex") == [ADMINS_ONLY]
         assert len(looked) == 1
@@ -64,7 +71,7 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
 
         async with running_bot(workspace, spec=BotSpec(examine=examine)) as team:
             await team.type("doctor")
-            await workspace.wait_for(lambda: len(team.told()) > 1, timeout=PATIENCE)
+            await workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
             said = next(words for words in team.told() if words != LOOKING)
 
     assert said.count("✓") == 4

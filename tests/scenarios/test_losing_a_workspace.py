@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import running
-from bot.testing import PATIENCE, BotSpec, Team
+from bot.testing import WAIT_SECONDS, BotSpec, Team
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
@@ -42,7 +42,7 @@ async def a_slow_hall(
 
 async def status_after(team: Team, status: Status) -> str:
     """Wait until the only debate has another status; return it."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(WAIT_SECONDS):
         while True:
             [entry] = await team.moot.store.find(DebateFilter())
             if entry.status != status:
@@ -66,7 +66,7 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         provider.latency = 10  # the news comes with the first proposal, long before the next act
         # As when another workspace of the organisation was told, or another replica.
         where = None if is_org_wide else team.workspace.state.team_id
-        await hall.moot.seats.leave(enterprise_id or None, where)
+        await hall.moot.clients.leave(enterprise_id or None, where)
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED
         assert not provider.asked(Act.REFINEMENT)

@@ -17,10 +17,10 @@ from bot.building import (
     models_there,
     newest_tables,
 )
-from bot.operations.doctor.database import check_database
+from bot.operations.doctor.check_database import check_database
+from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
+from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import Finding, bad, good
-from bot.operations.doctor.models import OLLAMA, Vendors, check_models
-from bot.operations.doctor.slack import check_slack
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
@@ -40,11 +40,10 @@ async def examine(
         channel: Where pinning shall be tried; empty: nowhere.
     """
     settings, found = await _settings(environment, file)
-    groups = await asyncio.gather(
-        models_findings(environment, settings) if settings else _nothing(),
-        check_slack(environment, channel),
-        database_findings(environment),
-    )
+    checks = [check_slack(environment, channel), database_findings(environment)]
+    if settings:
+        checks.insert(0, models_findings(environment, settings))
+    groups = await asyncio.gather(*checks)
     return [*found, *(one for group in groups for one in group)]
 
 
@@ -113,7 +112,3 @@ async def _settings(
     except ConfigurationBroken as error:
         found.append(bad("keys the settings need", str(error), is_configuration=True))
     return loaded.settings, found
-
-
-async def _nothing() -> Sequence[Finding]:
-    return ()

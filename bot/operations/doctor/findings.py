@@ -1,11 +1,11 @@
-"""What a check came to: a mark, what was found, what to do (pure)."""
+"""The result of a check: a mark, what was found, what to do (pure)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 
-class Mark(Enum):
+class CheckMark(Enum):
     """How a check came out."""
 
     GOOD = "✓"
@@ -18,7 +18,7 @@ class Mark(Enum):
 class Finding:
     """One line of the report. No secret is ever in it."""
 
-    mark: Mark
+    mark: CheckMark
     #: What was looked at.
     what: str
     #: What was found, in words for people.
@@ -31,37 +31,37 @@ class Finding:
 
 def good(what: str, found: str) -> Finding:
     """All is well."""
-    return Finding(Mark.GOOD, what, found)
+    return Finding(CheckMark.GOOD, what, found)
 
 
 def bad(what: str, found: str, remedy: str = "", *, is_configuration: bool = False) -> Finding:
     """Something must be done."""
-    return Finding(Mark.BAD, what, found, remedy, is_configuration)
+    return Finding(CheckMark.BAD, what, found, remedy, is_configuration)
 
 
 def skipped(what: str, found: str, remedy: str = "") -> Finding:
     """Nothing must be done."""
-    return Finding(Mark.SKIPPED, what, found, remedy)
+    return Finding(CheckMark.SKIPPED, what, found, remedy)
 
 
 def as_text(findings: Iterable[Finding]) -> str:
     """A line per finding, and under it what to do."""
-    return "\n".join(line for one in findings for line in _lines(one))
+    lines = list[str]()
+    for one in findings:
+        lines.append(f"{one.mark.value} {one.what}: {' '.join(one.found.split())}")
+        if one.remedy:
+            lines.append(f"    → {one.remedy}")
+    return "\n".join(lines)
 
 
 def is_well(findings: Iterable[Finding]) -> bool:
     """Whether nothing must be done."""
-    return all(one.mark is not Mark.BAD for one in findings)
+    return all(one.mark is not CheckMark.BAD for one in findings)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """0 when nothing must be done, 4 when settings must be changed, else 1."""
-    wrong = [one for one in findings if one.mark is Mark.BAD]
+    wrong = [one for one in findings if one.mark is CheckMark.BAD]
     if not wrong:
         return 0
     return 4 if any(one.is_configuration for one in wrong) else 1
-
-
-def _lines(one: Finding) -> Sequence[str]:
-    head = f"{one.mark.value} {one.what}: {' '.join(one.found.split())}"
-    return (head, f"    → {one.remedy}") if one.remedy else (head,)

@@ -1,4 +1,4 @@
-"""A web application on a port, with bounds on how long and how many connections may say nothing.
+"""A web server with limits on how many connections there are and how long they may be idle.
 
 aiohttp waits for a request as long as it takes. A thousand connections that send a byte now and
 then would use up the process's files, and nobody else could connect.
@@ -48,7 +48,7 @@ class BoundedServer:
         # Half of the files the process may open are left for the database and Slack.
         self._most = min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         #: Connections by their transport; those that wait for a request are in order of arrival.
-        self._connections: dict[asyncio.BaseTransport, _Connection] = {}
+        self._connections: dict[asyncio.BaseTransport, _BoundedConnection] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
@@ -63,7 +63,11 @@ class BoundedServer:
             self._server = await loop.create_server(self._accept, host, port)
         except OSError as error:
             await self._runner.cleanup()
-            raise ConfigurationBroken(_in_words(error, host, port)) from None
+            words = f"Cannot listen on {host} port {port}: {error.strerror or error}."
+            if error.errno == errno.EADDRINUSE:
+                instead = f"MOOT_PORT={port + 1}"
+                words = f"Port {port} is in use. Choose another one, for example {instead}."
+            raise ConfigurationBroken(words) from None
         return int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
@@ -76,7 +80,7 @@ class BoundedServer:
 
     def _accept(self) -> asyncio.Protocol:
         inner = cast("Callable[[], asyncio.Protocol]", self._runner.server)()
-        return _Connection(inner, self._connections, self._make_room, self._arrive_seconds)
+        return _BoundedConnection(inner, self._connections, self._make_room, self._arrive_seconds)
 
     def _make_room(self) -> bool:
         """Return whether there is room for one more connection."""
@@ -105,13 +109,13 @@ class BoundedServer:
                 connection.wait(IDLE_SECONDS)
 
 
-class _Connection(asyncio.Protocol):
-    """One connection: aiohttp's, hung up when its next request does not come in time."""
+class _BoundedConnection(asyncio.Protocol):
+    """One connection, closed when its next request does not arrive in time."""
 
     def __init__(
         self,
         inner: asyncio.Protocol,
-        connections: "dict[asyncio.BaseTransport, _Connection]",
+        connections: "dict[asyncio.BaseTransport, _BoundedConnection]",
         make_room: Callable[[], bool],
         arrive_seconds: float,
     ) -> None:
@@ -125,7 +129,7 @@ class _Connection(asyncio.Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is waited for its request."""
+        """Whether its next request has not arrived yet."""
         return self._deadline is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -176,9 +180,3 @@ class _Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._inner.resume_writing()
-
-
-def _in_words(error: OSError, host: str, port: int) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} is in use. Choose another one, for example MOOT_PORT={port + 1}."
-    return f"Cannot listen on {host} port {port}: {error.strerror or error}."

@@ -24,7 +24,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 
 from bot.slack.connection.bounded import BoundedServer
-from bot.slack.connection.failing import dispatched, told
+from bot.slack.connection.error_answers import dispatched, log_failure
 from bot.slack.connection.refused import Cause, RefusedRequests
 
 EVENTS_PATH = "/slack/events"
@@ -135,14 +135,21 @@ class HttpServer:
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
 
     async def _take(self, request: web.Request) -> web.StreamResponse:
-        body = _text(await request.read())
-        if self.app is None or body is None:
+        try:
+            body = (await request.read()).decode("utf-8")
+        except UnicodeDecodeError:
+            return self._refuse(Cause.MALFORMED, 401)
+        if self.app is None:
             return self._refuse(Cause.MALFORMED, 401)
         if cause := self._unsigned(request.headers, body):
             return self._refuse(cause, 401)
-        readable = _bolt_request(request, body)
-        if readable is None:
-            return self._refuse(Cause.MALFORMED, 400)
+        headers: dict[str, str | Sequence[str]] = {
+            name: request.headers[name] for name in _HEADERS if name in request.headers
+        }
+        try:
+            readable = AsyncBoltRequest(body=body, headers=headers)
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            return self._refuse(Cause.MALFORMED, 400)  # it holds no object
         return await to_aiohttp_response(await dispatched(self.app, readable))
 
     def _refuse(self, cause: Cause, status: int) -> web.Response:
@@ -212,22 +219,4 @@ async def _show(
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
     except Exception as error:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
         text = "Moot could not be installed. Please try again in a minute."
-        return web.Response(status=told(error), text=text)
-
-
-def _text(body: bytes) -> str | None:
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-
-
-def _bolt_request(request: web.Request, body: str) -> AsyncBoltRequest | None:
-    """The request as Bolt reads it; None where it holds no object."""
-    headers: dict[str, str | Sequence[str]] = {
-        name: request.headers[name] for name in _HEADERS if name in request.headers
-    }
-    try:
-        return AsyncBoltRequest(body=body, headers=headers)
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-        return None
+        return web.Response(status=log_failure(error), text=text)

@@ -1,4 +1,4 @@
-"""Requests that are not Slack's: counted, and told once per cause, with what to do."""
+"""Counts the requests that are refused, and logs once an hour per cause what to do."""
 
 import time
 from collections.abc import Callable
@@ -40,20 +40,16 @@ _HINTS = {
 }
 
 
-def _count_nothing(cause: str) -> None:
-    """Count nothing."""
-
-
 @dataclass
 class RefusedRequests:
-    """Keeps count."""
+    """Counts refused requests by cause."""
 
-    count: Callable[[str], None] = _count_nothing
+    count: Callable[[str], None] = lambda _: None
     _told: dict[Cause, float] = field(default_factory=dict[Cause, float], init=False)
     _untold: dict[Cause, int] = field(default_factory=dict[Cause, int], init=False)
 
     def note(self, cause: Cause) -> None:
-        """One more."""
+        """Count one more refused request."""
         self.count(cause.value)
         if time.monotonic() < self._told.get(cause, 0.0):
             self._untold[cause] = self._untold.get(cause, 0) + 1

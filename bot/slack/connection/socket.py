@@ -1,7 +1,7 @@
-"""Socket Mode: one WebSocket to Slack, watched, because it can die without a word.
+"""Socket Mode: one WebSocket to Slack, watched, because it can die without an error.
 
 Source: https://docs.slack.dev/apis/events-api/using-socket-mode. The SDK's monitor has been seen to
-die with the connection (bolt-python issue 1529), so somebody else looks after both.
+die with the connection (bolt-python issue 1529), so we check both ourselves.
 """
 
 import asyncio
@@ -14,24 +14,21 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 
 from bot.log import logger
-from bot.slack.connection.greeting import open_socket
+from bot.slack.connection.identity import open_socket
 
 _log = logger(__name__)
 
 #: Seconds between the SDK's pings.
 PING_SECONDS = 10.0
-#: Seconds between our own looks; two bad ones in a row make a new connection.
+#: Seconds between our own looks, and how many bad ones in a row make a new connection.
 WATCH_SECONDS = 15.0
+_BAD_LOOKS = 2
 _CLOSE_SECONDS = 2.0
 _CONNECT_SECONDS = 30.0
 
 
 #: A task of the SDK's client.
 _Part = asyncio.Future[Any] | None
-
-
-def _nothing() -> None:
-    """Tell nobody."""
 
 
 class SocketGateway:
@@ -45,8 +42,8 @@ class SocketGateway:
         self._watch_seconds = watch_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._watch: asyncio.Task[None] | None = None
-        #: Told whenever a connection was made: before it, Slack may have had nobody to tell.
-        self.on_connected: Callable[[], None] = _nothing
+        #: Called after each new connection: events may have been missed before it.
+        self.on_connected: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Connect.
@@ -65,7 +62,7 @@ class SocketGateway:
         self._handler.client.wss_uri = address
         self._handler.client.message_listeners.append(self._hear_hello)
         await self._handler.connect_async()
-        self._watch = asyncio.create_task(self._look_after(), name="socket-watch")
+        self._watch = asyncio.create_task(self._look_after(self._handler), name="socket-watch")
 
     async def is_connected(self) -> bool:
         """Whether the connection is there and answers."""
@@ -89,30 +86,22 @@ class SocketGateway:
         await asyncio.gather(*(part for part in parts if part), return_exceptions=True)
 
     async def _hear_hello(self, _client: Any, message: dict[str, Any], _raw: str | None) -> None:
-        """Slack's first word on every connection."""
+        """Call `on_connected`: `hello` is the first message on every connection."""
         if message.get("type") == "hello":
             self.on_connected()
 
-    async def _look_after(self) -> None:
+    async def _look_after(self, handler: AsyncSocketModeHandler) -> None:
         bad_looks = 0
         while True:
             await asyncio.sleep(self._watch_seconds)
-            bad_looks = 0 if await self._is_alive() else bad_looks + 1
-            if bad_looks > 1:
-                await self._reconnect()
-
-    async def _is_alive(self) -> bool:
-        if self._handler is None:
-            return False
-        monitor = cast("_Part", self._handler.client.current_session_monitor)
-        return await self.is_connected() and monitor is not None and not monitor.done()
-
-    async def _reconnect(self) -> None:
-        _log.warning("the connection to Slack died silently, connecting anew")
-        if self._handler is None:
-            return
-        try:
-            async with asyncio.timeout(_CONNECT_SECONDS):
-                await self._handler.client.connect_to_new_endpoint(force=True)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the next look tries again
-            _log.warning("not connected", reason=type(error).__name__)
+            monitor = cast("_Part", handler.client.current_session_monitor)
+            is_alive = await self.is_connected() and monitor is not None and not monitor.done()
+            bad_looks = 0 if is_alive else bad_looks + 1
+            if bad_looks < _BAD_LOOKS:
+                continue
+            _log.warning("the connection to Slack died silently, connecting anew")
+            try:
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    await handler.client.connect_to_new_endpoint(force=True)
+            except Exception as error:  # noqa: BLE001 - whatever it was, the next look tries again
+                _log.warning("not connected", reason=type(error).__name__)

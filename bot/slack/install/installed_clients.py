@@ -1,4 +1,4 @@
-"""The bot's seats where it is installed by OAuth: tokens from the database, rotated in time."""
+"""Slack clients for an app installed by OAuth: tokens from the database, rotated in time."""
 
 import asyncio
 import time
@@ -16,28 +16,28 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.log import logger
 from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled, WorkspaceClient
-from bot.slack.connection.greeting import who_are_we
 from bot.slack.install.token_cipher import TokenUnreadable
 from bot.slack.install.tokens import BotTokens
+from bot.slack.payloads import Identity
 from bot.store.organisations import Organisations
 from core.errors import StoreError
 from core.retry import RetryPolicy, retry
 
 _log = logger(__name__)
 
-#: Seconds that an installation is taken as known; then rotations and removals elsewhere are seen.
-REMEMBERED = 30.0
+#: Seconds that an installation is cached: after them, rotations and removals by others are seen.
+CACHE_SECONDS = 30.0
 #: A token with fewer minutes left is rotated. They live for twelve hours
 #: (https://docs.slack.dev/authentication/using-token-rotation).
 ROTATE_MINUTES = 120
 #: How often it is tried to save a rotated token: for about 20 seconds.
 _SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
 #: Seconds that a rotation under way may need when the bot stops.
-_STOP_PATIENCE = 3.0
+_STOP_SECONDS = 3.0
 
 
 class _Where(NamedTuple):
-    """A workspace by its organisation and its id; without the one or the other."""
+    """A workspace: its organisation's id and its own, either of which may be missing."""
 
     enterprise: str | None
     team: str | None
@@ -45,19 +45,19 @@ class _Where(NamedTuple):
 
 @dataclass
 class InstalledClients:
-    """Knows the bot's seat in every workspace that has installed it."""
+    """The client of every workspace that has installed the app."""
 
     tokens: BotTokens
     organisations: Organisations
     rotator: AsyncTokenRotator
     #: Makes the client of a token.
     client: Callable[[str], AsyncWebClient]
-    #: Installations by place, and until when they are taken as known.
+    #: Installations, and until when they are cached.
     _known: dict[_Where, tuple[float, Bot]] = field(
         default_factory=dict[_Where, tuple[float, Bot]], init=False
     )
-    #: WorkspaceClients by place, each with the token it was taken with.
-    _seats: dict[_Where, tuple[str, WorkspaceClient]] = field(
+    #: The clients made so far, each with its token: another token needs another client.
+    _clients: dict[_Where, tuple[str, WorkspaceClient]] = field(
         default_factory=dict[_Where, tuple[str, WorkspaceClient]], init=False
     )
     _turns: dict[_Where, asyncio.Lock] = field(
@@ -66,7 +66,7 @@ class InstalledClients:
     _under_way: set[asyncio.Task[Bot]] = field(default_factory=set[asyncio.Task[Bot]], init=False)
 
     async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the bot's seat in a workspace, its token no older than `REMEMBERED` seconds.
+        """Return the client for a workspace, its token cached for `CACHE_SECONDS` seconds at most.
 
         Raises:
             NotInstalled: Moot is not installed there.
@@ -75,12 +75,13 @@ class InstalledClients:
         """
         where = _Where(await self.organisations.of(team_id), team_id)
         token = (await self._bot(where)).bot_token
-        known, seat = self._seats.get(where, ("", None))
-        if seat is None or known != token:
+        known, workspace = self._clients.get(where, ("", None))
+        if workspace is None or known != token:
             client = self.client(token)
-            seat = WorkspaceClient(client, await who_are_we(client))
-            self._seats[where] = (token, seat)
-        return seat
+            identity = Identity.model_validate((await client.auth_test()).data)
+            workspace = WorkspaceClient(client, identity)
+            self._clients[where] = (token, workspace)
+        return workspace
 
     async def authorize(
         self, enterprise_id: str | None, team_id: str | None
@@ -114,13 +115,13 @@ class InstalledClients:
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
         await self.tokens.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
-        self._known, self._seats = {}, {}
+        self._known, self._clients = {}, {}
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
     async def close(self) -> None:
         """Let tokens that are being rotated be saved, for a few seconds."""
         if self._under_way:
-            await asyncio.wait(self._under_way, timeout=_STOP_PATIENCE)
+            await asyncio.wait(self._under_way, timeout=_STOP_SECONDS)
 
     async def _bot(self, where: _Where) -> Bot:
         """Find an installation, to the end even if who asks for it is in a hurry.
@@ -142,7 +143,7 @@ class InstalledClients:
             bot = await self._rotated(where)
             if bot is None:
                 raise NotInstalled("Moot is not installed in this workspace.")
-            known[where] = (time.monotonic() + REMEMBERED, bot)
+            known[where] = (time.monotonic() + CACHE_SECONDS, bot)
             return bot
 
     def _remembered(self, where: _Where) -> Bot | None:
@@ -159,7 +160,12 @@ class InstalledClients:
                 bot=found, minutes_before_expiration=ROTATE_MINUTES
             )
         except SlackTokenRotationError as error:
-            return await self._after_refusal(where, found, error)
+            # Another replica may have been faster: a refresh token is good for one rotation.
+            again = await self._installed(where)
+            if again and again.bot_token != found.bot_token:
+                return again
+            _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
+            return found
         except UNREACHED as error:
             # It is rotated long before it expires: this one is still good.
             _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
@@ -192,13 +198,3 @@ class InstalledClients:
         return await self.tokens.async_find_bot(
             enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
         )
-
-    async def _after_refusal(
-        self, where: _Where, found: Bot, error: SlackTokenRotationError
-    ) -> Bot | None:
-        """Another replica may have been faster: a refresh token is good for one rotation."""
-        again = await self._installed(where)
-        if again and again.bot_token != found.bot_token:
-            return again
-        _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
-        return found

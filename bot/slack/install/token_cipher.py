@@ -1,4 +1,4 @@
-"""Tokens at rest: encrypted with keys that are not in the database."""
+"""Encrypts stored tokens with keys that are not in the database."""
 
 import base64
 import binascii

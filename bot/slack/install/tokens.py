@@ -1,4 +1,4 @@
-"""Where installations are kept: the SDK's tables in our database, with the tokens encrypted.
+"""The SDK's tables of installations in our database, with the tokens encrypted.
 
 Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
 """
@@ -13,8 +13,8 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.installation_store.models.installation import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
-from sqlalchemy import MetaData, RowMapping, Select, Table, Text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import MetaData, RowMapping, Table, Text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.slack.install.token_cipher import Cipher
 from bot.store.organisations import Organisations
@@ -86,7 +86,9 @@ class BotTokens(AsyncInstallationStore):
         table = self._inner.bots
         with explained(self._inner.engine):
             async with self._inner.engine.begin() as connection:
-                for row in (await connection.execute(_in_order(table))).mappings().all():
+                # In order: replicas that start together must not lock rows crosswise.
+                stored = await connection.execute(table.select().order_by(table.c.id))
+                for row in stored.mappings().all():
                     await self._renew(connection, row)
 
     async def _renew(self, connection: AsyncConnection, row: RowMapping) -> None:
@@ -149,23 +151,14 @@ async def token_tables(
         bots = _WideTokens(client_id, engine)
         states = States(STATE_SECONDS, engine)
         with explained(engine):
-            await _create(engine, bots.bots, *states.metadata.sorted_tables)
+            async with engine.begin() as connection:
+                await connection.run_sync(bots.metadata.create_all, tables=[bots.bots])
+                await connection.run_sync(states.metadata.create_all)
         tokens = BotTokens(bots, cipher, organisations)
         await tokens.renew()
         yield tokens, states
     finally:
         await engine.dispose()
-
-
-def _in_order(table: Table) -> Select[Any]:
-    """Every row, always in the same order: replicas that start together must not lock crosswise."""
-    return table.select().order_by(table.c.id)
-
-
-async def _create(engine: AsyncEngine, *tables: Table) -> None:
-    async with engine.begin() as connection:
-        for table in tables:
-            await connection.run_sync(table.create, checkfirst=True)
 
 
 def _with_secrets(bot: Bot, turn: Any) -> Bot:

@@ -8,7 +8,7 @@ Source: https://docs.slack.dev/messaging/formatting-message-text
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import dropwhile, takewhile, zip_longest
 
@@ -84,7 +84,13 @@ def thesis(text: str, limit: int) -> str:
         text: Markdown.
         limit: Characters at most, entities counted as they are spelled.
     """
-    return _shortened(literal(_whole_sentences(_opening(text, limit), limit)), limit)
+    line = _opening(text, limit)
+    kept = ""
+    for sentence in _SENTENCE.findall(line):
+        if len(literal(kept + sentence)) > limit:
+            break
+        kept += sentence
+    return _shortened(literal(kept.strip() or line), limit)
 
 
 def bare_thesis(text: str, limit: int) -> str:
@@ -114,16 +120,6 @@ def _opening(text: str, limit: int) -> str:
 
 def _is_said(node: _Node) -> bool:
     return node.type == "paragraph" and not _leads(node)
-
-
-def _whole_sentences(line: str, limit: int) -> str:
-    """As many sentences as fit; the line where not even one does."""
-    kept = ""
-    for sentence in _SENTENCE.findall(line):
-        if len(literal(kept + sentence)) > limit:
-            break
-        kept += sentence
-    return kept.strip() or line
 
 
 def _line(text: str, limit: int) -> str:
@@ -174,48 +170,33 @@ def _leads(node: _Node) -> bool:
 
 
 def _block(node: _Node, depth: int) -> str:
-    if node.type in _LISTS:
-        return _list(node, depth)
-    if node.type == "blockquote":
-        return _indented(_blocks(node.children, depth), "> ", "> ")
-    return _BLOCKS[node.type](node)
-
-
-def _paragraph(node: _Node) -> str:
-    lines = _inline(node.children[0].children).split("\n") if node.children else []
-    return "\n".join(line.strip() for line in lines)
-
-
-def _heading(node: _Node) -> str:
-    words = _inline(node.children[0].children, frozenset({"strong"})) if node.children else ""
-    return f"*{words}*" if words.strip() else ""
-
-
-def _code(node: _Node) -> str:
-    content = literal(node.content.rstrip("\n"))
-    return f"{_FENCE}\n{content}\n{_FENCE}" if content.strip() else ""
-
-
-def _rule(_: _Node) -> str:
-    return "———"
-
-
-def _list(node: _Node, depth: int) -> str:
-    start = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
-    items = [
-        _item(item, f"{start + index}." if start is not None else _bullet(depth), depth)
-        for index, item in enumerate(node.children)
-    ]
-    return "\n".join(items)
-
-
-def _bullet(depth: int) -> str:
-    return _BULLETS[min(depth, len(_BULLETS) - 1)]
-
-
-def _item(node: _Node, marker: str, depth: int) -> str:
-    body = _blocks(node.children, depth + 1, joint="\n")
-    return _indented(body, f"{marker} ", "    ") if body else marker
+    match node.type:
+        case "paragraph":
+            lines = _inline(node.children[0].children).split("\n") if node.children else []
+            return "\n".join(line.strip() for line in lines)
+        case "heading":
+            inline = node.children[0].children if node.children else []
+            words = _inline(inline, frozenset({"strong"}))
+            return f"*{words}*" if words.strip() else ""
+        case "fence" | "code_block":
+            code = literal(node.content.rstrip("\n"))
+            return f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else ""
+        case "hr":
+            return "———"
+        case "blockquote":
+            return _indented(_blocks(node.children, depth), "> ", "> ")
+        case "bullet_list" | "ordered_list":
+            bullet = _BULLETS[min(depth, len(_BULLETS) - 1)]
+            items = list[str]()
+            for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
+                marker = bullet if node.type == "bullet_list" else f"{number}."
+                body = _blocks(item.children, depth + 1, joint="\n")
+                items.append(_indented(body, f"{marker} ", "    ") if body else marker)
+            return "\n".join(items)
+        case "table":
+            return _table(node)
+        case _:
+            raise ValueError(f"Markdown has no such block: {node.type}")
 
 
 def _indented(text: str, first: str, rest: str) -> str:
@@ -235,43 +216,25 @@ def _table(node: _Node) -> str:
     cells = [[_flat(cell).strip() for cell in row.children] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip_longest(*cells, fillvalue="")]
     if sum(widths) + 3 * len(widths) > _WIDEST_TABLE:
-        return _wide_table(rows)
-    lines = [_aligned(row, widths) for row in cells]
+        # One item per row, each cell named by its column.
+        heads, items = list(map(literal, cells[0])), list[str]()
+        for row in rows[1:]:
+            spans = (
+                " ".join(_inline(child.children) for child in one.children) for one in row.children
+            )
+            named = zip(heads, (words.replace("\n", " ") for words in spans), strict=True)
+            items.append(
+                "• " + "; ".join(f"{head}: {cell}" if head else cell for head, cell in named)
+            )
+        return "\n".join(items) or " | ".join(heads)
+    lines = list[str]()
+    for row in cells:
+        padded = (
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
+        )
+        lines.append(" | ".join(padded).rstrip())
     lines.insert(1, "-+-".join("-" * width for width in widths))
     return f"{_FENCE}\n" + "\n".join(map(literal, lines)) + f"\n{_FENCE}"
-
-
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (
-        cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
-    )
-    return " | ".join(padded).rstrip()
-
-
-def _wide_table(rows: Sequence[_Node]) -> str:
-    """One item per row, each cell named by its column."""
-    heads = [literal(_flat(cell).strip()) for cell in rows[0].children]
-    return "\n".join(_wide_row(heads, row) for row in rows[1:]) or " | ".join(heads)
-
-
-def _wide_row(heads: Sequence[str], row: _Node) -> str:
-    cells = [_cell(cell) for cell in row.children]
-    named = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True)]
-    return f"• {'; '.join(named)}"
-
-
-def _cell(node: _Node) -> str:
-    return " ".join(_inline(child.children) for child in node.children).replace("\n", " ")
-
-
-_BLOCKS: Mapping[str, Callable[[_Node], str]] = {
-    "paragraph": _paragraph,
-    "heading": _heading,
-    "fence": _code,
-    "code_block": _code,
-    "hr": _rule,
-    "table": _table,
-}
 
 
 # --- inside a line --------------------------------------------------------------------------------
@@ -283,23 +246,20 @@ def _inline(nodes: Sequence[_Node], held: frozenset[str] = frozenset()) -> str:
     for node in nodes:
         piece = _span(node, held)
         marked = node.type in _MARKED and node.type not in held
-        if result and piece and _touch(result[-1], piece[0], was_marked, marked):
-            result += GAP
+        if result and piece:
+            left, right = result[-1], piece[0]
+            # Slack sees a mark only at the edge of a word.
+            hidden = (was_marked and right.isalnum()) or (marked and left.isalnum())
+            if hidden or ((was_marked or marked) and left == right):
+                result += GAP
         result, was_marked = result + piece, marked if piece else was_marked
     return result
-
-
-def _touch(left: str, right: str, *marked: bool) -> bool:
-    """Whether a mark would not be seen as one: Slack wants it at the edge of a word."""
-    after_mark, at_mark = marked
-    hidden = (after_mark and right.isalnum()) or (at_mark and left.isalnum())
-    return hidden or (any(marked) and left == right)
 
 
 def _span(node: _Node, held: frozenset[str]) -> str:
     match node.type:
         case "text":
-            return _words(node.content, held)
+            return (" " if held else "\n").join(map(linked, _BREAK.split(node.content)))
         case "softbreak" | "hardbreak":
             return " " if held else "\n"
         case "code_inline":
@@ -309,15 +269,6 @@ def _span(node: _Node, held: frozenset[str]) -> str:
         case "link":
             return link(str(node.attrs["href"]), _flat(node))
         case _:
-            return _marked(node, held)
-
-
-def _words(text: str, held: frozenset[str]) -> str:
-    lines = _BREAK.split(text)
-    return (" " if held else "\n").join(map(linked, lines))
-
-
-def _marked(node: _Node, held: frozenset[str]) -> str:
-    inner = _inline(node.children, held | {node.type})
-    mark = "" if node.type in held or not inner.strip() else _MARKS.get(node.type, "")
-    return f"{mark}{inner}{mark}"
+            inner = _inline(node.children, held | {node.type})
+            mark = "" if node.type in held or not inner.strip() else _MARKS.get(node.type, "")
+            return f"{mark}{inner}{mark}"

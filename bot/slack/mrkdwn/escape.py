@@ -78,21 +78,24 @@ def plain(text: str) -> str:
     *pieces, last = clean(text).split(_FENCE)
     if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
         last = _FENCE.join((pieces.pop(), last))
-    shown = [_code(piece) if index % 2 else linked(piece) for index, piece in enumerate(pieces)]
-    return "\n".join(filter(None, (piece.strip() for piece in (*shown, linked(last)))))
-
-
-def _code(text: str) -> str:
-    """A block of code, its fences on lines of their own; nothing where nothing is in it."""
-    content = literal(text.strip("\n"))
-    return f"{_FENCE}\n{content}\n{_FENCE}" if content.strip() else ""
+    shown = list[str]()
+    for index, piece in enumerate((*pieces, last)):
+        if index % 2:
+            code = literal(piece.strip("\n"))
+            shown.append(f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else "")
+        else:
+            shown.append(linked(piece).strip())
+    return "\n".join(filter(None, shown))
 
 
 def linked(text: str) -> str:
     """Return clean text as safe mrkdwn in which bare addresses are links."""
     done, result = 0, ""
     for found in _BARE_URL.finditer(text):
-        url = _without_punctuation(found.group())
+        url = found.group()
+        # What ends the sentence around it is not part of the address.
+        while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
+            url = url[:-1]
         result += literal(text[done : found.start()]) + link(url)
         done = found.start() + len(url)
     return result + literal(text[done:])
@@ -111,7 +114,10 @@ def link(url: str, label: str = "") -> str:
     label = " ".join(label.split())
     if not _may_link(url) or len(label) > _LONGEST_LABEL:
         return literal(f"{label} ({url})" if label and label != url else url)
-    target = _spelled(url)
+    target = url
+    for sign, code in (("<", "%3C"), (">", "%3E"), ("|", "%7C")):
+        target = target.replace(sign, code)
+    target = _GROUP_MENTION.sub("%40", target.replace("&", "&amp;"))
     if not label or _misleads(label, url) or label == url:
         return f"<{target}>"
     return f"<{target}|{literal(label)}>"
@@ -131,30 +137,12 @@ def _may_link(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(host) and "@" not in parts.netloc
 
 
-def _spelled(url: str) -> str:
-    """The address as it stands inside `<…>`."""
-    for sign, code in (("<", "%3C"), (">", "%3E"), ("|", "%7C")):
-        url = url.replace(sign, code)
-    return _GROUP_MENTION.sub("%40", url.replace("&", "&amp;"))
-
-
 def _misleads(label: str, url: str) -> bool:
     """Whether the label names an address that is not the link's."""
     shown = unicodedata.normalize("NFKC", label).casefold().strip()
     if "://" in shown:
         return shown.rstrip("/") != url.casefold().rstrip("/")
-    hosts = {host.removeprefix("www.") for host in _HOST.findall(shown)}
-    return bool(hosts - {_host(url)})
-
-
-def _host(url: str) -> str:
     parts = urlsplit(url)
     host = parts.path.rpartition("@")[2] if parts.scheme == "mailto" else parts.hostname or ""
-    return host.casefold().removeprefix("www.")
-
-
-def _without_punctuation(url: str) -> str:
-    """The address without what ends the sentence around it."""
-    while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
-        url = url[:-1]
-    return url
+    named = {name.removeprefix("www.") for name in _HOST.findall(shown)}
+    return bool(named - {host.casefold().removeprefix("www.")})

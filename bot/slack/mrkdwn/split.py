@@ -6,7 +6,6 @@ space at the cuts is dropped.
 """
 
 import re
-from collections.abc import Iterator
 from enum import IntEnum
 
 from bot.slack.mrkdwn.escape import LINK
@@ -50,51 +49,36 @@ def split(text: str, limit: int) -> list[str]:
     """
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"a piece needs at least {SMALLEST_LIMIT} characters, not {limit}")
-    return [piece for piece in _pieces(_unwrapped(text, limit), limit) if piece.strip()]
-
-
-def _unwrapped(text: str, limit: int) -> str:
-    """Links that would fill a piece of their own become text."""
     longest = limit // 2
-    return LINK.sub(lambda found: _as_text(found.group(), longest), text)
 
+    def shown(found: re.Match[str]) -> str:
+        # A link that would fill a piece of its own becomes text.
+        link = found.group()
+        return link if len(link) <= longest else link[1:-1].replace("|", " ")
 
-def _as_text(link: str, longest: int) -> str:
-    return link if len(link) <= longest else link[1:-1].replace("|", " ")
-
-
-def _pieces(rest: str, limit: int) -> Iterator[str]:
+    pieces, rest = list[str](), LINK.sub(shown, text)
     while len(rest) > limit:
         cut = _cut(rest, limit - len(_CLOSE))
         piece, rest = rest[:cut], rest[cut:]
-        if _in_code(piece):
-            yield piece.removesuffix("\n") + _CLOSE
+        if piece.count(_FENCE) % 2:  # inside a block of code
+            pieces.append(piece.removesuffix("\n") + _CLOSE)
             rest = _OPEN + rest.removeprefix("\n")
         else:
-            yield piece.rstrip()
+            pieces.append(piece.rstrip())
             rest = rest.lstrip("\n")
-    yield rest
-
-
-def _in_code(text: str) -> bool:
-    return text.count(_FENCE) % 2 == 1
+    return [piece for piece in (*pieces, rest) if piece.strip()]
 
 
 def _cut(text: str, limit: int) -> int:
     """Where to cut: the last place of the best kind, unless that leaves too little before it."""
-    last_of_kind = dict(_places(text, limit))
-    worthwhile = [kind for kind, place in last_of_kind.items() if place >= limit // 3]
-    return last_of_kind[min(worthwhile)]
-
-
-def _places(text: str, limit: int) -> Iterator[tuple[_Kind, int]]:
-    """All places where a cut breaks nothing, in order."""
-    in_code = False
+    last_of_kind, in_code = dict[_Kind, int](), False
     for atom in _ATOM.finditer(text):
         if atom.end() > limit:
-            return
+            break
         in_code ^= atom.group() == _FENCE
-        yield _kind(text, atom.end(), in_code=in_code), atom.end()
+        last_of_kind[_kind(text, atom.end(), in_code=in_code)] = atom.end()
+    worthwhile = [kind for kind, place in last_of_kind.items() if place >= limit // 3]
+    return last_of_kind[min(worthwhile)]
 
 
 def _kind(text: str, place: int, *, in_code: bool) -> _Kind:

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -46,7 +46,21 @@ def message_text(
     blocks = message.get("blocks") or [{"type": "section", "text": {"text": message["text"]}}]
     parts = (_block(block) for block in blocks)
     text = "\n".join(part for part in parts if part)
-    return "\n".join(_lines(text, width, emoji, person))
+    lines, in_code = list[str](), False
+    for line in text.split("\n"):
+        if line.startswith(_FENCE):
+            in_code = not in_code
+        elif in_code:
+            lines.append(_INDENT + _unescaped(line))
+        else:
+            words = _EMOJI.sub(lambda found: emoji(found[1]) or found[0], line)
+            words = _unmarked(_unmarked(words))  # one mark inside another
+            words = _unescaped(_ANGLES.sub(lambda found: _angled(found, person), words))
+            hanging = _INDENT * 2 if _BULLET.match(words) else _INDENT
+            lines += textwrap.wrap(
+                words, width, initial_indent=_INDENT, subsequent_indent=hanging
+            ) or [""]
+    return "\n".join(lines)
 
 
 def _block(block: Mapping[str, Any]) -> str:
@@ -57,43 +71,16 @@ def _block(block: Mapping[str, Any]) -> str:
         case "context":
             return "\n".join(str(one.get("text", "")) for one in block["elements"])
         case "table":
-            return _table([[str(cell["text"]) for cell in row] for row in block["rows"]])
+            rows = [[str(cell["text"]) for cell in row] for row in block["rows"]]
+            widths = [max(map(cell_len, column)) for column in zip_longest(*rows, fillvalue="")]
+            lines = list[str]()
+            for row in rows:
+                sized = zip(row, widths, strict=True)
+                padded = (cell + " " * (width - cell_len(cell)) for cell, width in sized)
+                lines.append("  ".join(padded).rstrip())
+            return "\n".join([_FENCE, *lines, _FENCE])
         case _:
             return ""
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(cell_len, column)) for column in zip_longest(*rows, fillvalue="")]
-    padded = (
-        "  ".join(
-            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
-        )
-        for row in rows
-    )
-    return "\n".join([_FENCE, *(line.rstrip() for line in padded), _FENCE])
-
-
-def _lines(text: str, width: int, emoji: Shown, person: Shown) -> Iterator[str]:
-    in_code = False
-    for line in text.split("\n"):
-        if line.startswith(_FENCE):
-            in_code = not in_code
-        elif in_code:
-            yield _INDENT + _unescaped(line)
-        else:
-            yield from _wrapped(_readable(line, emoji, person), width)
-
-
-def _wrapped(line: str, width: int) -> Sequence[str]:
-    rest = _INDENT * 2 if _BULLET.match(line) else _INDENT
-    return textwrap.wrap(line, width, initial_indent=_INDENT, subsequent_indent=rest) or [""]
-
-
-def _readable(line: str, emoji: Shown, person: Shown) -> str:
-    """A line of mrkdwn as words."""
-    line = _EMOJI.sub(lambda found: emoji(found[1]) or found[0], line)
-    line = _unmarked(_unmarked(line))  # one mark inside another
-    return _unescaped(_ANGLES.sub(lambda found: _angled(found, person), line))
 
 
 def _unmarked(line: str) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from slack_bolt.async_app import AsyncApp
 
-from bot.slack.connection.greeting import identify, open_socket
+from bot.slack.connection.identity import identify, open_socket
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.outbox.methods import slack_client
 from bot.testing import quick_workspace

@@ -1,4 +1,4 @@
-"""A seat whose token is rotated while it is taken: what Slack gives away once is not lost."""
+"""A token rotated while its client is asked for: what Slack gives out once is not lost."""
 
 import asyncio
 import sqlite3
@@ -43,7 +43,7 @@ class Rotating(AsyncTokenRotator):
 
 
 @asynccontextmanager
-async def seats_with(rotator: Rotating, folder: Path) -> AsyncGenerator[InstalledClients]:
+async def clients_with(rotator: Rotating, folder: Path) -> AsyncGenerator[InstalledClients]:
     url = f"sqlite+aiosqlite:///{folder}/moot.db{HURRIED}"
     async with (
         run_workspace(quick_workspace()) as workspace,
@@ -63,21 +63,21 @@ async def seats_with(rotator: Rotating, folder: Path) -> AsyncGenerator[Installe
 async def test_a_rotated_token_is_saved_once_the_database_takes_it(tmp_path: Path):
     rotator = Rotating()
     rotator.go_on.set()
-    async with seats_with(rotator, tmp_path) as seats:
+    async with clients_with(rotator, tmp_path) as clients:
         rotator.locked = sqlite3.connect(tmp_path / "moot.db")
-        await seats.of("T1")
+        await clients.of("T1")
         rotator.locked.close()
-        assert await tokens_of(seats.tokens) == ("new", "refresh new")
+        assert await tokens_of(clients.tokens) == ("new", "refresh new")
 
 
 async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(tmp_path: Path):
     rotator = Rotating()
-    async with seats_with(rotator, tmp_path) as seats:
-        hurried = asyncio.create_task(seats.of("T1"))
+    async with clients_with(rotator, tmp_path) as clients:
+        hurried = asyncio.create_task(clients.of("T1"))
         await rotator.asked.wait()
         hurried.cancel()
         with pytest.raises(asyncio.CancelledError):
             await hurried
         rotator.go_on.set()
-        await seats.close()
-        assert await tokens_of(seats.tokens) == ("new", "refresh new")
+        await clients.close()
+        assert await tokens_of(clients.tokens) == ("new", "refresh new")

@@ -41,7 +41,7 @@ class Office:
         client.timeout = 1
         return Outbox(
             posts=self.posts,
-            seats=SingleWorkspaceClient(
+            clients=SingleWorkspaceClient(
                 WorkspaceClient(client, Identity(team_id="T1", user_id="U1"))
             ),
             clock=SystemClock(),

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,15 +14,17 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from bot.app import running
 from bot.settings import OAuthAccess, SlackAccess
-from bot.slack.install.installation import many_workspaces
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import STATE_SECONDS, BotTokens, States, token_tables
 from bot.store.organisations import Organisations
 from bot.store.tables import prepare
+from bot.testing import BotSpec, quick_workspace
 from core.clock import SystemClock
 from core.errors import StoreDown, StoreError
 from core.store.database import Database
+from slack_on_loopback import run_workspace
 from tests.postgres import PostgresForTests
 
 KEY, NEWER_KEY = Fernet.generate_key().decode(), Fernet.generate_key().decode()
@@ -150,11 +153,12 @@ async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path)
         await states.async_issue()
         states.expiration_seconds = STATE_SECONDS
         await states.async_issue()
-    async with await Database.open(url) as database:
-        oauth = OAuthAccess(
-            client_id="1.2", client_secret="-", token_keys=(KEY,), public_url="http://127.0.0.1"
-        )
-        async with many_workspaces(SlackAccess(oauth=oauth), Organisations(database), url):
+    oauth = OAuthAccess(
+        client_id="1.2", client_secret="-", token_keys=(KEY,), public_url="http://127.0.0.1"
+    )
+    async with run_workspace(quick_workspace()) as workspace:
+        parts = BotSpec().parts(workspace, tmp_path / "moot.db")
+        async with running(replace(parts, slack=SlackAccess(oauth=oauth, signing_secret="-"))):
             await until(lambda: is_left(tmp_path, 1))
 
 

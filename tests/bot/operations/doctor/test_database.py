@@ -8,7 +8,7 @@ import pytest
 
 from bot.building import open_store
 from bot.operations.doctor.examine import database_findings, examine
-from bot.operations.doctor.findings import Mark, as_text, exit_code
+from bot.operations.doctor.findings import CheckMark, as_text, exit_code
 from bot.settings import BotSettings, read_settings
 
 
@@ -42,7 +42,7 @@ def files(environment: BotSettings) -> list[str]:
 async def test_a_database_that_is_not_there_yet_is_well(environment: BotSettings) -> None:
     found = await database_findings(environment)
 
-    assert [one.mark for one in found] == [Mark.GOOD, Mark.SKIPPED]
+    assert [one.mark for one in found] == [CheckMark.GOOD, CheckMark.SKIPPED]
     assert files(environment) == []
 
 
@@ -103,7 +103,7 @@ async def test_a_folder_that_is_not_there_is_told(
     monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "nowhere" / "moot.db"))
     found = await database_findings(read_settings(None))
 
-    assert found[0].mark is Mark.BAD
+    assert found[0].mark is CheckMark.BAD
     assert "cannot be written" in found[0].found
 
 
@@ -114,7 +114,7 @@ async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configur
     file.write_text("debate: {roundz: 3}\n", encoding="utf-8")
     found = await examine(environment, file)
 
-    assert found[0].mark is Mark.BAD
+    assert found[0].mark is CheckMark.BAD
     assert "roundz is no setting" in found[0].found
     assert exit_code(found) == 4
 
@@ -123,4 +123,4 @@ async def test_a_fresh_machine_is_well(environment: BotSettings) -> None:
     found = await examine(environment)
 
     assert exit_code(found) == 0, as_text(found)
-    assert {one.mark for one in found} == {Mark.GOOD, Mark.SKIPPED}
+    assert {one.mark for one in found} == {CheckMark.GOOD, CheckMark.SKIPPED}

@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 import yaml
 
+from bot.operations.doctor.check_models import Vendors, check_models
 from bot.operations.doctor.examine import models_findings
-from bot.operations.doctor.findings import Finding, Mark, as_text, exit_code
-from bot.operations.doctor.models import Vendors, check_models
+from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_code
 from bot.settings import BotSettings, read_settings
 from core.llm.providers.testing.script import Asked, Reject, Say
 from core.llm.providers.testing.server import Vendor, always
@@ -59,23 +59,23 @@ def on(choice: ModelChoice, **changes: object) -> Settings:
     return Settings(agent_model=choice, judge_model=choice).model_copy(update=changes)
 
 
-def marks(findings: Sequence[Finding]) -> dict[str, Mark]:
+def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
     return {one.what: one.mark for one in findings}
 
 
 async def test_an_accepted_key_and_a_model_that_is_there_are_well(environment: BotSettings) -> None:
     found = marks(await models_findings(environment, on(CLAUDE)))
 
-    assert found["anthropic (ANTHROPIC_API_KEY)"] is Mark.GOOD
-    assert found["model anthropic/claude-sonnet-5-5"] is Mark.GOOD
-    assert found["openai (OPENAI_API_KEY)"] is Mark.SKIPPED
+    assert found["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.GOOD
+    assert found["model anthropic/claude-sonnet-5-5"] is CheckMark.GOOD
+    assert found["openai (OPENAI_API_KEY)"] is CheckMark.SKIPPED
 
 
 async def test_a_model_is_found_by_its_dated_version(environment: BotSettings) -> None:
     haiku = ModelChoice(provider="anthropic", model="claude-haiku-5-5")
     found = marks(await models_findings(environment, on(haiku)))
 
-    assert found["model anthropic/claude-haiku-5-5"] is Mark.GOOD
+    assert found["model anthropic/claude-haiku-5-5"] is CheckMark.GOOD
 
 
 async def test_a_refused_key_says_which_and_never_shows_it(
@@ -84,7 +84,7 @@ async def test_a_refused_key_says_which_and_never_shows_it(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-other-1111111111111")
     found = await models_findings(read_settings(None), on(CLAUDE))
 
-    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is Mark.BAD
+    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
     assert "Put a valid key into ANTHROPIC_API_KEY." in as_text(found)
     assert "sk-ant" not in as_text(found)
     assert exit_code(found) == 1
@@ -94,7 +94,7 @@ async def test_a_model_that_is_not_there_is_told_with_others(environment: BotSet
     opus = ModelChoice(provider="anthropic", model="claude-opus-9")
     found = await models_findings(environment, on(CLAUDE, fallbacks=(opus,)))
 
-    assert marks(found)["model anthropic/claude-opus-9"] is Mark.BAD
+    assert marks(found)["model anthropic/claude-opus-9"] is CheckMark.BAD
     assert "for example: claude-sonnet-5-5" in as_text(found)
 
 
@@ -114,7 +114,7 @@ async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSe
     found = await models_findings(environment, on(here, fallbacks=(absent,)))
     text = as_text(found)
 
-    assert marks(found)["model ollama/llama-4:8b"] is Mark.GOOD
+    assert marks(found)["model ollama/llama-4:8b"] is CheckMark.GOOD
     assert "Run: ollama pull qwen:7b" in text
     assert "context of llama-4:8b: 8,192 tokens, Moot would use 32,768" in text
     assert 'match: "llama-4:8b", context_tokens: 8192' in text
@@ -129,7 +129,7 @@ async def test_the_record_that_is_asked_for_mends_what_it_was_asked_for(
 
     found = await models_findings(environment, on(here, models=tuple(asked_for["models"])))
 
-    assert marks(found)["context of llama-4:8b"] is Mark.GOOD
+    assert marks(found)["context of llama-4:8b"] is CheckMark.GOOD
     assert "8,192 tokens; Moot asks for up to 8,192" in as_text(found)
 
 
@@ -150,8 +150,8 @@ async def test_a_compatible_server_is_reached_at_its_address(
     choice = ModelChoice(provider="compatible", model="gpt-6-luna")
     found = await models_findings(read_settings(None), on(choice))
 
-    assert marks(found)["compatible"] is Mark.GOOD
-    assert marks(found)["model compatible/gpt-6-luna"] is Mark.GOOD
+    assert marks(found)["compatible"] is CheckMark.GOOD
+    assert marks(found)["model compatible/gpt-6-luna"] is CheckMark.GOOD
 
 
 async def test_an_address_where_nobody_answers_is_bad_only_if_it_is_used(
@@ -162,8 +162,8 @@ async def test_an_address_where_nobody_answers_is_bad_only_if_it_is_used(
     used = ModelChoice(provider="ollama", model="m")
     environment = read_settings(None)
 
-    assert marks(await models_findings(environment, on(used)))["ollama"] is Mark.BAD
-    assert marks(await models_findings(environment, Settings()))["ollama"] is Mark.SKIPPED
+    assert marks(await models_findings(environment, on(used)))["ollama"] is CheckMark.BAD
+    assert marks(await models_findings(environment, Settings()))["ollama"] is CheckMark.SKIPPED
 
 
 async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
@@ -172,7 +172,7 @@ async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
     vendor.script = always(Reject(status=200, body="<html>Log in</html>"))
     found = await models_findings(environment, on(CLAUDE))
 
-    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is Mark.BAD
+    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
 
 
 async def nothing_there(_: str) -> Sequence[str]:
@@ -186,14 +186,14 @@ async def no_context(_: str) -> int:
 @pytest.mark.parametrize(
     ("model", "today", "mark", "said"),
     [
-        ("claude-sonnet-4-0", date(2026, 6, 15), Mark.BAD, "was retired on 2026-06-15"),
-        ("claude-sonnet-4-0", date(2026, 5, 1), Mark.BAD, "retires on 2026-06-15"),
-        ("claude-sonnet-4-0", date(2026, 1, 1), Mark.SKIPPED, "retires on 2026-06-15"),
-        ("claude-sonnet-4-5", TODAY, Mark.SKIPPED, "no day is known"),
+        ("claude-sonnet-4-0", date(2026, 6, 15), CheckMark.BAD, "was retired on 2026-06-15"),
+        ("claude-sonnet-4-0", date(2026, 5, 1), CheckMark.BAD, "retires on 2026-06-15"),
+        ("claude-sonnet-4-0", date(2026, 1, 1), CheckMark.SKIPPED, "retires on 2026-06-15"),
+        ("claude-sonnet-4-5", TODAY, CheckMark.SKIPPED, "no day is known"),
     ],
 )
 async def test_a_model_that_goes_is_told_in_time(
-    model: str, today: date, mark: Mark, said: str
+    model: str, today: date, mark: CheckMark, said: str
 ) -> None:
     nobody = Vendors(models=nothing_there, context=no_context, keys={}, addresses={})
     choice = ModelChoice(provider="anthropic", model=model)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.operations.doctor.findings import Finding, Mark, as_text, exit_code
-from bot.operations.doctor.slack import check_access, check_slack
+from bot.operations.doctor.check_slack import check_access, check_slack
+from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_code
 from bot.settings import BotSettings, read_settings
 from bot.testing import CHANNEL, http_access, quick_workspace, socket_access
 from slack_on_loopback import Workspace, run_workspace
@@ -19,7 +19,7 @@ async def workspace() -> AsyncIterator[Workspace]:
         yield running
 
 
-def marks(findings: Sequence[Finding]) -> dict[str, Mark]:
+def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
     return {one.what: one.mark for one in findings}
 
 
@@ -32,10 +32,10 @@ async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -
     found = await check_access(socket_access(workspace), channel)
 
     assert marks(found) == {
-        "SLACK_BOT_TOKEN": Mark.GOOD,
-        "scopes": Mark.GOOD,
-        "SLACK_APP_TOKEN": Mark.GOOD,
-        f"pinning in {channel}": Mark.GOOD,
+        "SLACK_BOT_TOKEN": CheckMark.GOOD,
+        "scopes": CheckMark.GOOD,
+        "SLACK_APP_TOKEN": CheckMark.GOOD,
+        f"pinning in {channel}": CheckMark.GOOD,
     }
     assert exit_code(found) == 0
 
@@ -44,7 +44,7 @@ async def test_a_refused_token_is_told_and_never_shown(workspace: Workspace) -> 
     access = replace(socket_access(workspace), bot_token="xoxb-0000-wrong-token")
     found = await check_access(access, "")
 
-    assert marks(found) == {"SLACK_BOT_TOKEN": Mark.BAD}
+    assert marks(found) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
     assert "invalid_auth" in as_text(found)
     assert "xoxb" not in as_text(found)
     assert exit_code(found) == 4
@@ -54,7 +54,7 @@ async def test_a_refused_app_token_is_told(workspace: Workspace) -> None:
     access = replace(socket_access(workspace), app_token="xapp-1-A0-0-wrong")
     found = await check_access(access, "")
 
-    assert marks(found)["SLACK_APP_TOKEN"] is Mark.BAD
+    assert marks(found)["SLACK_APP_TOKEN"] is CheckMark.BAD
     assert "connections:write" in as_text(found)
     assert "xapp-" not in as_text(found)
 
@@ -62,8 +62,8 @@ async def test_a_refused_app_token_is_told(workspace: Workspace) -> None:
 async def test_in_http_mode_no_socket_is_asked_for(workspace: Workspace) -> None:
     found = marks(await check_access(http_access(workspace), ""))
 
-    assert found["SLACK_APP_TOKEN"] is Mark.SKIPPED
-    assert found["pinning"] is Mark.SKIPPED
+    assert found["SLACK_APP_TOKEN"] is CheckMark.SKIPPED
+    assert found["pinning"] is CheckMark.SKIPPED
 
 
 async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
@@ -71,14 +71,14 @@ async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
     app.scopes = [scope for scope in app.scopes if scope != "pins:write"]
     found = await check_access(socket_access(workspace), "")
 
-    assert marks(found)["scopes"] is Mark.BAD
+    assert marks(found)["scopes"] is CheckMark.BAD
     assert "missing: pins:write" in as_text(found)
 
 
 async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None:
     found = await check_access(socket_access(workspace), "C0NOTTHERE0")
 
-    assert marks(found)["pinning in C0NOTTHERE0"] is Mark.BAD
+    assert marks(found)["pinning in C0NOTTHERE0"] is CheckMark.BAD
     assert "/invite @Moot" in as_text(found)
 
 
@@ -94,14 +94,14 @@ async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
     workspace.faults.drop_before("auth.test")
     found = await check_access(socket_access(workspace), "")
 
-    assert marks(found) == {"SLACK_BOT_TOKEN": Mark.BAD}
+    assert marks(found) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
     assert "does not answer" in as_text(found)
 
 
 async def test_without_tokens_slack_is_left_out() -> None:
     (found,) = await check_slack(read_settings(None), "")
 
-    assert found.mark is Mark.SKIPPED
+    assert found.mark is CheckMark.SKIPPED
 
 
 async def test_a_token_of_the_wrong_form_is_a_matter_of_configuration(

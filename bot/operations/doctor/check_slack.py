@@ -1,14 +1,14 @@
 """Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.operations.doctor.findings import Finding, bad, good, skipped
-from bot.settings import BotSettings, OAuthAccess, SlackAccess, mode_of, slack_access
+from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
 from bot.slack.access import UNREACHED
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.manifest import manifest
@@ -59,22 +59,17 @@ async def check_slack(environment: BotSettings, channel: str) -> Sequence[Findin
         access = slack_access(environment, mode_of(environment))
     except ConfigurationBroken as error:
         return [bad("Slack", str(error), is_configuration=True)]
-    if access.oauth is not None:
-        return _installable(access.oauth)
-    return await check_access(access, channel)
-
-
-def _installable(oauth: OAuthAccess) -> Sequence[Finding]:
-    """Whether workspaces can install the app; whose tokens there are is in the database."""
+    if (oauth := access.oauth) is None:
+        return await check_access(access, channel)
+    # Whether workspaces can install the app; whose tokens there are is in the database.
     try:
         Cipher(oauth.token_keys)
     except ConfigurationBroken as error:
         return [bad("MOOT_TOKEN_KEYS", str(error), is_configuration=True)]
+    remedy = f"Install Moot at {oauth.install_url}"
     return [
         good("MOOT_TOKEN_KEYS", f"{len(oauth.token_keys)} usable; tokens are encrypted"),
-        skipped(
-            "Slack", "every workspace has its own token", f"Install Moot at {oauth.install_url}"
-        ),
+        skipped("Slack", "every workspace has its own token", remedy),
     ]
 
 
@@ -87,20 +82,20 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
     if who.refused or who.lost:
         return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]
     identity = Identity.model_validate(who.body)
-    found = [good(_BOT, f"accepted by {identity.team} ({access.api_url})"), _scopes(who.scopes)]
-    found.append(await _socket(client, access))
-    return [*found, *await _pinning(client, channel)]
-
-
-def _scopes(granted: frozenset[str]) -> Finding:
-    """The scopes the token has against those of the manifest."""
     wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
-    missing, spare = sorted(wanted - granted), sorted(granted - wanted)
+    missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - wanted)
+    more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
+    scopes = good("scopes", f"all {len(wanted)} of the manifest are granted{more}")
     if missing:
         remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
-        return bad("scopes", f"missing: {', '.join(missing)}", remedy, is_configuration=True)
-    more = f"; not needed: {', '.join(spare)}" if spare else ""
-    return good("scopes", f"all {len(wanted)} of the manifest are granted{more}")
+        words = f"missing: {', '.join(missing)}"
+        scopes = bad("scopes", words, remedy, is_configuration=True)
+    return [
+        good(_BOT, f"accepted by {identity.team} ({access.api_url})"),
+        scopes,
+        await _socket(client, access),
+        await _pinning(client, channel),
+    ]
 
 
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
@@ -114,28 +109,19 @@ async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     return good(_APP, "accepted; Socket Mode is on")
 
 
-async def _pinning(client: AsyncWebClient, channel: str) -> Sequence[Finding]:
+async def _pinning(client: AsyncWebClient, channel: str) -> Finding:
     """Whether a board can be pinned in a channel."""
     if not channel:
-        return [
-            skipped("pinning", "not tried", "Name a channel: moot doctor --channel C0123456789")
-        ]
+        return skipped("pinning", "not tried", "Name a channel: moot doctor --channel C0123456789")
     what = f"pinning in {channel}"
     said = await _ask(client, "conversations.info", params={"channel": channel})
     if said.refused or said.lost:
-        return [
-            _refused_or_lost(what, said, "Take the channel's id, and type /invite @Moot there.")
-        ]
+        return _refused_or_lost(what, said, "Take the channel's id, and type /invite @Moot there.")
     facts = ChannelFacts.model_validate(said.body)
     if facts.is_archived:
-        return [bad(what, "the channel is archived", "Name another channel.")]
+        return bad(what, "the channel is archived", "Name another channel.")
     if not facts.is_member:
-        return [bad(what, "Moot is not in this channel", "Type /invite @Moot there.")]
-    return [await _room_for_pins(client, channel, what)]
-
-
-async def _room_for_pins(client: AsyncWebClient, channel: str, what: str) -> Finding:
-    """Whether one more message can be pinned."""
+        return bad(what, "Moot is not in this channel", "Type /invite @Moot there.")
     said = await _ask(client, "pins.list", params={"channel": channel})
     if said.refused or said.lost:
         return _refused_or_lost(what, said, "Paste manifest.yaml anew; it has pins:read.")
@@ -153,27 +139,20 @@ def _refused_or_lost(what: str, said: Said, remedy: str) -> Finding:
     return bad(what, f"Slack refuses it ({said.refused})", remedy, is_configuration=True)
 
 
-async def _ask(client: AsyncWebClient, method: str, **options: Any) -> Said:
+async def _ask(client: AsyncWebClient, method: str, *, token: str = "", **options: Any) -> Said:
     """Ask Slack once. Answers carry the token's scopes in a header.
 
     Source: https://docs.slack.dev/authentication/tokens
     """
+    if token:  # another than the client's: in the header, never in the address
+        options["headers"] = {"Authorization": f"Bearer {token}"}
     try:
-        answer = await client.api_call(method, **_with_token(options))
+        answer = await client.api_call(method, **options)
     except SlackApiError as error:
         return Said(refused=refusal_of(error.response).error or "no reason given")
     except UNREACHED as error:
         return Said(lost=type(error).__name__)
-    return Said(body=answer.data, scopes=_granted(answer.headers))
-
-
-def _granted(headers: Any) -> frozenset[str]:
-    """The token's scopes; aiohttp's headers do not care about case."""
+    headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
     header = str(headers.get("x-oauth-scopes", ""))
-    return frozenset(scope.strip() for scope in header.split(",") if scope.strip())
-
-
-def _with_token(options: dict[str, Any]) -> dict[str, Any]:
-    """Another token goes into the header, never into the address."""
-    token = options.pop("token", "")
-    return {**options, "headers": {"Authorization": f"Bearer {token}"}} if token else options
+    scopes = frozenset(scope.strip() for scope in header.split(",") if scope.strip())
+    return Said(body=answer.data, scopes=scopes)

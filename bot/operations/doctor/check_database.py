@@ -72,21 +72,20 @@ async def _contents(what: str, look: Look, newest: Mapping[str, str]) -> Sequenc
         return [bad(what, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
     if seen.damage:
         return [bad(what, f"is damaged: {seen.damage}", "Restore it from a backup.")]
-    return [good(what, "opens and is whole"), _versions(what, seen.versions, newest)]
-
-
-def _versions(what: str, found: Mapping[str, str], newest: Mapping[str, str]) -> Finding:
     name = f"tables of {what.removeprefix('database ')}"
-    newer = [v for table, v in found.items() if v > newest.get(table, v)]
+    found = seen.versions
+    newer = [version for table, version in found.items() if version > newest.get(table, version)]
     if newer:
-        return bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
-    if any(version != newest[table] for table, version in found.items() if table in newest):
-        return skipped(
+        tables = bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
+    elif any(version != newest[table] for table, version in found.items() if table in newest):
+        tables = skipped(
             name, "are older than this program; they are brought up to date at its next start"
         )
-    if newest.keys() - found.keys():
-        return skipped(name, "are not all there yet; the bot makes its own when it starts")
-    return good(name, "are up to date")
+    elif newest.keys() - found.keys():
+        tables = skipped(name, "are not all there yet; the bot makes its own when it starts")
+    else:
+        tables = good(name, "are up to date")
+    return [good(what, "opens and is whole"), tables]
 
 
 def _folder(folder: Path) -> Sequence[Finding]:

@@ -1,4 +1,4 @@
-"""Requests that cannot be handled: a status for Slack, a line in the log without a word of them."""
+"""Requests that fail: the status that Slack gets, and a log line without what people wrote."""
 
 import logging
 import traceback
@@ -23,8 +23,8 @@ MALFORMED = 400
 FAILED = 500
 _ROOT = Path(__file__).parents[3]
 _OWN = (_ROOT / "bot", _ROOT / "core")
-#: Where every request passes through.
-_DOOR = Path(__file__).parent
+#: Every request passes through this folder, so it is not where an error arose.
+_CONNECTION = Path(__file__).parent
 
 
 def quiet_logger() -> logging.Logger:
@@ -48,7 +48,7 @@ def answer_failures(app: AsyncApp) -> None:
 
     @app.error
     async def failed(error: Exception, response: BoltResponse | None) -> BoltResponse | None:
-        status = told(error)
+        status = log_failure(error)
         # Without a response the request is acknowledged already.
         return BoltResponse(status=status, body="") if response else None
 
@@ -58,13 +58,13 @@ async def dispatched(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
     try:
         return await app.async_dispatch(request)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
-        return BoltResponse(status=told(error), body="")
+        return BoltResponse(status=log_failure(error), body="")
 
 
-def told(error: Exception) -> int:
-    """Log a failure and return what Slack is told about it."""
+def log_failure(error: Exception) -> int:
+    """Log a failure; return the status for Slack."""
     status = status_of(error)
-    # The words of an error may quote what people typed, so they stay out of the log.
+    # An error's message may quote what people typed, so it is not logged.
     said = {"reason": type(error).__name__, "at": place_of(error), "status": status}
     if status == FAILED:
         _log.error("request failed", **said)
@@ -74,7 +74,7 @@ def told(error: Exception) -> int:
 
 
 def status_of(error: Exception) -> int:
-    """Return what Slack is told: nobody listens to it, it is malformed, or we failed."""
+    """Return the status for Slack: nobody listens to it, it is malformed, or we failed."""
     if isinstance(error, BoltUnhandledRequestError):
         return NOBODY_LISTENS
     # Half a surrogate pair is no text: JSON can spell it, no database holds it.
@@ -87,6 +87,6 @@ def place_of(error: Exception) -> str:
     """Return where in our code the error arose; empty if it never got there."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if any(map(path.is_relative_to, _OWN)) and not path.is_relative_to(_DOOR):
+        if any(map(path.is_relative_to, _OWN)) and not path.is_relative_to(_CONNECTION):
             return f"{path.relative_to(_ROOT)}:{frame.lineno}"
     return ""

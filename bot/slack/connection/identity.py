@@ -1,4 +1,4 @@
-"""The first words with Slack: are the tokens good, and who are we?"""
+"""Ask Slack at the start whether it accepts the tokens, and who the bot is."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -19,22 +19,13 @@ _SOCKET_REFUSED = (
 
 
 async def identify(client: AsyncWebClient) -> Identity:
-    """Return who the bot token makes us.
+    """Return who the bot is with this token.
 
     Raises:
         ConfigurationBroken: Slack refuses the token.
         MootError: Slack cannot be reached.
     """
     return Identity.model_validate(await _asked(client, client.auth_test(), _WE_ARE_REFUSED))
-
-
-async def who_are_we(client: AsyncWebClient) -> Identity:
-    """Return who a token makes us, whoever's token it is.
-
-    Raises:
-        SlackApiError: Slack refuses it; one of `UNREACHED` if it cannot be reached.
-    """
-    return Identity.model_validate((await client.auth_test()).data)
 
 
 async def open_socket(client: AsyncWebClient, app_token: str) -> str:

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from urllib.parse import urlsplit
 
 from bot.operations.doctor.findings import Finding, bad, good, skipped
-from core.capabilities import Retirement, capability, retirement
+from core.capabilities import capability, retirement
 from core.errors import ConfigurationBroken, KeyRefused, MootError
 from core.figures import counted, number
 from core.models import ModelChoice
@@ -74,7 +74,10 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
     variable, is_set = vendors.keys.get(name, ("", True))
     what = f"{name} ({variable})" if variable else name
     if not is_set:
-        return [_without_key(what, variable, is_used=bool(used))]
+        if not used:
+            return [skipped(what, "no key is set; nothing uses it")]
+        words = "the settings use it, but there is no key"
+        return [bad(what, words, f"Set {variable}.", is_configuration=True)]
     try:
         there = await vendors.models(name)
     except KeyRefused as error:
@@ -82,7 +85,10 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
     except ConfigurationBroken as error:
         return [bad(what, str(error), is_configuration=True)]
     except MootError as error:
-        return [_unreachable(what, str(error), is_needed=bool(used or variable))]
+        if not used and not variable:
+            return [skipped(what, f"{error} Nothing uses it.")]
+        remedy = "Check the network, the proxy and the address, then try again."
+        return [bad(what, str(error), remedy)]
     host = urlsplit(vendors.addresses.get(name, "")).hostname  # an address may hold a password
     where = f" at {host}" if host else ""
     reached = "it answers" if name == OLLAMA else "the key is accepted"
@@ -92,23 +98,6 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
         return [first, *missing]
     pulled = [model for model in used if any(_is_same(model, listed) for listed in there)]
     return [first, *missing, *[await _context(model, settings, vendors) for model in pulled]]
-
-
-def _without_key(what: str, variable: str, *, is_used: bool) -> Finding:
-    if is_used:
-        return bad(
-            what,
-            "the settings use it, but there is no key",
-            f"Set {variable}.",
-            is_configuration=True,
-        )
-    return skipped(what, "no key is set; nothing uses it")
-
-
-def _unreachable(what: str, why: str, *, is_needed: bool) -> Finding:
-    if is_needed:
-        return bad(what, why, "Check the network, the proxy and the address, then try again.")
-    return skipped(what, f"{why} Nothing uses it.")
 
 
 def _model(provider: str, model: str, there: Sequence[str]) -> Finding:
@@ -155,18 +144,15 @@ def _retiring(wanted: Mapping[ModelChoice, Sequence[str]], today: date) -> Itera
     """Models that go out of service."""
     for choice, who in wanted.items():
         known = retirement(choice.provider, choice.model)
-        if known:
-            yield _leaving(
-                f"model {choice.provider}/{choice.model} ({', '.join(who)})", known, today
-            )
-
-
-def _leaving(what: str, known: Retirement, today: date) -> Finding:
-    remedy = f"Take {known.instead}."
-    if known.on is None:
-        return skipped(what, "its vendor will retire it; no day is known", remedy)
-    if known.on <= today:
-        return bad(what, f"was retired on {known.on}", remedy, is_configuration=True)
-    if known.on - today <= _SOON:
-        return bad(what, f"retires on {known.on}", remedy)
-    return skipped(what, f"retires on {known.on}", remedy)
+        if not known:
+            continue
+        what = f"model {choice.provider}/{choice.model} ({', '.join(who)})"
+        remedy = f"Take {known.instead}."
+        if known.on is None:
+            yield skipped(what, "its vendor will retire it; no day is known", remedy)
+        elif known.on <= today:
+            yield bad(what, f"was retired on {known.on}", remedy, is_configuration=True)
+        elif known.on - today <= _SOON:
+            yield bad(what, f"retires on {known.on}", remedy)
+        else:
+            yield skipped(what, f"retires on {known.on}", remedy)

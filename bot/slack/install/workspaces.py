@@ -1,4 +1,4 @@
-"""How workspaces come in: with the one token of the settings, or by OAuth, as many as like."""
+"""Workspaces: the one whose token is in the settings, or all that install the app by OAuth."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
-from bot.slack.connection.greeting import identify
+from bot.slack.connection.identity import identify
 from bot.slack.install.installed_clients import InstalledClients
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import BotTokens, token_tables
@@ -31,11 +31,11 @@ from core.errors import ConfigurationBroken
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """What requests come in through, and where the bot sits."""
+    """The app as it is installed: how requests are authorized, and a client per workspace."""
 
     #: For the log: the workspace, or that there are many.
     name: str
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     #: The client that Bolt copies for each request.
     client: AsyncWebClient
     #: Finds the token of a request. Never asks Slack: see `InstalledClients.authorize`.
@@ -48,7 +48,7 @@ class Installation:
 
 @asynccontextmanager
 async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
-    """Open the door of the workspace whose token is in the settings.
+    """Use the one workspace whose token is in the settings.
 
     Raises:
         ConfigurationBroken: Slack refuses the token.
@@ -72,15 +72,15 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
         async def authorize() -> AuthorizeResult:
             return authorized
 
-        seats = SingleWorkspaceClient(WorkspaceClient(client, identity))
-        yield Installation(name=identity.team, seats=seats, client=client, authorize=authorize)
+        clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
+        yield Installation(name=identity.team, clients=clients, client=client, authorize=authorize)
 
 
 @asynccontextmanager
 async def many_workspaces(
     access: SlackAccess, organisations: Organisations, url: str
 ) -> AsyncGenerator[Installation]:
-    """Open the door of every workspace that installs the app.
+    """Serve every workspace that installs the app.
 
     Args:
         access: The app's own credentials, and where Slack is.
@@ -103,32 +103,30 @@ async def many_workspaces(
         rotator = AsyncTokenRotator(
             client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
         )
-        seats = InstalledClients(
+        clients = InstalledClients(
             tokens,
             organisations,
             rotator,
             lambda token: slack_client(token, access.api_url, session),
         )
-        closing.push_async_callback(seats.close)
+        closing.push_async_callback(clients.close)
+
+        # Bolt would fill in the parameter `self` of a method as well, so it gets a function.
+        async def authorize(
+            enterprise_id: str | None, team_id: str | None
+        ) -> AuthorizeResult | None:
+            return await clients.authorize(enterprise_id, team_id)
+
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Installation(
             name="many workspaces",
-            seats=seats,
+            clients=clients,
             client=nobody,
-            authorize=_authorizing(seats),
+            authorize=authorize,
             watch=_noting(organisations),
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
-
-
-def _authorizing(seats: InstalledClients) -> Callable[..., Awaitable[Any]]:
-    """Return the question as Bolt can ask it: it would fill in a method's `self` as well."""
-
-    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
-        return await seats.authorize(enterprise_id, team_id)
-
-    return authorize
 
 
 def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
@@ -146,7 +144,11 @@ def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
 def _settings(
     api_url: str, oauth: OAuthAccess, tokens: BotTokens, states: AsyncOAuthStateStore
 ) -> AsyncOAuthSettings:
-    """What the SDK's flow goes by."""
+    """The settings of the SDK's installation flow."""
+    # None: the SDK's own choice, Slack itself.
+    authorization_url = None
+    if api_url != SLACK_API_URL:
+        authorization_url = f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"
     return AsyncOAuthSettings(
         client_id=oauth.client_id,
         client_secret=oauth.client_secret,
@@ -154,15 +156,8 @@ def _settings(
         redirect_uri=oauth.redirect_url,
         install_path=INSTALL_PATH,
         redirect_uri_path=REDIRECT_PATH,
-        authorization_url=_authorization_url(api_url),
+        authorization_url=authorization_url,
         installation_store=tokens,
         installation_store_bot_only=True,
         state_store=states,
     )
-
-
-def _authorization_url(api_url: str) -> str | None:
-    """Where people allow the app; None: where the SDK thinks, at Slack itself."""
-    if api_url == SLACK_API_URL:
-        return None
-    return f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"
