@@ -93,6 +93,17 @@ def test_what_was_typed_is_shown_back_and_pings_nobody():
     assert "@here" not in words
 
 
+def test_what_was_typed_is_shown_back_without_secrets():
+    secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
+
+    assert secret not in answers.not_started("Too long.", f"Why is {secret} bad?")
+
+
+def test_names_that_people_typed_ping_nobody_in_an_answer():
+    assert "<!channel>" not in answers.started("dabcd234", ['There is no role "<!channel>"'])
+    assert "<!channel>" not in answers.unclear(Unclear("<!channel>", ""))
+
+
 @pytest.mark.parametrize(
     ("standing", "said"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from core.models import Agent, ContextMethod, ModelChoice, Person, Place, Summarization
-from core.opening import DebateRequest, open_debate
+from core.opening import TAKEN_OUT, DebateRequest, open_debate
 from core.settings import Settings
 
 WISH = DebateRequest(
@@ -171,6 +171,18 @@ def test_agents_without_fallbacks_take_the_usual_ones_but_never_their_own_model(
     assert [agent.fallbacks for agent in setup.agents] == [(terra,), ()]
     assert setup.judge.fallbacks == (luna, terra)
     assert setup.agent("summarizer").fallbacks == (luna, terra)
+
+
+def test_question_and_context_are_kept_without_secrets_and_the_person_is_told() -> None:
+    secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
+
+    asked = open_debate(replace(WISH, question=f"Why is {secret} bad?"), Settings(), delimiter="ab")
+    told = open_debate(replace(WISH, context=f"We use {secret}."), Settings(), delimiter="ab")
+
+    assert asked.question == "Why is [redacted] bad?"
+    assert told.context == "We use [redacted]."
+    assert TAKEN_OUT in asked.warnings
+    assert TAKEN_OUT in told.warnings
 
 
 def test_background_summaries_are_made_by_a_cheap_model_of_the_judges_provider() -> None:

@@ -1,24 +1,30 @@
 """Backups while the bot runs, and debates deleted for good."""
 
 import sqlite3
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select
 from typer.testing import CliRunner
 
 import bot.store.tables
 import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
+from bot.store.organisations import Organisations
 from bot.store.posts import Channel, NewPost, Posts
+from bot.store.reminders import Reminders
+from bot.store.restored import Restored
 from bot.store.search import DebateWords
 from bot.store.settings import ChannelSettings
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
-from core.events import DebateConcluded, DebateStarted
-from core.models import Place
+from core.events import CallsDropped, DebateConcluded, DebateStarted
+from core.models import Decision, DecisionKind, Person, Place, Usage
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
@@ -28,6 +34,9 @@ from core.use_cases.choices import ChannelChoices
 
 NOW = SystemClock().now()
 HERE = Place(surface="slack", workspace="T1", channel="C1")
+COSTLY = Usage(attempts=1, cost=Decimal("0.10"))
+#: Not among the others: on SQLite no migration tool knows a full-text table.
+WORDS = {"debate_words": bot.store.tables.DEBATE_WORDS}
 
 
 async def fill(database: Database) -> None:
@@ -60,6 +69,33 @@ async def fill(database: Database) -> None:
     await ChannelSettings(database).put(HERE, ChannelChoices(unpin=True))
 
 
+async def fill_the_rest(database: Database) -> None:
+    """What only some debates leave behind: costs, a date, a sender, an organisation, a backup."""
+    await SqlDebateStore(database).append("run", CallsDropped(usage=COSTLY, origin="1"), at=NOW)
+    decision = Decision(
+        kind=DecisionKind.REVISIT, by=Person(id="U1"), origin="V1", revisit_on=NOW.date()
+    )
+    await Reminders(database).put("old", decision)
+    await Posts(database).hold(Channel("T1", "C1"), "a life")
+    await Organisations(database).note("T1", "E1")
+    await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
+    await Restored(database).mark(NOW)
+    await Restored(database).find_out()
+
+
+async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str, int]:
+    """Rows of each table that keeps something of a workspace or of a debate."""
+    counted: dict[str, int] = {}
+    known = (core.store.tables.METADATA.tables, bot.store.tables.METADATA.tables, WORDS)
+    columns = [one for tables in known for table in tables.values() for one in table.columns]
+    for column in columns:
+        if column.name in {"workspace", "debate_id"}:
+            wanted = select(func.count()).select_from(column.table).where(column.in_(names))
+            found = await database.read(lambda c, wanted=wanted: c.scalar(wanted))
+            counted[str(column)] = found or 0
+    return counted
+
+
 async def left(location: str) -> set[str]:
     async with await Database.open(location) as database:
         found = {one.debate_id for one in await SqlDebateStore(database).find(DebateFilter())}
@@ -85,6 +121,21 @@ async def test_a_whole_workspace_is_forgotten(location: str) -> None:
     assert await left(location) == {"far"}
     async with await Database.open(location) as database:
         assert await ChannelSettings(database).get(HERE) == ChannelChoices()
+
+
+async def test_after_a_purge_no_table_names_the_workspace_or_its_debates(location: str) -> None:
+    """Whatever table is added later: what it keeps of a workspace goes with the workspace."""
+    ours = {"T1", "old", "new", "run"}
+    async with await Database.open(location) as database:
+        await fill(database)
+        await fill_the_rest(database)
+        before = await rows_naming(database, ours)
+    await purge(location, "T1", None)
+    async with await Database.open(location) as database:
+        after = await rows_naming(database, ours)
+
+    assert min(before.values()) > 0, before
+    assert max(after.values()) == 0, after
 
 
 async def test_nothing_is_deleted_under_a_running_bot(tmp_path: Path) -> None:

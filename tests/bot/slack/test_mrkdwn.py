@@ -153,6 +153,12 @@ def test_split_closes_and_reopens_code_and_keeps_its_indentation():
     assert all(piece.endswith("\n```") for piece in pieces)
 
 
+def test_code_that_is_cut_has_room_for_the_fence_that_closes_it():
+    code = "```\n" + "word " * 40 + "\n```"
+
+    assert max(map(len, split(code, 60))) <= 60
+
+
 def test_split_leaves_entities_and_links_whole():
     text = "&lt;" * 30 + " <https://a.example/x|y>" * 10
     for piece in split(text, 41):

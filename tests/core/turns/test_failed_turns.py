@@ -14,11 +14,12 @@ from core.engine import Engine
 from core.events import DebateStarted, Event, TurnFailed
 from core.llm.call import ModelCalls
 from core.models import Act, Failure, FailureCause, Setup, Status, Turn, VerdictSource
+from core.request import ModelRequest
 from core.rules import schedule
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
-from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
 from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
 from tests.core.play import Luck, Play, setups
@@ -150,3 +151,14 @@ async def test_where_only_the_judges_provider_is_missing_another_agents_model_ju
     assert debate.verdict.source is VerdictSource.FALLBACK_JUDGE
     assert debate.verdict.decision == "Use PostgreSQL."
     assert not debate.failures
+
+
+async def test_what_no_database_can_hold_is_taken_out_of_replies() -> None:
+    def script(request: ModelRequest) -> str:
+        odd = "Use\0 it \ud800now."
+        return odd if request.act is Act.PROPOSAL else plausible_reply(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_setup(rounds=1))
+
+    proposals = [m.text for m in debate.contributions.values() if m.turn.act is Act.PROPOSAL]
+    assert set(proposals) == {"Use it \ufffdnow."}

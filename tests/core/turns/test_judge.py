@@ -63,6 +63,18 @@ async def test_every_other_model_is_asked_before_the_winners_position_has_to_do(
     assert house.judged() == ["a1", "a2", "b1"]
 
 
+async def test_an_empty_reply_is_no_verdict() -> None:
+    def script(request: ModelRequest) -> str:
+        return " \n" if request.act is Act.SYNTHESIS else plausible_reply(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_setup(rounds=1))
+
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert debate.verdict.decision
+    assert debate.verdict.solution
+
+
 @pytest.mark.parametrize("models", [("a/a1", "a/a2", "b/b1"), ("b/b1", "b/b1", "a/a2")])
 async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Sequence[str]) -> None:
     house = House(refusing="ab")

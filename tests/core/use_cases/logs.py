@@ -1,5 +1,6 @@
 """Debates as people find them when they act: a store, and what was recorded in it."""
 
+import asyncio
 from datetime import UTC, datetime
 
 from core.events import (
@@ -18,6 +19,7 @@ from core.models import (
     Turn,
     Verdict,
 )
+from core.ports import Appended, RunToken
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
@@ -27,11 +29,27 @@ DANA = Person(id="U1", name="Dana")
 ALEX = Person(id="U2", name="Alex")
 
 
+class SlowStore(InMemoryStore):
+    """A store that takes its time to write, as a database does: others run meanwhile."""
+
+    async def create(
+        self, debate_id: str, started: Event, *, origin: str, at: datetime
+    ) -> Appended:
+        await asyncio.sleep(0)
+        return await super().create(debate_id, started, origin=origin, at=at)
+
+    async def append(
+        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
+    ) -> Appended:
+        await asyncio.sleep(0)
+        return await super().append(debate_id, event, at=at, run=run)
+
+
 class Recording:
     """One debate in a store of its own, and the fact log to add to it."""
 
-    def __init__(self) -> None:
-        self.store = InMemoryStore()
+    def __init__(self, store: InMemoryStore | None = None) -> None:
+        self.store = store or SlowStore()
         self.clock = ManualClock()
         self.woken: list[str] = []
         self.facts = FactLog(store=self.store, clock=self.clock, wake=self.woken.append)

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadInput
-from core.events import ClarificationAnswered, StopRequested
+from core.events import ClarificationAnswered, DebateConcluded, StopRequested
 from core.models import Answer, Stop
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.limits import Bounds
@@ -85,3 +85,24 @@ async def test_an_answer_is_kept_without_secrets_and_within_its_bound() -> None:
     debate = await log.debate()
     assert secret not in debate.answers[1].text
     assert list(debate.answers) == [1]
+
+
+async def test_a_form_sent_after_the_end_leaves_no_note_that_nobody_will_read() -> None:
+    log = Recording()
+    before = await log.begin(questions(1), DebateConcluded())
+
+    assert list(await answering(log).form(reply("", "V1"), [GivenAnswer(1, "Ten")])) == [1]
+
+    assert await log.debate() == before
+
+
+async def test_of_a_form_with_an_answer_that_is_too_long_nothing_is_recorded() -> None:
+    log = Recording()
+    before = await log.begin(questions(2))
+
+    with pytest.raises(BadInput, match="the most is 100"):
+        await answering(log).form(
+            reply("", "V1"), [GivenAnswer(1, "Ten"), GivenAnswer(2, "x" * 101)]
+        )
+
+    assert await log.debate() == before

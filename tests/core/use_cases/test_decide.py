@@ -3,9 +3,20 @@
 import pytest
 
 from core.errors import BadInput
-from core.models import Decision, DecisionKind, Feedback
+from core.events import ContributionMade, DebateConcluded, DebateStarted
+from core.models import (
+    Act,
+    Call,
+    Contribution,
+    Decision,
+    DecisionKind,
+    Feedback,
+    PeopleBallot,
+    Turn,
+)
+from core.testing import a_setup
 from core.use_cases.decide import DecideOnVerdict
-from tests.core.use_cases.logs import DANA, Recording, verdict
+from tests.core.use_cases.logs import DANA, DEBATE, Recording, verdict
 
 SECRET = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
@@ -53,3 +64,102 @@ async def test_without_a_verdict_there_is_nothing_to_decide_on() -> None:
 
     with pytest.raises(BadInput, match="no verdict to decide on"):
         await DecideOnVerdict(facts=log.facts).decide(debate, accepting(""))
+
+
+def positions() -> list[ContributionMade]:
+    """A position of each agent."""
+    call = Call(provider="scripted", model="m")
+    return [
+        ContributionMade(
+            contribution=Contribution(
+                turn=Turn(act=Act.PROPOSAL, round=1, agent=agent.id), text="Use it.", call=call
+            )
+        )
+        for agent in a_setup().agents
+    ]
+
+
+def ranking(*agents: str, origin: str = "V1") -> PeopleBallot:
+    return PeopleBallot(by=DANA, ranking=agents, origin=origin)
+
+
+async def test_a_ballot_counts_only_if_it_ranks_every_position_once() -> None:
+    log = Recording()
+    debate = await log.begin(*positions())
+    first, *others = (agent.id for agent in debate.setup.agents)
+    decide = DecideOnVerdict(facts=log.facts)
+
+    for wrong in ((first,), (first, first, *others[1:]), (first, *others, "nobody")):
+        with pytest.raises(BadInput, match="no ballot on all positions"):
+            await decide.vote(debate, ranking(*wrong))
+    await decide.vote(debate, ranking(first, *others))
+
+    assert (await log.debate()).people_ballots[DANA.id].ranking == (first, *others)
+
+
+async def test_the_same_ballot_from_another_form_is_nothing_new() -> None:
+    log = Recording()
+    debate = await log.begin(*positions())
+    agents = [agent.id for agent in debate.setup.agents]
+    decide = DecideOnVerdict(facts=log.facts)
+
+    await decide.vote(debate, ranking(*agents))
+    after = await log.debate()
+    await decide.vote(after, ranking(*agents, origin="V2"))
+
+    assert await log.debate() == after
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_closed"), [(DecisionKind.ACCEPT, True), (DecisionKind.REVISIT, False)]
+)
+async def test_once_the_team_has_decided_no_ballot_is_cast_unless_it_was_put_off(
+    kind: DecisionKind, *, is_closed: bool
+) -> None:
+    log = Recording()
+    debate = await log.begin(*positions(), verdict())
+    agents = [agent.id for agent in debate.setup.agents]
+    decide = DecideOnVerdict(facts=log.facts)
+    await decide.decide(debate, Decision(kind=kind, by=DANA, origin="V1"))
+    debate = await log.debate()
+
+    if is_closed:
+        with pytest.raises(BadInput, match="The vote is closed"):
+            await decide.vote(debate, ranking(*agents))
+    else:
+        await decide.vote(debate, ranking(*agents))
+
+    assert bool((await log.debate()).people_ballots) is not is_closed
+
+
+async def test_pressing_the_same_thumb_again_takes_no_reason_away() -> None:
+    log = Recording()
+    debate = await log.begin(verdict())
+    decide = DecideOnVerdict(facts=log.facts)
+    given = Feedback(by=DANA, helpful=True, comment="It saved a week.", origin="V1")
+
+    await decide.give_feedback(debate, given)
+    again = given.model_copy(update={"comment": "", "origin": "V2"})
+    await decide.say_helpful(await log.debate(), again)
+
+    assert (await log.debate()).feedback[DANA.id].comment == "It saved a week."
+
+
+async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_place() -> None:
+    log = Recording()
+    older = await log.begin(verdict(), DebateConcluded())
+    decide = DecideOnVerdict(facts=log.facts)
+    with pytest.raises(BadInput, match="no newer debate with a verdict"):
+        await decide.newer_than(older)
+
+    for name in ("newer", "running"):
+        log.clock.advance(1)
+        started = DebateStarted(setup=a_setup())
+        await log.store.create(name, started, origin=name, at=log.clock.now())
+    await log.store.append("newer", DebateConcluded(), at=log.clock.now())
+
+    assert [one.debate_id for one in await decide.newer_than(older)] == ["newer"]
+    newer = await log.facts.debate("newer")
+    with pytest.raises(BadInput, match="no newer debate with a verdict"):
+        await decide.newer_than(newer)
+    assert older.id == DEBATE

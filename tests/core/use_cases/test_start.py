@@ -1,5 +1,6 @@
 """Starting a debate: what forbids it before any money is spent."""
 
+import asyncio
 from decimal import Decimal
 
 import pytest
@@ -16,6 +17,7 @@ from core.testing import ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
 from core.use_cases.start import StartDebate
+from tests.core.use_cases.logs import SlowStore
 
 
 async def no_estimate(setup: Setup) -> Estimate:
@@ -47,3 +49,21 @@ async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> No
         await start.start(request, origin="o2")
     await start.start(request, origin="o1")  # a repeated request is no new debate
     assert len(await store.find(DebateFilter())) == 1
+
+
+async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:
+    store, setup = SlowStore(), a_setup()
+    start = StartDebate(
+        facts=FactLog(store=store, clock=ManualClock(), wake=str),
+        settings=Settings,
+        estimating=no_estimate,
+        bounds=Bounds(debates_per_person=2),
+    )
+    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
+
+    results = await asyncio.gather(
+        *(start.start(request, origin=f"o{n}") for n in range(5)), return_exceptions=True
+    )
+
+    assert sum(isinstance(result, BadInput) for result in results) == 3
+    assert len(await store.find(DebateFilter())) == 2

@@ -1,0 +1,46 @@
+"""A pause stops the time that people have to answer, and nothing ends meanwhile."""
+
+from datetime import timedelta
+
+from core.events import DebatePaused, DebateResumed, StopRequested
+from core.models import Stop
+from core.rules import schedule
+from tests.core.use_cases.logs import DANA, Recording, questions
+
+PAUSED = DebatePaused(by=DANA, origin="0")
+A_DAY = 86_400.0
+
+
+async def test_while_a_debate_is_paused_no_question_runs_out() -> None:
+    log = Recording()
+    running = await log.begin(questions(1))
+    until = questions(1).clarifications.until
+    late = until + timedelta(hours=1)
+    assert schedule.overdue(running, late)
+    assert schedule.due(running) == until
+
+    await log.facts.record(running.id, PAUSED)
+    paused = await log.debate()
+    assert schedule.overdue(paused, late) is None
+    assert schedule.due(paused) is None
+
+    log.clock.advance(A_DAY)
+    await log.facts.record(running.id, DebateResumed(by=DANA, origin="1"))
+    resumed = await log.debate()
+    assert schedule.due(resumed) == until + timedelta(seconds=A_DAY)
+
+
+async def test_a_pause_recorded_after_a_stop_holds_nothing_up() -> None:
+    log = Recording()
+    debate = await log.begin(StopRequested(stop=Stop(by=DANA)), PAUSED)
+
+    assert debate.paused_by is None
+    assert schedule.conclusion(debate)
+
+
+async def test_a_paused_debate_with_nothing_left_to_do_does_not_end() -> None:
+    log = Recording()
+    debate = await log.begin(PAUSED)
+
+    assert schedule.ready(debate) == ()
+    assert schedule.conclusion(debate) is None
