@@ -153,19 +153,40 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         health = health_of(
             lambda: probe(database), gateway, client=door.client, held=lambda: runner.held
         )
-        http = _http(parts, door, health, metrics, app=None if gateway else app)
+        http = HttpServer(
+            parts.host,
+            parts.port,
+            health,
+            app=(None if gateway else app),
+            signing_secret=parts.slack.signing_secret,
+            installing=door.installing,
+            refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
+        )
         figures = _figures(parts, metrics, context, runner)
         reminders = ReminderLoop(context.remind)
-        await _start(
-            stack,
-            context,
-            runner,
-            sharing=sharing,
-            missed=MissedReplies(context, parts.pace),
-            restored=Restored(database),
-            reminders=reminders,
-            ways_in=[one for one in (figures, http, gateway) if one],
-        )
+        # Start everything; what was started is stopped in the opposite order.
+        missed = MissedReplies(context, parts.pace)
+        restored = Restored(database)
+        ways_in = [one for one in (figures, http, gateway) if one]
+        stack.push_async_callback(sharing.close)
+        stack.push_async_callback(context.outbox.close)
+        stack.push_async_callback(runner.close)
+        stack.push_async_callback(context.estimates.close)
+        stack.push_async_callback(context.home.close)
+        stack.push_async_callback(missed.close)
+        for way_in in ways_in:
+            if isinstance(way_in, SocketGateway):
+                way_in.on_connected = missed.look
+            stack.push_async_callback(way_in.close)
+            await way_in.start()
+        await sharing.start()
+        context.outbox.restored = await hold_restored(restored, context.answer.facts)
+        await context.outbox.start()
+        # Before debates go on: the time of a question may be over that was answered meanwhile.
+        await missed.start()
+        await runner.start()
+        stack.push_async_callback(reminders.close)
+        reminders.start()
         stack.enter_context(http.ready())
         _log.info("running", team=door.name, address=http.address)
         yield Moot(
@@ -195,39 +216,6 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
         raise ConfigurationBroken(_NO_TRACES) from error
     async with tracing_to(parts.traces) as tracing:
         yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
-
-
-async def _start(  # noqa: PLR0913 - one per part
-    stack: AsyncExitStack,
-    context: ListenerContext,
-    runner: Runner,
-    *,
-    sharing: Cluster,
-    reminders: ReminderLoop,
-    missed: MissedReplies,
-    restored: Restored,
-    ways_in: Sequence[HttpServer | FiguresServer | SocketGateway],
-) -> None:
-    """Start everything; what was started is stopped in the opposite order."""
-    stack.push_async_callback(sharing.close)
-    stack.push_async_callback(context.outbox.close)
-    stack.push_async_callback(runner.close)
-    stack.push_async_callback(context.estimates.close)
-    stack.push_async_callback(context.home.close)
-    stack.push_async_callback(missed.close)
-    for way_in in ways_in:
-        if isinstance(way_in, SocketGateway):
-            way_in.on_connected = missed.look
-        stack.push_async_callback(way_in.close)
-        await way_in.start()
-    await sharing.start()
-    context.outbox.restored = await hold_restored(restored, context.answer.facts)
-    await context.outbox.start()
-    # Before debates go on: the time of a question may be over that was answered meanwhile.
-    await missed.start()
-    await runner.start()
-    stack.push_async_callback(reminders.close)
-    reminders.start()
 
 
 def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
@@ -260,21 +248,19 @@ def _tie(
     """Make the parts that know each other."""
     clock, store = SystemClock(), SqlDebateStore(database)
     outbox = _outbox(parts, Posts(database), seats, shares=(sharing, metrics))
-    presenter = _presenter(database, outbox)
+    presenter = Presenter(
+        posts=outbox,
+        log=SqlDebateStore(database),
+        enabled=tuple(BoardAction),
+        rows=Posts(database),
+        channels=ChannelSettings(database),
+        words=DebateWords(database),
+    )
     turns = build_turns(parts.calls, parts.settings, store)
     engine = Engine(store=store, turns=turns, sink=watch(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    context = _context(parts, database, seats, facts=facts, outbox=outbox)
-    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
-    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
-    return context, runner
-
-
-def _context(
-    parts: Parts, database: Database, seats: WorkspaceClients, *, facts: FactLog, outbox: Outbox
-) -> ListenerContext:
-    """Make what people can do, and what listeners need to let them do it."""
+    # Make what people can do, and what listeners need to let them do it.
     access, posts, channels = Accesses(seats), outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
@@ -297,7 +283,7 @@ def _context(
         ),
     )
     lists = DebateLists(find=find, posts=posts, seats=seats)
-    return ListenerContext(
+    context = ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
         steer=SteerDebate(
@@ -318,6 +304,9 @@ def _context(
         clock=facts.clock,
         examine=parts.examine,
     )
+    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
+    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
+    return context, runner
 
 
 def _outbox(
@@ -340,31 +329,6 @@ def _outbox(
     )
     sharing.remind(outbox.look_for_work)
     return outbox
-
-
-def _presenter(database: Database, outbox: Outbox) -> Presenter:
-    return Presenter(
-        posts=outbox,
-        log=SqlDebateStore(database),
-        enabled=tuple(BoardAction),
-        rows=Posts(database),
-        channels=ChannelSettings(database),
-        words=DebateWords(database),
-    )
-
-
-def _http(
-    parts: Parts, door: Installation, health: Health, metrics: Metrics, *, app: AsyncApp | None
-) -> HttpServer:
-    return HttpServer(
-        parts.host,
-        parts.port,
-        health,
-        app=app,
-        signing_secret=parts.slack.signing_secret,
-        installing=door.installing,
-        refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
-    )
 
 
 def _figures(

@@ -116,7 +116,18 @@ class RefusedPosts:
             case "post" if row.key == board or refusal.code in _PLACE_GONE:
                 post = await self._give_up(row, row.debate_id, refusal)
             case "post" if any(extra in row.payload for extra in _EXTRAS):
-                post = _bare(row)
+                # The same words without what Slack may have refused.
+                text = str(row.payload.get("text", ""))
+                kept = {name: value for name, value in row.payload.items() if name not in _EXTRAS}
+                post = NewPost(
+                    key=f"{row.key}/bare",
+                    workspace=row.workspace,
+                    channel=row.channel,
+                    debate_id=row.debate_id,
+                    thread_key=row.thread_key,
+                    method="post",
+                    payload={**kept, "text": text[:_MOST_CHARACTERS]},
+                )
             case _:
                 return
         await self.outbox.post([post])
@@ -145,19 +156,4 @@ def _notice(row: PostRow, words: str, *, key: str = "") -> NewPost:
         thread_key=board_key(row.debate_id or ""),
         method="post",
         payload=notice(words).payload,
-    )
-
-
-def _bare(row: PostRow) -> NewPost:
-    """The same words without what Slack may have refused."""
-    text = str(row.payload.get("text", ""))
-    kept = {name: value for name, value in row.payload.items() if name not in _EXTRAS}
-    return NewPost(
-        key=f"{row.key}/bare",
-        workspace=row.workspace,
-        channel=row.channel,
-        debate_id=row.debate_id,
-        thread_key=row.thread_key,
-        method="post",
-        payload={**kept, "text": text[:_MOST_CHARACTERS]},
     )

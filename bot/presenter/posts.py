@@ -52,11 +52,8 @@ from core.events import (
     VoteTallied,
 )
 from core.models import (
-    Answer,
     Clarifications,
-    Contribution,
     Debate,
-    Note,
     Status,
     Tally,
     Verdict,
@@ -84,19 +81,40 @@ def posts_of(
     """
     match recorded.event:
         case DebateStarted():
-            return _opening(debate, recorded, enabled)
+            # The board, its pin, and the question in full where the board has no room for it.
+            root = _post(
+                debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload
+            )
+            pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
+            whole = () if question_is_whole(debate) else notices.question(debate)
+            return [root, pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
-            return _seen(debate, recorded, note)
+            # A reaction on the message that the note is; a note from a form is shown to everybody.
+            seen = _reaction(debate, recorded, note.id, _SEEN)
+            return seen or _in_thread(debate, recorded, [notices.added(note)])
         case VerdictReached(verdict=reached):
             return _verdict(debate, recorded, reached)
         case ContributionMade(contribution=made):
-            return _said(debate, made)
+            # What an agent said; its key is made from its turn, so that others can link to it.
+            # What was carried over has been read already.
+            messages = (
+                turn(debate, made)
+                if (not made.carried_from and ACTS[made.turn.act].is_posted)
+                else ()
+            )
+            return [
+                _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
+                for part, message in enumerate(messages)
+            ]
         case VoteTallied(tally=tally):
             return [_reply(debate, vote_key(debate.id), vote(debate, tally).payload)]
         case ClarificationsOpened(clarifications=asked):
-            return _card(debate, asked)
+            # The questions, where there are any.
+            key = card_key(debate.id, asked.turn.key)
+            return [_reply(debate, key, card(debate, asked).payload)] if asked.items else ()
         case ClarificationAnswered(answer=answer):
-            return _taken(debate, recorded, answer)
+            # A reaction on the message that answers; nothing for an answer from a form.
+            return _reaction(debate, recorded, answer.origin, _TAKEN)
         case _:
             return _in_thread(debate, recorded, _messages(debate, recorded))
 
@@ -178,72 +196,29 @@ def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
         case FacilitatorDecided(guidance=guidance):
             return [notices.guidance(guidance)]
         case _:
-            return _afterwards(debate, recorded)
-
-
-def _interference(debate: Debate, recorded: Recorded) -> Sequence[Message]:
-    """What people did to the course of the debate, or its clock."""
-    match recorded.event:
-        case StopRequested(stop=stop):
-            return [notices.stopped(stop, debate)]
-        case VoteCalled(by=by):
-            return [notices.vote_called(by)]
-        case DebatePaused(by=by):
-            # Nobody paused it: a backup was restored, which the board says.
-            return [notices.paused(by)] if by.id else []
-        case DebateResumed(by=by):
-            return [notices.resumed(by)]
-        case TimeRanOut():
-            return [notices.out_of_time()]
-        case _:
-            return ()
-
-
-def _afterwards(debate: Debate, recorded: Recorded) -> Sequence[Message]:
-    """What people decided, and when to look at it again."""
-    match recorded.event:
-        case DecisionRecorded(decision=made):
-            return [decided(made)]
-        case ReminderDue(decision=origin):
-            found = [one for one in debate.decisions if one.origin == origin]
-            return [reminder(debate, one) for one in found]
-        case _:
-            return _interference(debate, recorded)
-
-
-def _said(debate: Debate, made: Contribution) -> Sequence[NewPost]:
-    """What an agent said; its key is made from its turn, so that others can link to it."""
-    messages = turn(debate, made) if _is_shown(made) else ()
-    return [
-        _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
-        for part, message in enumerate(messages)
-    ]
-
-
-def _is_shown(made: Contribution) -> bool:
-    """What was carried over has been read already."""
-    return not made.carried_from and ACTS[made.turn.act].is_posted
-
-
-def _opening(
-    debate: Debate, recorded: Recorded, enabled: Collection[BoardAction]
-) -> Sequence[NewPost]:
-    """The board, its pin, and the question in full where the board has no room for it."""
-    root = _post(debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload)
-    pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
-    whole = () if question_is_whole(debate) else notices.question(debate)
-    return [root, pin, *_in_thread(debate, recorded, whole)]
-
-
-def _seen(debate: Debate, recorded: Recorded, note: Note) -> Sequence[NewPost]:
-    """A reaction on the message that the note is; a note from a form is shown to everybody."""
-    seen = _reaction(debate, recorded, note.id, _SEEN)
-    return seen or _in_thread(debate, recorded, [notices.added(note)])
-
-
-def _taken(debate: Debate, recorded: Recorded, answer: Answer) -> Sequence[NewPost]:
-    """A reaction on the message that answers; nothing for an answer from a form."""
-    return _reaction(debate, recorded, answer.origin, _TAKEN)
+            # What people decided, and when to look at it again.
+            match recorded.event:
+                case DecisionRecorded(decision=made):
+                    return [decided(made)]
+                case ReminderDue(decision=origin):
+                    found = [one for one in debate.decisions if one.origin == origin]
+                    return [reminder(debate, one) for one in found]
+                case _:
+                    # What people did to the course of the debate, or its clock.
+                    match recorded.event:
+                        case StopRequested(stop=stop):
+                            return [notices.stopped(stop, debate)]
+                        case VoteCalled(by=by):
+                            return [notices.vote_called(by)]
+                        case DebatePaused(by=by):
+                            # Nobody paused it: a backup was restored, which the board says.
+                            return [notices.paused(by)] if by.id else []
+                        case DebateResumed(by=by):
+                            return [notices.resumed(by)]
+                        case TimeRanOut():
+                            return [notices.out_of_time()]
+                        case _:
+                            return ()
 
 
 def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Sequence[NewPost]:
@@ -252,12 +227,6 @@ def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Se
         return ()
     key = event_key(debate.id, recorded.seq, name)
     return [_post(debate, key, "react", {"name": name, "target_ts": ts})]
-
-
-def _card(debate: Debate, asked: Clarifications) -> Sequence[NewPost]:
-    """The questions, where there are any."""
-    key = card_key(debate.id, asked.turn.key)
-    return [_reply(debate, key, card(debate, asked).payload)] if asked.items else ()
 
 
 def _verdict(debate: Debate, recorded: Recorded, reached: Verdict) -> Sequence[NewPost]:

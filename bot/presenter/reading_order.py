@@ -42,7 +42,11 @@ def step(reading: Reading, recorded: Recorded) -> Step:
     debate = apply(reading.debate, recorded)
     turn = turn_of(recorded)
     waiting = (*reading.held, recorded) if turn else reading.held
-    frontier = _frontier(debate)
+    # The earliest phase that can still bring something to read; beyond all, if none can.
+    turns = (*schedule.ready(debate), *schedule.blocked(debate))
+    places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
+    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
+    frontier = (-1, -1) if waits else min(places, default=(inf, inf))
     free = [held for held in waiting if _place(debate, held) <= frontier]
     kept = tuple(held for held in waiting if _place(debate, held) > frontier)
     free.sort(key=lambda held: (_place(debate, held), held.seq))
@@ -71,18 +75,6 @@ def turn_of(recorded: Recorded) -> Turn | None:
             return guidance.turn
         case _:
             return None
-
-
-def _frontier(debate: Debate) -> tuple[float, float]:
-    """The earliest phase that can still bring something to read; beyond all, if none can.
-
-    It is enough to look at the turns that are ready or lack only a summary: any other waits for
-    one of its own or of an earlier phase that is. While people are waited for, nothing moves on.
-    """
-    turns = (*schedule.ready(debate), *schedule.blocked(debate))
-    places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
-    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
-    return (-1, -1) if waits else min(places, default=(inf, inf))
 
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:

@@ -143,48 +143,15 @@ class Presenter:
             await self.posts.post(posts)
         for edit in edits_of(debate, recorded):
             await self.posts.replace(edit)
-        if _is_progress(debate, recorded):
+        # Whether more is to come without anybody's help, so that the board may lag a little.
+        goes_on = debate.status is Status.RUNNING and not debate.paused_by
+        if goes_on and isinstance(recorded.event, _PROGRESS):
             self._edit_board_later(debate)
         elif recorded.seq > 1:
-            await self._edit_board(debate)
-        await self._after(debate, recorded)
-        self._remember(debate, reached.reading)
-
-    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Show on the board who is at work; which turns is a matter of the debate itself.
-
-        Raises:
-            StoreDown: The database failed.
-        """
-        del turns
-        if debate.setup.place.surface == SLACK:
-            self._edit_board_later(debate)
-
-    def _edit_board_later(self, debate: Debate) -> None:
-        """Show progress: many events, one edit."""
-        self.posts.replace_later(edit_key(debate.id), lambda: self._board(debate))
-
-    async def _edit_board(self, debate: Debate) -> None:
-        """Show what must not get lost, and nothing older after it."""
-        await self.posts.drop_later(edit_key(debate.id))
-        await self.posts.replace(await self._board(debate))
-
-    async def _board(self, debate: Debate) -> NewPost:
-        return board_edit(debate, self.enabled, await self._remarks(debate))
-
-    async def _remarks(self, debate: Debate) -> Sequence[str]:
-        """That the board is not pinned, once Slack has refused to."""
-        if self.rows is None or debate.id in self._pinned:
-            return ()
-        pin = await self.rows.row_by_key(pin_key(debate.id))
-        if pin and pin.state is PostState.SENT:
-            self._pinned.add(debate.id)
-        if pin is None or pin.state is not PostState.FAILED:
-            return ()
-        return [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
-
-    async def _after(self, debate: Debate, recorded: Recorded) -> None:
-        """What an end, and what people decided, leads to besides posts."""
+            # Show what must not get lost, and nothing older after it.
+            await self.posts.drop_later(edit_key(debate.id))
+            await self.posts.replace(await self._board(debate))
+        # What an end, and what people decided, leads to besides posts.
         if self.words and isinstance(recorded.event, _WORTH_FINDING):
             place = debate.setup.place
             channel = Channel(place.workspace, place.channel)
@@ -204,6 +171,39 @@ class Presenter:
                 await self.reminders.put(debate, decision)
             case _:
                 pass
+        # Only what is queued has been read; an ended debate is forgotten.
+        if debate.status is Status.RUNNING:
+            self._readings[debate.id] = reached.reading
+        else:
+            self._readings.pop(debate.id, None)
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Show on the board who is at work; which turns is a matter of the debate itself.
+
+        Raises:
+            StoreDown: The database failed.
+        """
+        del turns
+        if debate.setup.place.surface == SLACK:
+            self._edit_board_later(debate)
+
+    def _edit_board_later(self, debate: Debate) -> None:
+        """Show progress: many events, one edit."""
+        self.posts.replace_later(edit_key(debate.id), lambda: self._board(debate))
+
+    async def _board(self, debate: Debate) -> NewPost:
+        return board_edit(debate, self.enabled, await self._remarks(debate))
+
+    async def _remarks(self, debate: Debate) -> Sequence[str]:
+        """That the board is not pinned, once Slack has refused to."""
+        if self.rows is None or debate.id in self._pinned:
+            return ()
+        pin = await self.rows.row_by_key(pin_key(debate.id))
+        if pin and pin.state is PostState.SENT:
+            self._pinned.add(debate.id)
+        if pin is None or pin.state is not PostState.FAILED:
+            return ()
+        return [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
 
     async def _unpin(self, debate: Debate) -> None:
         """Take the pin away where the channel wants that."""
@@ -220,16 +220,3 @@ class Presenter:
             return reading
         log = await self.log.events(recorded.debate_id)
         return read(earlier for earlier in log if earlier.seq < recorded.seq).reading
-
-    def _remember(self, debate: Debate, reading: Reading) -> None:
-        """Only what is queued has been read; an ended debate is forgotten."""
-        if debate.status is Status.RUNNING:
-            self._readings[debate.id] = reading
-        else:
-            self._readings.pop(debate.id, None)
-
-
-def _is_progress(debate: Debate, recorded: Recorded) -> bool:
-    """Whether more is to come without anybody's help, so that the board may lag a little."""
-    goes_on = debate.status is Status.RUNNING and not debate.paused_by
-    return goes_on and isinstance(recorded.event, _PROGRESS)

@@ -54,7 +54,20 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     """Print a debate's state and decision."""
     log = await read_log(debate_id)
     debate = fold(log)
-    parts = [_head(debate), decision_text(debate)]
+    setup = debate.setup
+    names = ", ".join(agent.name for agent in setup.agents)
+    parts = [
+        "\n".join(
+            [
+                f"Debate {debate.id}: {status_words(debate)}",
+                f"Question: {' '.join(setup.question.split())}",
+                f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
+                f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
+                f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
+            ]
+        ),
+        decision_text(debate),
+    ]
     if metrics:
         parts.append(metrics_of(log, await _forecast(debate)))
     put_out(visible("\n\n".join(parts)) + "\n", None)
@@ -85,20 +98,6 @@ async def export_record(debate_id: str, form: str, output: Path | None) -> None:
         case _:
             text = report(fold(log))
     put_out(text, output)
-
-
-def _head(debate: Debate) -> str:
-    setup = debate.setup
-    names = ", ".join(agent.name for agent in setup.agents)
-    return "\n".join(
-        [
-            f"Debate {debate.id}: {status_words(debate)}",
-            f"Question: {' '.join(setup.question.split())}",
-            f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
-            f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
-            f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
-        ]
-    )
 
 
 def _row(entry: DebateEntry) -> tuple[str, str, str, str]:

@@ -103,7 +103,11 @@ def _parts(rows: Sequence[Row]) -> Iterator[Block]:
         return
     parts = {
         "Running": [row for row in rows if row.debate.status is Status.RUNNING],
-        "Waiting for your team's decision": [row for row in rows if _is_open(row.debate)],
+        "Waiting for your team's decision": [
+            row
+            for row in rows
+            if (row.debate.status is Status.CONCLUDED and not row.debate.decision)
+        ],
         "Decided": [row for row in rows if row.debate.decision],
         "Ended without a verdict": [r for r in rows if r.debate.status is Status.FAILED],
     }
@@ -112,10 +116,6 @@ def _parts(rows: Sequence[Row]) -> Iterator[Block]:
             yield header(title)
         for row in found:
             yield from sections("\n".join(_lines(row)))
-
-
-def _is_open(debate: Debate) -> bool:
-    return debate.status is Status.CONCLUDED and not debate.decision
 
 
 def _list(title: str, rows: Sequence[Row]) -> Message:

@@ -81,10 +81,6 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield f"models {literal(choices.models)}"
     if cost := choices.debate_cost:
         yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
-    yield from _steering(chosen)
-
-
-def _steering(chosen: ChannelChoices) -> Iterator[str]:
     if chosen.stewards:
         yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
     if chosen.unpin:

@@ -56,7 +56,14 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     mine = debate.people_ballots.get(by)
     chosen = dict(enumerate(mine.ranking if mine else ()))
     fields = [
-        select(Field(id=rank_field(place), label=_place(place)), options, chosen.get(place, ""))
+        select(
+            Field(
+                id=rank_field(place),
+                label=_PLACES[place] if place < len(_PLACES) else f"Place {place + 1}",
+            ),
+            options,
+            chosen.get(place, ""),
+        )
         for place in range(len(texts))
     ]
     intro = (
@@ -83,7 +90,14 @@ def team_count(debate: Debate) -> str:
         _NAMES_LIMIT,
         ", ",
     )
-    head = f"*The team's vote* ({_cast(debate, tally)}): {points}."
+    cast = counted(len(tally.voters), "ballot")
+    # How many ballots are not their voter's first.
+    changed = 0
+    for voter in tally.voters:
+        first = f"people-ballot/{voter}"
+        changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
+    cast += f", {changed} changed" if changed else ""
+    head = f"*The team's vote* ({cast}): {points}."
     return f"{head}\n{_gap(debate, tally)}".rstrip()
 
 
@@ -105,17 +119,6 @@ def moves(debate: Debate) -> str:
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
 
 
-def _cast(debate: Debate, tally: Tally) -> str:
-    """How many ballots count, and how many of them are not their voter's first."""
-    changed = sum(_is_changed(debate, voter) for voter in tally.voters)
-    return counted(len(tally.voters), "ballot") + (f", {changed} changed" if changed else "")
-
-
-def _is_changed(debate: Debate, voter: str) -> bool:
-    first = f"people-ballot/{voter}"
-    return sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
-
-
 def _move(debate: Debate, change: MindChange) -> str:
     before, after = name_of(debate, change.before), name_of(debate, change.after)
     moved = f"{name_of(debate, change.voter)} moved from {before} to {after}"
@@ -132,7 +135,10 @@ def _gap(debate: Debate, tally: Tally) -> str:
     agents = debate.tally.winners if debate.tally else ()
     if not agents:
         return ""
-    team, theirs = (_names(debate, found) for found in (tally.winners, agents))
+    team, theirs = (
+        listed((f"*{name_of(debate, agent)}*" for agent in found), _NAMES_LIMIT, ", ")
+        for found in (tally.winners, agents)
+    )
     if set(tally.winners) == set(agents):
         return f"Team and agents agree: {team}."
     if set(tally.winners) & set(agents):
@@ -145,17 +151,9 @@ def _gap(debate: Debate, tally: Tally) -> str:
     )
 
 
-def _names(debate: Debate, agents: Sequence[str]) -> str:
-    return listed((f"*{name_of(debate, agent)}*" for agent in agents), _NAMES_LIMIT, ", ")
-
-
 def _option(debate: Debate, agent: str, text: str) -> str:
     name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
     return f"{name}: {bare_thesis(text, OPTION_LIMIT - len(name) - 2)}"
-
-
-def _place(place: int) -> str:
-    return _PLACES[place] if place < len(_PLACES) else f"Place {place + 1}"
 
 
 def _as_ballot(ballot: PeopleBallot) -> Ballot:

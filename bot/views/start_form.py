@@ -112,15 +112,35 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         estimate: What it would cost, in words; clean text.
     """
     chosen = draft.choices
+    question = Field(
+        id=FieldId.QUESTION.value,
+        label="Question",
+        hint="What is to be decided? Agents check every proposal against what “must” or “shall” "
+        "hold.",
+    )
+    context_field = Field(
+        id=FieldId.CONTEXT.value,
+        label="Context",
+        hint="What everybody should know: numbers, limits, what was tried.",
+        optional=True,
+    )
+    source = context(*_from(draft, target))
+    field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
+    words = "Agents may ask people before round 1 what they need to know"
+    block = context(f":stopwatch: {gist(estimate, 300)}")[0]
     blocks = [
         *([] if target.channel else [_channel()]),
-        *_asked(draft, target),
-        *_estimate(estimate),
+        *[
+            text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
+            *source,
+            text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
+        ],
+        *[{**block, "block_id": _ESTIMATE_BLOCK}],
         _format(chosen.format or "", tells=True),
         _agents(chosen.agents or (), options, tells=True),
         _rounds(chosen.rounds, tells=True),
         *_money(chosen, options, tells=True),
-        _ask_first(chosen),
+        checkbox(field, words, on=bool(chosen.clarify)),
     ]
     return form(
         CallbackId.START_FORM,
@@ -142,6 +162,15 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     """
     chosen = now.choices
     wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
+    element = UserMultiSelectElement(
+        action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
+    )
+    field = Field(
+        id=FieldId.STEWARDS.value,
+        label="Who may steer debates",
+        hint="They can stop, pause and call the vote, like the person who started a debate.",
+        optional=True,
+    )
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
@@ -150,11 +179,14 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         _ask_usually(chosen, usual),
         select(
             Field(id=FieldId.WAIT.value, label="How long people have to answer"),
-            {AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)), **_waits()},
+            {
+                AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)),
+                **{str(minutes): _wait(minutes) for minutes in WAITS},
+            },
             wait,
         ),
         *_money(chosen, options),
-        _stewards(now),
+        labelled(field, element),
         checkbox(
             Field(id=FieldId.UNPIN.value, label="When a debate ends", optional=True),
             "Unpin its board",
@@ -192,27 +224,6 @@ def _channel() -> Block:
         id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."
     )
     return labelled(field, element)
-
-
-def _asked(draft: FormDraft, target: FormTarget) -> Sequence[Block]:
-    question = Field(
-        id=FieldId.QUESTION.value,
-        label="Question",
-        hint="What is to be decided? Agents check every proposal against what “must” or “shall” "
-        "hold.",
-    )
-    context_field = Field(
-        id=FieldId.CONTEXT.value,
-        label="Context",
-        hint="What everybody should know: numbers, limits, what was tried.",
-        optional=True,
-    )
-    source = context(*_from(draft, target))
-    return [
-        text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
-        *source,
-        text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
-    ]
 
 
 def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
@@ -274,12 +285,6 @@ def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Seq
     ]
 
 
-def _ask_first(chosen: Choices) -> Block:
-    field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
-    words = "Agents may ask people before round 1 what they need to know"
-    return checkbox(field, words, on=bool(chosen.clarify))
-
-
 def _ask_usually(chosen: Choices, usual: Choices) -> Block:
     options = {
         AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
@@ -289,28 +294,6 @@ def _ask_usually(chosen: Choices, usual: Choices) -> Block:
     now = AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF
     field = Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1")
     return select(field, options, now)
-
-
-def _stewards(now: ChannelChoices) -> Block:
-    element = UserMultiSelectElement(
-        action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
-    )
-    field = Field(
-        id=FieldId.STEWARDS.value,
-        label="Who may steer debates",
-        hint="They can stop, pause and call the vote, like the person who started a debate.",
-        optional=True,
-    )
-    return labelled(field, element)
-
-
-def _estimate(words: str) -> Sequence[Block]:
-    block = context(f":stopwatch: {gist(words, 300)}")[0]
-    return [{**block, "block_id": _ESTIMATE_BLOCK}]
-
-
-def _waits() -> Mapping[str, str]:
-    return {str(minutes): _wait(minutes) for minutes in WAITS}
 
 
 def _wait(minutes: int) -> str:
