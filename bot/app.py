@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -71,8 +71,8 @@ from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
-#: Puts something before a sink that hears everything it hears.
-Watch = Callable[[EventSink], EventSink]
+#: Puts a sink before another one; both get every event.
+WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
     'Install Moot with the extra: pip install "moot[traces]", or empty the variable.'
@@ -112,7 +112,7 @@ class Parts:
 class Moot:
     """A running bot."""
 
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     store: SqlDebateStore
     posts: Posts
     context: ListenerContext
@@ -126,7 +126,7 @@ class Moot:
 
 
 @asynccontextmanager
-async def running(parts: Parts) -> AsyncGenerator[Moot]:
+async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - all parts, in order
     """Run a bot for as long as the block lasts; stop it cleanly within ten seconds.
 
     Raises:
@@ -135,52 +135,69 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
     """
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.calls.close)
-        database = await stack.enter_async_context(await _open(parts.database))
+        database = await Database.open(database_url(parts.database))
+        stack.push_async_callback(database.close)
+        await core.store.tables.prepare(database)
+        await bot.store.tables.prepare(database)
         await stack.enter_async_context(deleting_daily(Deliveries(database), SystemClock()))
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
-        watch = await stack.enter_async_context(_watching(parts, database, metrics))
-        door = await stack.enter_async_context(_door(parts, database))
-        if door.visits is not None:
-            visits = deleting_daily(door.visits, SystemClock(), age=timedelta())
+        wrap_sink = await stack.enter_async_context(_wrapping(parts, database, metrics))
+        # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
+        installation = await stack.enter_async_context(
+            one_workspace(parts.slack)
+            if parts.slack.oauth is None
+            else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
+        )
+        if installation.visits is not None:
+            visits = deleting_daily(installation.visits, SystemClock(), age=timedelta())
             await stack.enter_async_context(visits)
         sharing = sharing_of(database_url(parts.database), parts.beat)
-        context, runner = _tie(
-            parts, database, door.seats, sharing=sharing, metrics=metrics, watch=watch
+        context, runner = _connect(
+            parts,
+            database,
+            installation.seats,
+            sharing=sharing,
+            metrics=metrics,
+            wrap_sink=wrap_sink,
         )
-        app = _listening(parts, door, context)
+        app = _listening(parts, installation, context)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = health_of(
-            lambda: probe(database), gateway, client=door.client, held=lambda: runner.held
+            lambda: probe(database),
+            gateway,
+            client=installation.client,
+            held=lambda: runner.held,
         )
         http = HttpServer(
             parts.host,
             parts.port,
             health,
-            app=(None if gateway else app),
+            app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
-            installing=door.installing,
+            installing=installation.installing,
             refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
-        figures = _figures(parts, metrics, context, runner)
-        reminders = ReminderLoop(context.remind)
-        # Start everything; what was started is stopped in the opposite order.
-        missed = MissedReplies(context, parts.pace)
-        restored = Restored(database)
-        ways_in = [one for one in (figures, http, gateway) if one]
-        stack.push_async_callback(sharing.close)
-        stack.push_async_callback(context.outbox.close)
-        stack.push_async_callback(runner.close)
-        stack.push_async_callback(context.estimates.close)
-        stack.push_async_callback(context.home.close)
-        stack.push_async_callback(missed.close)
-        for way_in in ways_in:
-            if isinstance(way_in, SocketGateway):
-                way_in.on_connected = missed.look
-            stack.push_async_callback(way_in.close)
-            await way_in.start()
+        figures = None
+        if parts.metrics_port is not None:
+            gauges = Gauges(
+                debates=lambda: len(runner.held),
+                depth=context.posts.backlog,
+                age=lambda: context.outbox.age,
+            )
+            look_up = partial(exposition, metrics, gauges)
+            figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
+        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
+        if gateway:
+            gateway.on_connected = missed.look
+        # What was started is stopped in the opposite order.
+        for part in (sharing, context.outbox, runner, context.estimates, context.home, missed):
+            stack.push_async_callback(part.close)
+        for server in filter(None, (figures, http, gateway)):
+            stack.push_async_callback(server.close)
+            await server.start()
         await sharing.start()
-        context.outbox.restored = await hold_restored(restored, context.answer.facts)
+        context.outbox.restored = await hold_restored(Restored(database), context.answer.facts)
         await context.outbox.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
         await missed.start()
@@ -188,9 +205,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         stack.push_async_callback(reminders.close)
         reminders.start()
         stack.enter_context(http.ready())
-        _log.info("running", team=door.name, address=http.address)
+        _log.info("running", team=installation.name, address=http.address)
         yield Moot(
-            seats=door.seats,
+            clients=installation.seats,
             store=SqlDebateStore(database),
             posts=context.posts,
             context=context,
@@ -204,8 +221,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
 
 
 @asynccontextmanager
-async def _watching(parts: Parts, database: Database, metrics: Metrics) -> AsyncGenerator[Watch]:
-    """Give what counts, and traces where a collector is named, all that a sink hears."""
+async def _wrapping(parts: Parts, database: Database, metrics: Metrics) -> AsyncGenerator[WrapSink]:
+    """Count every event that a sink gets; trace it too where a collector is named."""
     clock, store = SystemClock(), SqlDebateStore(database)
     if not parts.traces:
         yield lambda sink: CountingSink(sink, store, clock, metrics)
@@ -218,36 +235,27 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
         yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
 
 
-def _door(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
-    """Return how workspaces come in: by OAuth, or with the one token of the settings."""
-    if parts.slack.oauth is None:
-        return one_workspace(parts.slack)
-    return many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
-
-
-async def _open(location: str) -> Database:
-    database = await Database.open(database_url(location))
-    try:
-        await core.store.tables.prepare(database)
-        await bot.store.tables.prepare(database)
-    except BaseException:
-        await database.close()
-        raise
-    return database
-
-
-def _tie(
+def _connect(
     parts: Parts,
     database: Database,
-    seats: WorkspaceClients,
+    clients: WorkspaceClients,
     *,
     sharing: Cluster,
     metrics: Metrics,
-    watch: Watch,
+    wrap_sink: WrapSink,
 ) -> tuple[ListenerContext, Runner]:
-    """Make the parts that know each other."""
+    """Make the parts that need each other: what people can do, the engine, the outbox."""
     clock, store = SystemClock(), SqlDebateStore(database)
-    outbox = _outbox(parts, Posts(database), seats, shares=(sharing, metrics))
+    outbox = Outbox(
+        posts=Posts(database),
+        seats=clients,
+        clock=clock,
+        life=secrets.token_hex(8),
+        pace=parts.pace,
+        supervise=sharing.channels,
+        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
+    )
+    sharing.remind(outbox.look_for_work)
     presenter = Presenter(
         posts=outbox,
         log=SqlDebateStore(database),
@@ -257,11 +265,10 @@ def _tie(
         words=DebateWords(database),
     )
     turns = build_turns(parts.calls, parts.settings, store)
-    engine = Engine(store=store, turns=turns, sink=watch(presenter), clock=clock)
+    engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    # Make what people can do, and what listeners need to let them do it.
-    access, posts, channels = Accesses(seats), outbox.posts, ChannelSettings(database)
+    access, posts, channels = Accesses(clients), outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
     start = StartDebate(
@@ -282,7 +289,7 @@ def _tie(
             "cannot show", debate=debate_id, reason=str(error)
         ),
     )
-    lists = DebateLists(find=find, posts=posts, seats=seats)
+    lists = DebateLists(find=find, posts=posts, clients=clients)
     context = ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
@@ -295,9 +302,9 @@ def _tie(
         channels=channels,
         estimates=Estimates(start),
         lists=lists,
-        home=HomeTab(lists, access, seats, facts.clock),
+        home=HomeTab(lists, access, clients, facts.clock),
         access=access,
-        seats=seats,
+        clients=clients,
         outbox=outbox,
         posts=posts,
         deliveries=Deliveries(database),
@@ -309,50 +316,13 @@ def _tie(
     return context, runner
 
 
-def _outbox(
-    parts: Parts,
-    posts: Posts,
-    seats: WorkspaceClients,
-    *,
-    shares: tuple[Cluster, Metrics],
-) -> Outbox:
-    """Make the outbox, its channels shared out and its errors counted."""
-    sharing, metrics = shares
-    outbox = Outbox(
-        posts=posts,
-        seats=seats,
-        clock=SystemClock(),
-        life=secrets.token_hex(8),
-        pace=parts.pace,
-        supervise=sharing.channels,
-        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-    )
-    sharing.remind(outbox.look_for_work)
-    return outbox
-
-
-def _figures(
-    parts: Parts, metrics: Metrics, context: ListenerContext, runner: Runner
-) -> FiguresServer | None:
-    """Make what tells Prometheus how things are; None: nobody is told."""
-    if parts.metrics_port is None:
-        return None
-    gauges = Gauges(
-        debates=lambda: len(runner.held),
-        depth=context.posts.backlog,
-        age=lambda: context.outbox.age,
-    )
-    look_up = partial(exposition, metrics, gauges)
-    return FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
-
-
-def _listening(parts: Parts, door: Installation, context: ListenerContext) -> AsyncApp:
+def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
     """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(
-        client=door.client,
-        authorize=door.authorize,
+        client=installation.client,
+        authorize=installation.authorize,
         signing_secret=parts.slack.signing_secret or None,
         request_verification_enabled=bool(parts.slack.signing_secret),
         logger=quiet_logger(),
@@ -361,7 +331,7 @@ def _listening(parts: Parts, door: Installation, context: ListenerContext) -> As
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)
-    if door.watch is not None:
-        app.use(door.watch)
+    if installation.watch is not None:
+        app.use(installation.watch)
     register_all(app, context)
     return app

@@ -57,7 +57,7 @@ class ListenerContext:
     lists: DebateLists
     home: HomeTab
     access: Accesses
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     outbox: Outbox
     posts: Posts
     deliveries: Deliveries

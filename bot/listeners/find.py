@@ -45,7 +45,7 @@ class DebateLists:
 
     find: FindDebates
     posts: Posts
-    seats: WorkspaceClients
+    clients: WorkspaceClients
 
     async def listed(self, command: Command) -> Message:
         """Return the channel's debates; in a direct message those of all one's channels.
@@ -71,7 +71,7 @@ class DebateLists:
             board, address = await self.posts.row_by_key(board_key(one.debate.id)), ""
             if board and board.ts:
                 place = one.debate.setup.place
-                team_url = (await self.seats.of(place.workspace)).identity.url
+                team_url = (await self.clients.of(place.workspace)).identity.url
                 address = f"{team_url}archives/{place.channel}/p{board.ts.replace('.', '')}"
             rows.append(Row(debate=one.debate, address=address, excerpt=one.excerpt))
         return rows
@@ -83,7 +83,7 @@ class HomeTab:
 
     lists: DebateLists
     access: Accesses
-    seats: WorkspaceClients
+    clients: WorkspaceClients
     clock: Clock
     pause_seconds: float = PAUSE_SECONDS
     #: By workspace: who opened Home, the latest last.
@@ -149,7 +149,7 @@ class HomeTab:
         await self._publish(team, person, home(await self.lists.rows(found)))
 
     async def _publish(self, team: str, person: str, view: Mapping[str, Any]) -> None:
-        client = (await self.seats.of(team)).client
+        client = (await self.clients.of(team)).client
         try:
             await client.views_publish(user_id=person, view=dict(view))
         except (SlackClientError, ClientError, OSError) as error:

@@ -126,7 +126,7 @@ class MissedReplies:
     async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[Message]:
         place = debate.setup.place
         try:
-            client = (await self._context.seats.of(place.workspace)).client
+            client = (await self._context.clients.of(place.workspace)).client
         except (SlackApiError, *UNREACHED) as error:
             raise SlackAway(outcome_of(error).words) from None
         wanted: dict[str, Any] = {"channel": place.channel, "ts": thread_ts, "limit": _PAGE}

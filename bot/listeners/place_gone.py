@@ -54,14 +54,14 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     async def app_removed(body: Body, next_: Next) -> None:
         event = TeamEvent.model_validate(body)
         await end_debates(context, event.team_id, _REMOVED)
-        await context.seats.leave(event.enterprise_id, event.installed_in)
+        await context.clients.leave(event.enterprise_id, event.installed_in)
         await next_()
 
     async def tokens_revoked(body: Body, next_: Next) -> None:
         event = TokensRevoked.model_validate(body)
         if event.bots:
             await end_debates(context, event.team_id, _REMOVED)
-            await context.seats.leave(event.enterprise_id, event.installed_in)
+            await context.clients.leave(event.enterprise_id, event.installed_in)
         await next_()
 
     async def acknowledged() -> None:

@@ -135,7 +135,12 @@ class Presenter:
         """
         if debate.setup.place.surface != SLACK:
             return
-        reached = step(await self._before(recorded), recorded)
+        # How far people had read before this event; from the log after a restart.
+        reading = self._readings.get(recorded.debate_id, Reading())
+        if reading.seq != recorded.seq - 1:
+            log = await self.log.events(recorded.debate_id)
+            reading = read(earlier for earlier in log if earlier.seq < recorded.seq).reading
+        reached = step(reading, recorded)
         posts = [
             post for event in reached.released for post in posts_of(debate, event, self.enabled)
         ]
@@ -151,7 +156,15 @@ class Presenter:
             # Show what must not get lost, and nothing older after it.
             await self.posts.drop_later(edit_key(debate.id))
             await self.posts.replace(await self._board(debate))
-        # What an end, and what people decided, leads to besides posts.
+        await self._follow_up(debate, recorded)
+        # Only what is queued has been read; an ended debate is forgotten.
+        if debate.status is Status.RUNNING:
+            self._readings[debate.id] = reached.reading
+        else:
+            self._readings.pop(debate.id, None)
+
+    async def _follow_up(self, debate: Debate, recorded: Recorded) -> None:
+        """Do what an end, and what people decided, leads to besides posts."""
         if self.words and isinstance(recorded.event, _WORTH_FINDING):
             place = debate.setup.place
             channel = Channel(place.workspace, place.channel)
@@ -163,7 +176,9 @@ class Presenter:
                 log = await self.log.events(debate.id)
                 upto = [one for one in log if one.seq <= recorded.seq]
                 await self.posts.post([attachments(debate, upto)])
-                await self._unpin(debate)
+                self._pinned.discard(debate.id)
+                if self.channels and (await self.channels.get(debate.setup.place)).unpin:
+                    await self.posts.post([unpinning(debate)])
             case DebateFailed():
                 self._pinned.discard(debate.id)
                 await self.posts.post([unpinning(debate)])  # nothing there to come back to
@@ -171,11 +186,6 @@ class Presenter:
                 await self.reminders.put(debate, decision)
             case _:
                 pass
-        # Only what is queued has been read; an ended debate is forgotten.
-        if debate.status is Status.RUNNING:
-            self._readings[debate.id] = reached.reading
-        else:
-            self._readings.pop(debate.id, None)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Show on the board who is at work; which turns is a matter of the debate itself.
@@ -192,31 +202,11 @@ class Presenter:
         self.posts.replace_later(edit_key(debate.id), lambda: self._board(debate))
 
     async def _board(self, debate: Debate) -> NewPost:
-        return board_edit(debate, self.enabled, await self._remarks(debate))
-
-    async def _remarks(self, debate: Debate) -> Sequence[str]:
-        """That the board is not pinned, once Slack has refused to."""
-        if self.rows is None or debate.id in self._pinned:
-            return ()
-        pin = await self.rows.row_by_key(pin_key(debate.id))
+        pin, remarks = None, list[str]()
+        if self.rows and debate.id not in self._pinned:
+            pin = await self.rows.row_by_key(pin_key(debate.id))
         if pin and pin.state is PostState.SENT:
             self._pinned.add(debate.id)
-        if pin is None or pin.state is not PostState.FAILED:
-            return ()
-        return [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
-
-    async def _unpin(self, debate: Debate) -> None:
-        """Take the pin away where the channel wants that."""
-        self._pinned.discard(debate.id)
-        if self.channels is None:
-            return
-        if (await self.channels.get(debate.setup.place)).unpin:
-            await self.posts.post([unpinning(debate)])
-
-    async def _before(self, recorded: Recorded) -> Reading:
-        """How far people had read before this event; from the log after a restart."""
-        reading = self._readings.get(recorded.debate_id, Reading())
-        if reading.seq == recorded.seq - 1:
-            return reading
-        log = await self.log.events(recorded.debate_id)
-        return read(earlier for earlier in log if earlier.seq < recorded.seq).reading
+        if pin and pin.state is PostState.FAILED:
+            remarks = [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
+        return board_edit(debate, self.enabled, remarks)

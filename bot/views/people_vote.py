@@ -11,7 +11,7 @@ from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
 from bot.views.words import deed, name_of, plain_name
 from core.figures import counted, number
-from core.models import Act, Ballot, Debate, PeopleBallot, Tally, Turn
+from core.models import Act, Ballot, Debate, Tally, Turn
 from core.rules.formats.registry import format_of
 from core.rules.mind_changes import MindChange, mind_changes
 from core.rules.voting import count, is_people_vote_closed
@@ -38,7 +38,7 @@ def people_tally(debate: Debate) -> Tally:
     """The team's count, by the same rules as the agents' but for weights."""
     positions = positions_of(debate)
     ballots = [
-        _as_ballot(ballot)
+        Ballot(turn=Turn(act=Act.BALLOT, round=0, agent=ballot.by.id), ranking=ballot.ranking)
         for ballot in debate.people_ballots.values()
         if set(ballot.ranking) == set(positions)
     ]
@@ -48,7 +48,10 @@ def people_tally(debate: Debate) -> Tally:
 def ballot_form(debate: Debate, by: str = "") -> Form:
     """Return the form to rank all positions, with the ranking this person chose before."""
     texts = format_of(debate).positions(debate)
-    options = {agent: _option(debate, agent, made.text) for agent, made in texts.items()}
+    options = dict[str, str]()
+    for agent, made in texts.items():
+        name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
+        options[agent] = f"{name}: {bare_thesis(made.text, OPTION_LIMIT - len(name) - 2)}"
     shown = "\n".join(
         f"• *{name_of(debate, agent)}*: {thesis(made.text, _POSITION_LIMIT)}"
         for agent, made in texts.items()
@@ -149,16 +152,6 @@ def _gap(debate: Debate, tally: Tally) -> str:
         f":warning: Team and agents differ: the team is for {team}, the agents are for {theirs}, "
         f"which the team puts in place {place} of {len(places)}."
     )
-
-
-def _option(debate: Debate, agent: str, text: str) -> str:
-    name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
-    return f"{name}: {bare_thesis(text, OPTION_LIMIT - len(name) - 2)}"
-
-
-def _as_ballot(ballot: PeopleBallot) -> Ballot:
-    turn = Turn(act=Act.BALLOT, round=0, agent=ballot.by.id)
-    return Ballot(turn=turn, ranking=ballot.ranking)
 
 
 def people_votes(debate: Debate) -> Iterator[str]:

@@ -129,7 +129,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     words = "Agents may ask people before round 1 what they need to know"
     block = context(f":stopwatch: {gist(estimate, 300)}")[0]
     blocks = [
-        *([] if target.channel else [_channel()]),
+        *([] if target.channel else [_CHANNEL]),
         *[
             text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
             *source,
@@ -176,7 +176,15 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
         _agents(chosen.agents or (), options, usual=usual.agents or ()),
         _rounds(chosen.rounds, usual=usual.rounds),
-        _ask_usually(chosen, usual),
+        select(
+            Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1"),
+            {
+                AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
+                _ON: "Yes, they may ask",
+                _OFF: "No, they begin at once",
+            },
+            AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF,
+        ),
         select(
             Field(id=FieldId.WAIT.value, label="How long people have to answer"),
             {
@@ -215,15 +223,13 @@ def estimate_words(estimate: Estimate) -> str:
     return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
 
 
-def _channel() -> Block:
-    element = ConversationSelectElement(
+_CHANNEL = labelled(
+    Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
+    ConversationSelectElement(
         action_id=FieldId.CHANNEL.value,
         filter=ConversationFilter(include=["public", "private"], exclude_bot_users=True),
-    )
-    field = Field(
-        id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."
-    )
-    return labelled(field, element)
+    ),
+)
 
 
 def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
@@ -283,17 +289,6 @@ def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Seq
         ),
         text_input(cap, value=str(chosen.debate_cost or ""), most=12),
     ]
-
-
-def _ask_usually(chosen: Choices, usual: Choices) -> Block:
-    options = {
-        AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
-        _ON: "Yes, they may ask",
-        _OFF: "No, they begin at once",
-    }
-    now = AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF
-    field = Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1")
-    return select(field, options, now)
 
 
 def _wait(minutes: int) -> str:

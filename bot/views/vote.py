@@ -11,7 +11,7 @@ from bot.views.message import Block, Message, as_json, context, header, listed, 
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import name_of, plain_name
 from core.figures import counted, number, percent
-from core.models import Act, Debate, Failure, Score, Tally
+from core.models import Act, Debate, Failure, Tally
 from core.rules import voting
 
 _BAR_WIDTH = 16
@@ -47,7 +47,20 @@ def vote(debate: Debate, tally: Tally) -> Message:
             f"{set_cell_size(name, width)} {'█' * full}{'░' * (_BAR_WIDTH - full)} {points}"
             for name, full, points in zip(names, bars, map(number, totals), strict=True)
         ]
-        rows = [_HEADS, *(_row(debate, score) for score in shown)]
+        rows = [
+            _HEADS,
+            *(
+                (
+                    bare(plain_name(debate, score.position), _CELL_WIDTH),
+                    number(score.points),
+                    str(score.first_places),
+                    "–"
+                    if score.mean_confidence is None or not score.first_places
+                    else percent(score.mean_confidence),
+                )
+                for score in shown
+            ),
+        ]
         blocks += [
             *sections("```\n" + "\n".join(map(literal, lines)) + "\n```"),
             as_json(
@@ -129,13 +142,3 @@ def _failure(debate: Debate, agent: str) -> str:
     if not isinstance(last, Failure) or not last.turn.round:
         return ""
     return gist(last.reason, _REASON_LIMIT).rstrip(".")
-
-
-def _row(debate: Debate, score: Score) -> tuple[str, ...]:
-    sure = score.mean_confidence
-    return (
-        bare(plain_name(debate, score.position), _CELL_WIDTH),
-        number(score.points),
-        str(score.first_places),
-        "–" if sure is None or not score.first_places else percent(sure),
-    )

@@ -66,7 +66,7 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         provider.latency = 10  # the news comes with the first proposal, long before the next act
         # As when another workspace of the organisation was told, or another replica.
         where = None if is_org_wide else team.workspace.state.team_id
-        await hall.moot.seats.leave(enterprise_id or None, where)
+        await hall.moot.clients.leave(enterprise_id or None, where)
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED
         assert not provider.asked(Act.REFINEMENT)
