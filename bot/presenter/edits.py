@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.presenter.posts import card_edit, headline_edit, vote_edit
+from bot.presenter.event_posts import card_edit, headline_edit, vote_edit
 from bot.store.posts import NewPost
 from core.events import (
     ClarificationAnswered,

@@ -16,7 +16,7 @@ from core.rules import schedule
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingPosition:
     """How far people have read: the debate so far, and what is held back."""
 
     debate: Debate | None = None
@@ -29,19 +29,19 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Step:
+class Release:
     """What one more event leads to."""
 
-    reading: Reading
+    position: ReadingPosition
     #: Events whose posts go out now, in reading order.
     released: Sequence[Recorded]
 
 
-def step(reading: Reading, recorded: Recorded) -> Step:
+def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
     """Take one more event in."""
-    debate = apply(reading.debate, recorded)
+    debate = apply(position.debate, recorded)
     turn = turn_of(recorded)
-    waiting = (*reading.held, recorded) if turn else reading.held
+    waiting = (*position.held, recorded) if turn else position.held
     # The earliest phase that can still bring something to read; beyond all, if none can.
     turns = (*schedule.ready(debate), *schedule.blocked(debate))
     places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
@@ -51,17 +51,17 @@ def step(reading: Reading, recorded: Recorded) -> Step:
     kept = tuple(held for held in waiting if _place(debate, held) > frontier)
     free.sort(key=lambda held: (_place(debate, held), held.seq))
     at_once = [] if turn else [recorded]
-    return Step(Reading(debate, kept), [*free, *at_once])
+    return Release(ReadingPosition(debate, kept), [*free, *at_once])
 
 
-def read(log: Iterable[Recorded]) -> Step:
+def release_all(log: Iterable[Recorded]) -> Release:
     """Take a whole log in, or the beginning of one; everything that is out by then is released."""
-    reading, released = Reading(), list[Recorded]()
+    position, released = ReadingPosition(), list[Recorded]()
     for recorded in log:
-        reached = step(reading, recorded)
-        reading = reached.reading
+        reached = release_after(position, recorded)
+        position = reached.position
         released += reached.released
-    return Step(reading, released)
+    return Release(position, released)
 
 
 def turn_of(recorded: Recorded) -> Turn | None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.presenter.edits import edits_of
+from bot.presenter.event_posts import attachments, board_edit, posts_of, unpinning
 from bot.presenter.finding import words_of
-from bot.presenter.posts import attachments, board_edit, posts_of, unpinning
-from bot.presenter.reading_order import Reading, read, step
+from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.slack.ids import edit_key, pin_key
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
@@ -81,7 +81,7 @@ class PostRows(Protocol):
         ...
 
 
-class ChannelWishes(Protocol):
+class ChannelChoicesReader(Protocol):
     """Tells what channels have set."""
 
     async def get(self, place: Place) -> ChannelChoices:
@@ -116,7 +116,7 @@ class Presenter:
     #: Where it is seen whether the board could be pinned; None: nobody says so.
     rows: PostRows | None = None
     #: What channels have set; None: boards stay pinned.
-    channels: ChannelWishes | None = None
+    channels: ChannelChoicesReader | None = None
     #: Keeps dates to look at decisions again; None: nobody is reminded.
     reminders: ReminderBook | None = None
     #: What debates are found by; None: they are not.
@@ -125,7 +125,9 @@ class Presenter:
     on_listed: Callable[[Debate], None] | None = None
     #: Debates whose board is pinned: nothing more to look up.
     _pinned: set[str] = field(default_factory=set[str], init=False)
-    _readings: dict[str, Reading] = field(default_factory=dict[str, Reading], init=False)
+    _positions: dict[str, ReadingPosition] = field(
+        default_factory=dict[str, ReadingPosition], init=False
+    )
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Queue what the event lets people see, then bring the board up to date.
@@ -136,11 +138,13 @@ class Presenter:
         if debate.setup.place.surface != SLACK:
             return
         # How far people had read before this event; from the log after a restart.
-        reading = self._readings.get(recorded.debate_id, Reading())
-        if reading.seq != recorded.seq - 1:
+        position = self._positions.get(recorded.debate_id, ReadingPosition())
+        if position.seq != recorded.seq - 1:
             log = await self.log.events(recorded.debate_id)
-            reading = read(earlier for earlier in log if earlier.seq < recorded.seq).reading
-        reached = step(reading, recorded)
+            position = release_all(
+                earlier for earlier in log if earlier.seq < recorded.seq
+            ).position
+        reached = release_after(position, recorded)
         posts = [
             post for event in reached.released for post in posts_of(debate, event, self.enabled)
         ]
@@ -159,9 +163,9 @@ class Presenter:
         await self._follow_up(debate, recorded)
         # Only what is queued has been read; an ended debate is forgotten.
         if debate.status is Status.RUNNING:
-            self._readings[debate.id] = reached.reading
+            self._positions[debate.id] = reached.position
         else:
-            self._readings.pop(debate.id, None)
+            self._positions.pop(debate.id, None)
 
     async def _follow_up(self, debate: Debate, recorded: Recorded) -> None:
         """Do what an end, and what people decided, leads to besides posts."""

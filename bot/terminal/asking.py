@@ -5,7 +5,7 @@ import sys
 import threading
 from typing import TextIO
 
-from bot.terminal.progress import Screen
+from bot.terminal.screen import Screen
 from core.models import Clarification, Debate
 from core.transcript.words import name_of
 

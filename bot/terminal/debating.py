@@ -18,7 +18,7 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
-from bot.terminal.progress import ProgressSink, screen_for
+from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock

@@ -13,7 +13,16 @@ from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.facts import kept_facts
-from bot.views.message import REMEMBERED, Block, Message, as_json, context, header, listed, sections
+from bot.views.message import (
+    REMEMBERED,
+    Block,
+    MessageView,
+    as_json,
+    context,
+    header,
+    listed,
+    sections,
+)
 from bot.views.people_vote import team_count
 from bot.views.progress import progress, stage
 from bot.views.verdict import disclaimer, shortcomings
@@ -23,12 +32,12 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
-    deed,
     icon,
     moment,
     name_of,
     person,
     title,
+    turn_noun,
 )
 from core.figures import counted
 from core.models import Act, Debate, Status, SummaryKind, Turn
@@ -88,7 +97,7 @@ def board(
     enabled: Collection[BoardAction] = (),
     remarks: Sequence[str] = (),
     links: Mapping[str, str] = _NO_LINKS,
-) -> Message:
+) -> MessageView:
     """Return the board for the debate as it is now.
 
     Args:
@@ -114,7 +123,7 @@ def board(
     # Notifications and the list of pins show its beginning.
     lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], *middle]
     text = "\n".join(line for line in lines if line)
-    return Message(text=split(text, _TEXT_LIMIT)[0], blocks=blocks)
+    return MessageView(text=split(text, _TEXT_LIMIT)[0], blocks=blocks)
 
 
 def question_is_whole(debate: Debate) -> bool:
@@ -144,7 +153,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     said = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
     lines = [gist(words, _REASON_LIMIT) for words in said]
     lines += [
-        f"{name_of(debate, failed.turn.agent)} failed to give a {deed(debate, failed.turn)}: "
+        f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
         f"{gist(failed.reason, _REASON_LIMIT)}"
         for failed in debate.failures.values()
     ]
@@ -181,7 +190,7 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
         acts = ", ".join(f"{count} × {act}" for act, count in counts.items())
         return f"At work: {len(own)} agents ({acts})"
     lines = (
-        f"{name_of(debate, agent)} ({deed(debate, taken[0])}"
+        f"{name_of(debate, agent)} ({turn_noun(debate, taken[0])}"
         f"{f' and {len(taken) - 1} more' if len(taken) > 1 else ''})"
         for agent, taken in own.items()
     )

@@ -8,7 +8,7 @@ from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
-from bot.views.message import Block, Message, as_json, context, header, listed, safe, sections
+from bot.views.message import Block, MessageView, as_json, context, header, listed, safe, sections
 from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
 from core.models import Clarification, Clarifications, Debate, Status
@@ -24,7 +24,7 @@ _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
 
 
-def card(debate: Debate, asked: Clarifications) -> Message:
+def card(debate: Debate, asked: Clarifications) -> MessageView:
     """Return the card: every question with who asks, what holds without an answer, and the answer.
 
     Args:
@@ -50,7 +50,7 @@ def card(debate: Debate, asked: Clarifications) -> Message:
     blocks += _listed(debate, asked, lines, waiting)
     if waiting:
         blocks += _buttons(debate)
-    return Message(text="\n".join([title, head, *lines]), blocks=blocks)
+    return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
@@ -74,7 +74,7 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
         title="Answer questions",
         submit="Send answers",
         blocks=[*sections(intro), *fields, rest],
-        keeps={"debate": debate.id},
+        metadata={"debate": debate.id},
     )
 
 

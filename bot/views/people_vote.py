@@ -9,11 +9,11 @@ from bot.slack.mrkdwn.convert import bare_thesis, gist, thesis
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
-from bot.views.words import deed, name_of, plain_name
+from bot.views.words import name_of, plain_name, turn_noun
 from core.figures import counted, number
 from core.models import Act, Ballot, Debate, Tally, Turn
 from core.rules.formats.registry import format_of
-from core.rules.mind_changes import MindChange, mind_changes
+from core.rules.mind_changes import mind_changes
 from core.rules.voting import count, is_people_vote_closed
 
 _NAMES_LIMIT = 600
@@ -77,7 +77,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
         title="Rank the positions",
         submit="Change ballot" if mine else "Cast ballot",
         blocks=[*sections(intro), *fields],
-        keeps={"debate": debate.id},
+        metadata={"debate": debate.id},
     )
 
 
@@ -117,20 +117,19 @@ def moves(debate: Debate) -> str:
         _NAMES_LIMIT,
         ", ",
     )
-    lines = [f"• {_move(debate, change)}" for change in changes]
+    lines = list[str]()
+    for change in changes:
+        before, after = name_of(debate, change.before), name_of(debate, change.after)
+        moved = f"• {name_of(debate, change.voter)} moved from {before} to {after}"
+        made = debate.contributions.get(change.moved_by or "")
+        if made is None:
+            lines.append(f"{moved} and names no critique.")
+        else:
+            where = address_of(turn_key(debate.id, made.turn.key))
+            what = f"{name_of(debate, made.turn.agent)}'s {turn_noun(debate, made.turn)}"
+            lines.append(f"{moved}, moved by <{where}|{what}>.")
     lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
-
-
-def _move(debate: Debate, change: MindChange) -> str:
-    before, after = name_of(debate, change.before), name_of(debate, change.after)
-    moved = f"{name_of(debate, change.voter)} moved from {before} to {after}"
-    made = debate.contributions.get(change.moved_by or "")
-    if made is None:
-        return f"{moved} and names no critique."
-    where = address_of(turn_key(debate.id, made.turn.key))
-    who = name_of(debate, made.turn.agent)
-    return f"{moved}, moved by <{where}|{who}'s {deed(debate, made.turn)}>."
 
 
 def _gap(debate: Debate, tally: Tally) -> str:

@@ -75,7 +75,7 @@ class FormTarget:
     left_out: int = 0
 
     @property
-    def keeps(self) -> Mapping[str, str]:
+    def metadata(self) -> Mapping[str, str]:
         """What the form brings back."""
         left_out = {"left_out": str(self.left_out)} if self.left_out else {}
         return {"channel": self.channel, "source": self.source, **left_out}
@@ -136,10 +136,10 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
-        _format(chosen.format or "", tells=True),
-        _agents(chosen.agents or (), options, tells=True),
-        _rounds(chosen.rounds, tells=True),
-        *_money(chosen, options, tells=True),
+        _format(chosen.format or "", dispatch_on_change=True),
+        _agents(chosen.agents or (), options, dispatch_on_change=True),
+        _rounds(chosen.rounds, dispatch_on_change=True),
+        *_money(chosen, options, dispatch_on_change=True),
         checkbox(field, words, on=bool(chosen.clarify)),
     ]
     return form(
@@ -147,7 +147,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         title="Start a debate",
         submit="Start",
         blocks=blocks,
-        keeps=target.keeps,
+        metadata=target.metadata,
     )
 
 
@@ -207,7 +207,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         title="Debates in this channel",
         submit="Save",
         blocks=blocks,
-        keeps={"channel": channel},
+        metadata={"channel": channel},
     )
 
 
@@ -246,33 +246,49 @@ def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
         yield "It is longer than this field: it goes on under *Context*."
 
 
-def _format(chosen: str, *, usual: str = "", tells: bool = False) -> Block:
+def _format(chosen: str, *, usual: str = "", dispatch_on_change: bool = False) -> Block:
     words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
     options = {AS_USUAL: _as_usual(usual), **words} if usual else words
-    return select(Field(id=FieldId.FORMAT.value, label="Format", tells=tells), options, chosen)
+    return select(
+        Field(id=FieldId.FORMAT.value, label="Format", dispatch_on_change=dispatch_on_change),
+        options,
+        chosen,
+    )
 
 
 def _agents(
-    chosen: Sequence[str], options: FormOptions, *, usual: Sequence[str] = (), tells: bool = False
+    chosen: Sequence[str],
+    options: FormOptions,
+    *,
+    usual: Sequence[str] = (),
+    dispatch_on_change: bool = False,
 ) -> Block:
     hint = "At least two; each argues from its own point of view."
     if usual:
         names = ", ".join(bare(options.agents.get(one, one), _NAME_LIMIT) for one in usual)
         hint += f" Empty: as Moot is set up ({names})."
     field = Field(
-        id=FieldId.AGENTS.value, label="Agents", hint=hint, optional=bool(usual), tells=tells
+        id=FieldId.AGENTS.value,
+        label="Agents",
+        hint=hint,
+        optional=bool(usual),
+        dispatch_on_change=dispatch_on_change,
     )
     return multi_select(field, options.agents, chosen)
 
 
-def _rounds(chosen: int | None, *, usual: int | None = None, tells: bool = False) -> Block:
+def _rounds(
+    chosen: int | None, *, usual: int | None = None, dispatch_on_change: bool = False
+) -> Block:
     numbers = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
     options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
-    field = Field(id=FieldId.ROUNDS.value, label="Rounds", tells=tells)
+    field = Field(id=FieldId.ROUNDS.value, label="Rounds", dispatch_on_change=dispatch_on_change)
     return select(field, options, str(chosen) if chosen else AS_USUAL)
 
 
-def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Sequence[Block]:
+def _money(
+    chosen: Choices, options: FormOptions, *, dispatch_on_change: bool = False
+) -> Sequence[Block]:
     models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in options.models}}
     cap = Field(
         id=FieldId.COST_CAP.value,
@@ -283,7 +299,7 @@ def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Seq
     )
     return [
         select(
-            Field(id=FieldId.MODELS.value, label="Models", tells=tells),
+            Field(id=FieldId.MODELS.value, label="Models", dispatch_on_change=dispatch_on_change),
             models,
             chosen.models if chosen.models in models else AS_USUAL,
         ),

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from bot.slack.mrkdwn.convert import gist
-from bot.views.message import Message, context, named, pages, sections
-from bot.views.words import OFFLINE_NOTE, cost, deed, icon, is_offline, title
+from bot.views.message import MessageView, context, named, pages, sections
+from bot.views.words import OFFLINE_NOTE, cost, icon, is_offline, title, turn_noun
 from core.figures import duration
 from core.models import Agent, Contribution, Debate
 
@@ -14,7 +14,7 @@ _MODEL_LIMIT = 120
 _MARK = OFFLINE_NOTE.partition(":")[0]
 
 
-def turn(debate: Debate, made: Contribution) -> list[Message]:
+def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     """Return the posts that hold the whole text, none cut off.
 
     The first says what it is and, for a critique, whose proposal it is about.
@@ -26,14 +26,14 @@ def turn(debate: Debate, made: Contribution) -> list[Message]:
         rest, _, last = text.rstrip().rpartition("\n")
         text = (rest if last.strip("_ ").startswith(_MARK) else text).rstrip()
     parts = pages(text) or ["_Nothing was said._"]
-    what = deed(debate, made.turn)
-    messages = list[Message]()
+    what = turn_noun(debate, made.turn)
+    messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         which = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
         head = f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{which}"
         foot = list(_foot(made, agent)) if number == len(parts) else []
         blocks = [*context(head), *sections(part), *(context(*foot) if foot else [])]
-        message = Message(
+        message = MessageView(
             text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),
             blocks=blocks,
             username=named(title(agent)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.message import Message, context, header, in_pages, named, sections
+from bot.views.message import MessageView, context, header, in_pages, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
 from core.models import Debate, NoteOutcome, Verdict, VerdictSource
@@ -25,7 +25,7 @@ _SOURCES = {
 }
 
 
-def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -> list[Message]:
+def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -> list[MessageView]:
     """Return the posts that hold the whole synthesis, what it lacks above the answer.
 
     Args:
@@ -38,12 +38,12 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     parts = in_pages(text)
     judge = debate.setup.judge
     spent = f"Confidence: {confidence(reached.confidence)} · Cost: {cost(debate.usage)}"
-    messages = list[Message]()
+    messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         first, last = number == 1, number == len(parts)
         head = "The verdict" if first else f"The verdict, part {number} of {len(parts)}"
         foot = (spent, disclaimer(debate)) if last else ()
-        message = Message(
+        message = MessageView(
             text=f"{head}\n{part}",
             blocks=[
                 *([header(head)] if first else context(head)),
@@ -57,7 +57,7 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     return messages
 
 
-def headline(debate: Debate, reached: Verdict) -> Message:
+def headline(debate: Debate, reached: Verdict) -> MessageView:
     """Return the short form that is shown in the channel, too."""
     banner = shortcomings(reached)
     decision = gist(reached.decision, _DECISION_LIMIT)
@@ -78,7 +78,7 @@ def headline(debate: Debate, reached: Verdict) -> Message:
         *context(disclaimer(debate)),
         *feedback_buttons(debate),
     ]
-    return Message(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
+    return MessageView(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
 
 
 def shortcomings(reached: Verdict) -> str:

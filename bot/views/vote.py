@@ -7,7 +7,7 @@ from slack_sdk.models.blocks import RawTextObject, TableBlock
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
-from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.message import Block, MessageView, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import name_of, plain_name
 from core.figures import counted, number, percent
@@ -32,7 +32,7 @@ _RULES = (
 _HEADS = ("Position", "Points", "First places", "Confidence")
 
 
-def vote(debate: Debate, tally: Tally) -> Message:
+def vote(debate: Debate, tally: Tally) -> MessageView:
     """Return the post that shows the result, in words before pictures."""
     said = [outcome(debate, tally), *_remarks(debate, tally)]
     beside = [words for words in people_votes(debate) if words]
@@ -78,7 +78,7 @@ def vote(debate: Debate, tally: Tally) -> Message:
         sure = "" if ballot.confidence is None else f" (confidence {percent(ballot.confidence)})"
         ballots.append(f"{name_of(debate, ballot.voter)} ranked: {ranking}{sure}")
     blocks += [*ballot_button(debate), *context(listed(ballots, _BALLOTS_LIMIT), _RULES)]
-    return Message(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
+    return MessageView(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
 
 
 def outcome(debate: Debate, tally: Tally) -> str:
@@ -92,18 +92,14 @@ def outcome(debate: Debate, tally: Tally) -> str:
     if len(tally.winners) > 1:
         return f"*A tie* between {names}, with {points} each ({votes}). No rule breaks it."
     close = f" {_CONTROVERSIAL}" if tally.controversial else ""
-    return f"{names} wins with {points} ({votes}).{_decider(tally)}{close}"
-
-
-def _decider(tally: Tally) -> str:
-    """What decided between positions with the same points."""
     first, *others = tally.scores
     level = [score for score in others if score.points == first.points]
-    if not level:
-        return ""
-    more = all(score.first_places < first.first_places for score in level)
-    why = "the number of first places" if more else "the voters' confidence"
-    return f" Others have as many points; {why} decided."
+    decider = ""
+    if level:
+        more = all(score.first_places < first.first_places for score in level)
+        why = "the number of first places" if more else "the voters' confidence"
+        decider = f" Others have as many points; {why} decided."
+    return f"{names} wins with {points} ({votes}).{decider}{close}"
 
 
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:

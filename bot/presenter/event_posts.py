@@ -27,7 +27,7 @@ from bot.views import notices
 from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
-from bot.views.message import Message
+from bot.views.message import MessageView
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
@@ -213,7 +213,7 @@ def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Se
 
 
 def _in_thread(
-    debate: Debate, recorded: Recorded, messages: Sequence[Message]
+    debate: Debate, recorded: Recorded, messages: Sequence[MessageView]
 ) -> Sequence[NewPost]:
     return [
         _reply(debate, event_key(debate.id, recorded.seq, part), message.payload)
