@@ -48,8 +48,8 @@ def write_file(path: Path, text: str) -> None:
             "w", encoding="utf-8", dir=path.parent, prefix=".moot-", delete=False
         ) as draft:
             draft.write(text)
-        # A temporary file is for one's own eyes only; this one is meant to be a usual file.
-        # What this process takes away from a new file's permissions.
+        # A temporary file is for one's own eyes only; this one gets the permissions that new files
+        # of this process have. There is no way to read the mask but to set it.
         mask = os.umask(0)
         os.umask(mask)
         Path(draft.name).chmod(0o666 & ~mask)
