@@ -4,7 +4,6 @@ import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
 
 from slack_bolt.async_app import AsyncApp
@@ -24,7 +23,6 @@ from bot.log import logger
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
-from bot.operations.retention import deleting_daily
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
@@ -41,6 +39,7 @@ from bot.slack.install.installation import Installation, many_workspaces, one_wo
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
+from bot.store.expiry import deleting_daily
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
 from bot.store.reminders import Reminders
@@ -149,9 +148,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - all 
             if parts.slack.oauth is None
             else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
-        if installation.visits is not None:
-            visits = deleting_daily(installation.visits, SystemClock(), age=timedelta())
-            await stack.enter_async_context(visits)
         sharing = sharing_of(database_url(parts.database), parts.beat)
         context, runner = _connect(
             parts,

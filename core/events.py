@@ -560,7 +560,9 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
         times=times,
         worked=worked,
         worked_at=worked_at,
-        spent=(*debate.spent, spent) if spent and spent.usage != Usage() else debate.spent,
+        spent=(*debate.spent, spent)
+        if spent and (spent.call or spent.usage != Usage())
+        else debate.spent,
     )
 
 

@@ -35,6 +35,11 @@ def duration(seconds: float) -> str:
     return f"{number(hours)} h" + (f" {minutes} min" if minutes else "")
 
 
+def tenths(seconds: float) -> str:
+    """Seconds with one decimal, so that they line up: `0.4`, `12.0`."""
+    return f"{seconds:.1f}"
+
+
 def roughly(seconds: float) -> str:
     """A span of time that is only estimated: whole seconds, from a minute on whole minutes."""
     if seconds < _MINUTE:

@@ -13,12 +13,14 @@ REDACTED = "[redacted]"
 _SECRETS = re.compile(
     r"""
     -----BEGIN\ [A-Z0-9 ]{0,40}?(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-----
-        (?:.*?-----END\ [A-Z0-9 ]{1,60}-----|.*)            # PEM; one cut off goes to its end
+        (?:[^"]*?-----END\ [A-Z0-9 ]{1,60}-----|[^"]*)      # PEM; one cut off goes to its end,
+                                                            # but not out of a quoted text
     | (?<![A-Za-z0-9+/=\s])[A-Za-z0-9+/=\s]*+              # the end of a PEM that began elsewhere
         -----END\ [A-Z0-9 ]{0,40}?(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-----
     | xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}              # Slack: bot, user, refresh tokens
     | (?:(?<![A-Za-z0-9])xapp-|xapp-[0-9]-)[A-Za-z0-9-]{8,} # Slack: app-level tokens
     | (?:(?<![A-Za-z0-9])sk-|sk-(?:proj|ant|or|svcacct|admin)-)[A-Za-z0-9_-]{16,}  # providers
+    | (?<![A-Za-z0-9])sk-(?=[A-Za-z_-]{0,64}[0-9])[A-Za-z0-9_-]{8,}  # short ones hold a digit
     | (?:AKIA|ASIA)(?=[A-Z]{0,15}[0-9])[A-Z0-9]{16,}        # AWS access keys
     | (?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])
     | (?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]*?eyJ[A-Za-z0-9_-]{8})[A-Za-z0-9_-]++  # JWT

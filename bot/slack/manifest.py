@@ -7,9 +7,9 @@ import yaml
 
 from core.errors import ConfigurationBroken
 
-_BOT = Path(__file__).parents[1]
-#: Beside the packages in a checkout, inside `bot` in an installed wheel.
-_PLACES = (_BOT.parent / "manifest.yaml", _BOT / "manifest.yaml")
+_HERE = Path(__file__).parent
+#: Beside the packages in a checkout, inside this one in an installed wheel.
+_PLACES = (_HERE.parents[1] / "manifest.yaml", _HERE / "manifest.yaml")
 
 
 def manifest() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.figures import number
+from core.figures import number, percent
 from core.models import Ballot, Debate
 from core.rules.mind_changes import mind_changes
 from core.rules.voting import counted
@@ -61,7 +61,7 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
 
 
 def _figure(confidence: float | None) -> str:
-    return "not given" if confidence is None else f"{confidence:.2f}"
+    return "not given" if confidence is None else percent(confidence)
 
 
 def _abstentions(debate: Debate) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from core.figures import counted, money, number
+from core.figures import counted, money, number, tenths
 from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage, Verdict
 from core.transcript.inert import FENCE, ends, inert, inert_line, visible
 from core.turns.acts import ACTS
@@ -57,7 +57,7 @@ def status_words(debate: Debate) -> str:
 
 def after(debate: Debate, at: datetime) -> str:
     """How long after its start: `+12.5 s`."""
-    return f"+{(at - debate.started_at).total_seconds():.1f} s"
+    return f"+{tenths((at - debate.started_at).total_seconds())} s"
 
 
 def seconds_taken(debate: Debate) -> float:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from pydantic import field_validator
 
 from core.errors import BadInput
+from core.figures import money
 from core.models import Agent, ModelChoice, Money, Place, Rounds, Value
 from core.rules.formats.registry import FORMATS
 from core.settings import DEFAULT_ROSTER, ROLES, Settings
@@ -135,7 +136,7 @@ def cost_cap(text: str, most: Decimal | None) -> Decimal | Literal["none"] | Non
     plain = text.strip().removeprefix("$").removesuffix("$").strip()
     if not plain:
         return None
-    too_high = f"Whoever runs Moot allows a cap of ${most} at most."
+    too_high = f"Whoever runs Moot allows a cap of {money(most)} at most."
     if plain.casefold() == NO_CAP:
         if most is not None:
             raise BadInput(too_high)

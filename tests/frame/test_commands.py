@@ -62,7 +62,7 @@ def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
 def test_the_local_slack_is_tested_apart_and_by_check() -> None:
     assert "packages" not in make("-n", "test")
     assert "cd packages/slack-on-loopback && ../../.venv/bin/pytest" in make("-n", "test-package")
-    assert make("-n", "check").count("bin/pytest") == 2
+    assert make("-n", "check-all").count("bin/pytest") == 2
 
 
 def test_the_local_slack_is_installed_from_its_folder_alone() -> None:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from slack_bolt.authorization import AuthorizeResult
@@ -18,11 +19,13 @@ from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceC
 from bot.slack.connection.greeting import identify
 from bot.slack.install.installed_clients import InstalledClients
 from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import BotTokens, States, token_tables
+from bot.slack.install.tokens import BotTokens, token_tables
 from bot.slack.manifest import manifest
 from bot.slack.outbox.methods import slack_client, slack_session
 from bot.slack.payloads import Origin
+from bot.store.expiry import deleting_daily
 from bot.store.organisations import Organisations
+from core.clock import SystemClock
 from core.errors import ConfigurationBroken
 
 
@@ -39,8 +42,6 @@ class Installation:
     authorize: Callable[..., Awaitable[Any]]
     #: Sees every request before the listeners do; None: there is nothing to see.
     watch: Callable[..., Awaitable[None]] | None = None
-    #: Visits to the install page: deleted once they have expired.
-    visits: States | None = None
     #: Installs the app in more workspaces.
     installing: AsyncOAuthFlow | None = None
 
@@ -95,6 +96,7 @@ async def many_workspaces(
     async with (
         slack_session() as session,
         token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
+        deleting_daily(states, SystemClock(), age=timedelta()),
         AsyncExitStack() as closing,
     ):
         nobody = slack_client("", access.api_url, session)
@@ -116,7 +118,6 @@ async def many_workspaces(
             client=nobody,
             authorize=_authorizing(seats),
             watch=_noting(organisations),
-            visits=states,
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
 

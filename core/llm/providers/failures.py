@@ -18,6 +18,7 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
+from core.figures import number
 from core.llm.providers.reading import dig, words
 from core.models import Usage
 
@@ -159,8 +160,8 @@ def cut_off(vendor: str) -> ReplyUnusable:
 def too_long(vendor: str, most: int) -> ReplyUnusable:
     """A reply that went on far beyond its cap."""
     return ReplyUnusable(
-        f"{vendor} did not keep to the length asked for: the reply was cut off after {most:,} "
-        "characters."
+        f"{vendor} did not keep to the length asked for: the reply was cut off after "
+        f"{number(most)} characters."
     )
 
 

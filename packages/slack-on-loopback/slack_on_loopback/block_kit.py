@@ -9,6 +9,7 @@ from pydantic_core.core_schema import CoreSchema
 from slack_on_loopback.schema import (
     ANYTHING,
     FLAG,
+    Rule,
     at_least_one,
     choice,
     exactly_one,
@@ -18,7 +19,6 @@ from slack_on_loopback.schema import (
     matching,
     need,
     one_of,
-    rule,
     shape,
     string,
     whole,
@@ -52,99 +52,96 @@ _CONFIRM = shape(
 _OPTION = shape(text=need(_text(75)), value=need(string(150)), description=_text(75), url=_URL)
 _GROUP = shape(label=need(plain(75)), options=need(many(_OPTION, 100)))
 _FILE = shape(exactly_one("id", "url"), id=_ID, url=_URL)
-_TRIGGERS = many(choice("on_enter_pressed", "on_character_entered"), 2)
-_DISPATCH = {"dispatch_action_config": shape(trigger_actions_on=need(_TRIGGERS))}
-_FILTER = shape(
-    include=many(choice("im", "mpim", "private", "public"), 4),
-    exclude_external_shared_channels=FLAG, exclude_bot_users=FLAG)
 _PICTURE = {"alt_text": need(string(2000)), "image_url": _URL, "slack_file": _FILE}
 _ONE_PICTURE = exactly_one("image_url", "slack_file")
+_IMAGE = kind("image", _ONE_PICTURE, **_PICTURE)
 
 # Elements: what has an action_id, and what takes input
 _ACTS = {"action_id": _ID}
 _TAKES = {**_ACTS, "placeholder": plain(150), "confirm": _CONFIRM, "focus_on_load": FLAG}
-_IMAGE = kind("image", _ONE_PICTURE, **_PICTURE)
-_OPTIONS = {"options": many(_OPTION, 100), "option_groups": many(_GROUP, 100)}
 _ONE_SOURCE = exactly_one("options", "option_groups")
-_FIRST, _FIRST_OF_MANY = {"initial_option": _OPTION}, {"initial_options": many(_OPTION, 100)}
-_MANY = {"max_selected_items": whole(1, 1000)}
+_OPTIONS = {"options": many(_OPTION, 100), "option_groups": many(_GROUP, 100)}
 _QUERY = {"min_query_length": whole(0, 1000)}
-_CURRENT = {"default_to_current_conversation": FLAG, "filter": _FILTER}
+_ONE = {"initial_option": _OPTION}
+_MANY = {"max_selected_items": whole(1, 1000)}
+_MANY_OPTIONS = {**_MANY, "initial_options": many(_OPTION, 100)}
 _RESPONSE = {"response_url_enabled": FLAG}
-_SELECTS = (
-    kind("static_select", _ONE_SOURCE, **_TAKES, **_OPTIONS, **_FIRST),
-    kind("multi_static_select", _ONE_SOURCE, **_TAKES, **_OPTIONS, **_MANY, **_FIRST_OF_MANY),
-    kind("external_select", **_TAKES, **_QUERY, **_FIRST),
-    kind("multi_external_select", **_TAKES, **_QUERY, **_MANY, **_FIRST_OF_MANY),
+_CURRENT = {"default_to_current_conversation": FLAG, "filter": shape(
+    include=many(choice("im", "mpim", "private", "public"), 4),
+    exclude_external_shared_channels=FLAG, exclude_bot_users=FLAG)}
+_YYYY_MM_DD = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_DATE = matching(_YYYY_MM_DD, "must be in format YYYY-MM-DD")
+_TIME = matching("([01][0-9]|2[0-3]):[0-5][0-9]", "must be in format HH:mm")
+_CHOICES = many(_OPTION, 10)
+_MENUS = (
+    kind("static_select", _ONE_SOURCE, **_TAKES, **_OPTIONS, **_ONE),
+    kind("multi_static_select", _ONE_SOURCE, **_TAKES, **_OPTIONS, **_MANY_OPTIONS),
+    kind("external_select", **_TAKES, **_QUERY, **_ONE),
+    kind("multi_external_select", **_TAKES, **_QUERY, **_MANY_OPTIONS),
     kind("users_select", **_TAKES, initial_user=_ID),
     kind("multi_users_select", **_TAKES, **_MANY, initial_users=_IDS),
     kind("conversations_select", **_TAKES, **_CURRENT, **_RESPONSE, initial_conversation=_ID),
     kind("multi_conversations_select", **_TAKES, **_CURRENT, **_MANY, initial_conversations=_IDS),
     kind("channels_select", **_TAKES, **_RESPONSE, initial_channel=_ID),
     kind("multi_channels_select", **_TAKES, **_MANY, initial_channels=_IDS),
-)
-_YYYY_MM_DD = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-_DATE = matching(_YYYY_MM_DD, "must be in format YYYY-MM-DD")
-_TIME = matching("([01][0-9]|2[0-3]):[0-5][0-9]", "must be in format HH:mm")
-_CHOICES = many(_OPTION, 10)
-_PICKERS = (
     kind("datepicker", **_TAKES, initial_date=_DATE),
     kind("timepicker", **_TAKES, initial_time=_TIME, timezone=string(100)),
     kind("datetimepicker", **_TAKES, initial_date_time=whole(0, 9_999_999_999)),
     kind("checkboxes", **_TAKES, options=need(_CHOICES), initial_options=_CHOICES),
-    kind("radio_buttons", **_TAKES, options=need(_CHOICES), **_FIRST),
+    kind("radio_buttons", **_TAKES, options=need(_CHOICES), **_ONE),
 )
-_RICH_TEXT_INPUT = kind(
-    "rich_text_input", **_TAKES, **_DISPATCH, initial_value=ANYTHING, min_lines=whole(1, 100),
-    max_lines=whole(1, 100))
-_LENGTHS = rule(
-    lambda found: (found.get("min_length") or 0) <= (found.get("max_length") or 3000),
-    "min_length must not be greater than max_length")
-_TEXT_INPUTS = (
+_TRIGGERS = many(choice("on_enter_pressed", "on_character_entered"), 2)
+_TYPED = {**_TAKES, "dispatch_action_config": shape(trigger_actions_on=need(_TRIGGERS))}
+_RICH_TEXT_INPUT = kind("rich_text_input", **_TYPED, initial_value=ANYTHING,
+                        min_lines=whole(1, 100), max_lines=whole(1, 100))
+_LENGTHS = Rule(
+    "min_length must not be greater than max_length",
+    lambda found: (found.get("min_length") or 0) <= (found.get("max_length") or 3000))
+_INPUT = one_of(
+    "input element",
+    *_MENUS,
     _RICH_TEXT_INPUT,
-    kind("plain_text_input", _LENGTHS, **_TAKES, **_DISPATCH, initial_value=string(3000, 0),
-         multiline=FLAG, min_length=whole(0, 3000), max_length=whole(1, 3000)),
-    kind("email_text_input", **_TAKES, **_DISPATCH, initial_value=string(3000)),
-    kind("url_text_input", **_TAKES, **_DISPATCH, initial_value=string(3000)),
-    kind("number_input", **_TAKES, **_DISPATCH, is_decimal_allowed=need(FLAG),
-         initial_value=string(100), min_value=string(100), max_value=string(100)),
+    kind("plain_text_input", _LENGTHS, **_TYPED, initial_value=string(3000, 0), multiline=FLAG,
+         min_length=whole(0, 3000), max_length=whole(1, 3000)),
+    kind("email_text_input", **_TYPED, initial_value=string(3000)),
+    kind("url_text_input", **_TYPED, initial_value=string(3000)),
+    kind("number_input", **_TYPED, is_decimal_allowed=need(FLAG), initial_value=string(100),
+         min_value=string(100), max_value=string(100)),
     kind("file_input", **_TAKES, filetypes=many(string(20), 100), max_files=whole(1, 10)),
 )
-_LABEL = {"accessibility_label": string(75)}
+_LABEL = {"accessibility_label": string(75), "text": need(plain(75))}
 _OVERFLOW = kind("overflow", **_ACTS, options=need(many(_OPTION, 5)), confirm=_CONFIRM)
 _BUTTONS = (
     _OVERFLOW,
-    kind("button", **_ACTS, **_LABEL, text=need(plain(75)), value=string(2000, 0), url=_URL,
-         style=_STYLE, confirm=_CONFIRM, agent_prompt=string(4000),
-         agent_prompt_display=ANYTHING, visible_to_user_ids=_IDS),
-    kind("workflow_button", **_ACTS, **_LABEL, text=need(plain(75)), workflow=need(ANYTHING),
-         style=_STYLE),
+    kind("button", **_ACTS, **_LABEL, value=string(2000, 0), url=_URL, style=_STYLE,
+         confirm=_CONFIRM, agent_prompt=string(4000), agent_prompt_display=ANYTHING,
+         visible_to_user_ids=_IDS),
+    kind("workflow_button", **_ACTS, **_LABEL, workflow=need(ANYTHING), style=_STYLE),
 )
-_FEEDBACK = need(shape(**_LABEL, text=need(plain(75)), value=need(string(2000))))
-_CONTEXT_ACTIONS = (
+_FEEDBACK = need(shape(**_LABEL, value=need(string(2000))))
+_CONTEXT_ACTION = one_of(
+    "context_actions element",
     kind("feedback_buttons", **_ACTS, positive_button=_FEEDBACK, negative_button=_FEEDBACK),
-    kind("icon_button", **_ACTS, **_LABEL, icon=need(string(100)), text=need(plain(75)),
-         value=string(2000), visible_to_user_ids=_IDS, confirm=_CONFIRM),
+    kind("icon_button", **_ACTS, **_LABEL, icon=need(string(100)), value=string(2000),
+         visible_to_user_ids=_IDS, confirm=_CONFIRM),
 )
 
 # Rich text
 _LOOKS = (
     "bold", "italic", "strike", "code", "underline", "highlight", "client_highlight", "unlink")
 _LOOK = {"style": shape(**dict.fromkeys(_LOOKS, FLAG))}
-_LEAF = {**_LOOK, "unsafe": FLAG, "skin_tone": ANYTHING}
+_EMOJI = {**_LOOK, "skin_tone": ANYTHING}
+_LEAF = {**_EMOJI, "unsafe": FLAG}
 _NAMED = {**_LEAF, "text": string(40_000, 0)}
 _LEAVES = one_of(
     "rich text element",
     kind("text", **_LEAF, text=need(string(40_000))),
     kind("link", **_NAMED, url=need(_URL)),
-    kind("user", **_NAMED, user_id=need(_ID)),
-    kind("team", **_NAMED, team_id=need(_ID)),
-    kind("channel", **_NAMED, channel_id=need(_ID)),
-    kind("usergroup", **_NAMED, usergroup_id=need(_ID)),
+    *(kind(name, **_NAMED, **{f"{name}_id": need(_ID)})
+      for name in ("user", "team", "channel", "usergroup")),
     kind("broadcast", **_NAMED, range=need(choice("here", "channel", "everyone"))),
     kind("color", **_NAMED, value=need(string(20))),
-    kind("emoji", **_LOOK, name=need(string(100)), unicode=string(100), skin_tone=ANYTHING,
-         url=_URL),
+    kind("emoji", **_EMOJI, name=need(string(100)), unicode=string(100), url=_URL),
     kind("date", **_LOOK, timestamp=need(ANYTHING), format=_ID, url=_URL, fallback=_ID),
 )
 _INLINE = need(many(_LEAVES, 1000, 0))
@@ -159,33 +156,31 @@ _PARTS = one_of(
     kind("rich_text_list", **_BORDER, elements=_LINES, style=need(choice("bullet", "ordered")),
          indent=whole(0, 8), offset=whole(0, 100_000)),
 )
-_RICH_TEXT = kind("rich_text", block_id=_ID, elements=need(many(_PARTS, 1000, 0)))
 
 # Blocks
 _HAS_ID = {"block_id": _ID}
-_ACCESSORY = one_of("section accessory", *_BUTTONS, *_SELECTS, *_PICKERS, _IMAGE)
-_ACTION = one_of("action element", *_BUTTONS, *_SELECTS, *_PICKERS, _RICH_TEXT_INPUT)
+_RICH_TEXT = kind("rich_text", **_HAS_ID, elements=need(many(_PARTS, 1000, 0)))
+_ACCESSORY = one_of("section accessory", *_BUTTONS, *_MENUS, _IMAGE)
+_ACTION = one_of("action element", *_BUTTONS, *_MENUS, _RICH_TEXT_INPUT)
 _CONTEXT = one_of("context element", _IMAGE, plain(2000), _mrkdwn(2000))
-_CONTEXT_ACTION = one_of("context_actions element", *_CONTEXT_ACTIONS)
-_INPUT = one_of("input element", *_SELECTS, *_PICKERS, *_TEXT_INPUTS)
-_RAW_TEXT = kind("raw_text", text=need(string(3000)))
-_RAW_NUMBER = kind("raw_number", value=need(ANYTHING), text=string(3000))
-_CELL = one_of("table cell", _RAW_TEXT, _RAW_NUMBER, _RICH_TEXT)
+_CELL = one_of(
+    "table cell", _RICH_TEXT, kind("raw_text", text=need(string(3000))),
+    kind("raw_number", value=need(ANYTHING), text=string(3000)))
 _COLUMN = shape(align=choice("left", "center", "right"), is_wrapped=FLAG)
 _SOURCE = kind("url", url=need(_URL), text=need(string(3000)))
-_STATUS = choice("pending", "in_progress", "complete", "error")
 _TASK = kind(
-    "task_card", **_HAS_ID, task_id=need(_ID), title=need(string(3000)), status=need(_STATUS),
-    details=_RICH_TEXT, output=_RICH_TEXT, sources=many(_SOURCE, 100))
+    "task_card", **_HAS_ID, task_id=need(_ID), title=need(string(3000)),
+    status=need(choice("pending", "in_progress", "complete", "error")), details=_RICH_TEXT,
+    output=_RICH_TEXT, sources=many(_SOURCE, 100))
 _CARD = kind(
     "card", at_least_one("hero_image", "title", "actions", "body"), **_HAS_ID, hero_image=_IMAGE,
     icon=_IMAGE, title=_text(150), subtitle=_text(150), body=_text(200),
     actions=many(one_of("card action", *_BUTTONS), 25))
 #: Blocks within a block, of any type.
 _INNER = many(core_schema.definition_reference_schema("block"), 10)
-_COLLAPSE = rule(
-    lambda found: not (found.get("is_collapsible") and found.get("has_header_divider")),
-    "has_header_divider cannot be set when is_collapsible is true")
+_COLLAPSE = Rule(
+    "has_header_divider cannot be set when is_collapsible is true",
+    lambda found: not (found.get("is_collapsible") and found.get("has_header_divider")))
 _BLOCKS = (
     kind("section", at_least_one("text", "fields"), **_HAS_ID, text=_text(3000),
          fields=many(_text(2000), 10), accessory=_ACCESSORY, expand=FLAG),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from slack_on_loopback.block_kit import MOST_MARKDOWN_CHARACTERS, block_list
-from slack_on_loopback.json_values import Json, as_list, compact, objects, text_at
+from slack_on_loopback.json_values import Json, as_object, compact, objects, text_at
 from slack_on_loopback.schema import problem, problems
 
 SurfaceKind = Literal["message", "modal", "home"]
@@ -59,24 +59,21 @@ def too_long(blocks: list[Json]) -> bool:
 
 def with_ids(blocks: list[Json], prefix: str) -> list[Json]:
     """Return the blocks with the ids that Slack fills in where the app gave none."""
-    return [_with_id(block, f"{prefix}{index}") for index, block in enumerate(blocks)]
-
-
-def _with_id(block: Json, name: str) -> Json:
-    filled = {**block, "block_id": block.get("block_id") or name}
-    elements = as_list(block.get("elements"))
-    if elements is not None and block.get("type") in {"actions", "context_actions"}:
-        filled["elements"] = [
-            _with_action(e, f"{name}a{i}") for i, e in enumerate(objects(elements))
-        ]
-    for key in ("accessory", "element"):
-        element = block.get(key)
-        if isinstance(element, dict):
-            filled[key] = _with_action(objects([element])[0], f"{name}{key[0]}")
+    filled: list[Json] = []
+    for index, block in enumerate(blocks):
+        name = f"{prefix}{index}"
+        ids: Json = {"block_id": block.get("block_id") or name}
+        if block.get("type") in {"actions", "context_actions"}:
+            elements = enumerate(objects(block.get("elements")))
+            ids["elements"] = [_with_action_id(one, f"{name}a{place}") for place, one in elements]
+        for key in ("accessory", "element"):
+            if element := as_object(block.get(key)):
+                ids[key] = _with_action_id(element, f"{name}{key[0]}")
+        filled.append({**block, **ids})
     return filled
 
 
-def _with_action(element: Json, name: str) -> Json:
+def _with_action_id(element: Json, name: str) -> Json:
     if element.get("type") == "image":
         return element
     return {**element, "action_id": element.get("action_id") or name}
@@ -85,17 +82,10 @@ def _with_action(element: Json, name: str) -> Json:
 def interactive_elements(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
     """Yield (block_id, element) for everything in the blocks that people can use."""
     for block in blocks:
-        block_id = text_at(block, "block_id")
-        found = [*objects(block.get("elements")), *objects([block.get("accessory")])]
-        found += objects([block.get("element")])
-        yield from ((block_id, element) for element in found if element.get("action_id"))
-        nested = [*objects(block.get("child_blocks")), *_cards(block)]
-        yield from interactive_elements(nested)
-
-
-def _cards(block: Json) -> list[Json]:
-    cards = objects(block.get("elements")) if block.get("type") == "carousel" else []
-    cards += [block] if block.get("type") == "card" else []
-    return [
-        {"block_id": card.get("block_id"), "elements": card.get("actions") or []} for card in cards
-    ]
+        elements, block_id = objects(block.get("elements")), text_at(block, "block_id")
+        # The buttons of a card are its `actions`.
+        own = [*elements, *objects(block.get("actions"))]
+        own += objects([block.get("accessory"), block.get("element")])
+        yield from ((block_id, one) for one in own if one.get("action_id"))
+        cards = elements if block.get("type") == "carousel" else []
+        yield from interactive_elements([*objects(block.get("child_blocks")), *cards])

@@ -61,7 +61,13 @@ async def command(runtime: Runtime, user: User, channel: Channel, typed: str) ->
         runtime.feed.tell_user(user.id, {"type": "command_failed", "text": words})
         raise PersonRefusal("command_failed", words)
     if responses.has_message(acknowledgement.body):
-        _answer(runtime, url, acknowledgement.body, "slash_commands")
+        body = acknowledgement.body
+        try:
+            responses.respond(runtime, url, body)
+        except SlackRefusal as refused:
+            _log_bad_answer(runtime, "slash_commands", body, refused)
+            words = "The app's answer was not understood."
+            raise PersonRefusal("invalid_response", words) from refused
 
 
 async def click(runtime: Runtime, user: User, where: SurfaceRef, given: Json) -> None:
@@ -221,7 +227,9 @@ def _after_submit(runtime: Runtime, app: App, form: Submission, body: Json) -> J
     if action == "update":
         modals.replace_view(runtime, form.user, form.view, check_view(body.get("view"), "modal"))
     elif action == "push":
-        _push(runtime, app, form, body)
+        if len(runtime.modals.get(form.user, [])) >= MOST_VIEWS:
+            raise SlackRefusal("push_limit_reached")
+        modals.push(runtime, app, form.user, check_view(body.get("view"), "modal"))
     elif action == "clear":
         modals.close_all(runtime, form.user)
     elif action:
@@ -229,12 +237,6 @@ def _after_submit(runtime: Runtime, app: App, form: Submission, body: Json) -> J
     else:
         modals.close_top(runtime, form.user, form.view["id"])
     return {"response_action": action} if action else {}
-
-
-def _push(runtime: Runtime, app: App, form: Submission, body: Json) -> None:
-    if len(runtime.modals.get(form.user, [])) >= MOST_VIEWS:
-        raise SlackRefusal("push_limit_reached")
-    modals.push(runtime, app, form.user, check_view(body.get("view"), "modal"))
 
 
 def _checked_errors(view: Json, body: Json) -> Json:
@@ -271,14 +273,6 @@ async def _ask(runtime: Runtime, app: App, payload: Json, code: str) -> Acknowle
 
 def _why(acknowledgement: Acknowledgement) -> str:
     return "is not connected" if acknowledgement.reason == "connection_failed" else _NO_ANSWER
-
-
-def _answer(runtime: Runtime, url: ResponseUrl, body: Json, kind: str) -> None:
-    try:
-        responses.respond(runtime, url, body)
-    except SlackRefusal as refused:
-        _log_bad_answer(runtime, kind, body, refused)
-        raise PersonRefusal("invalid_response", "The app's answer was not understood.") from refused
 
 
 def _log_bad_answer(runtime: Runtime, kind: str, body: Json, refused: SlackRefusal) -> None:

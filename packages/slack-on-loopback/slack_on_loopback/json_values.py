@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from copy import deepcopy
 from typing import Any, cast
 
 Json = dict[str, Any]
@@ -44,13 +43,22 @@ def compact(value: Any) -> str:
 
 def copy(value: Json) -> Json:
     """Return a deep copy, so that nobody edits the state by accident."""
-    return deepcopy(value)
+    return _copied(value)
 
 
 def without(value: Json, keys: Iterable[str]) -> Json:
     """Return a deep copy that lacks the named keys."""
     dropped = set(keys)
-    return deepcopy({key: item for key, item in value.items() if key not in dropped})
+    return {key: _copied(item) for key, item in value.items() if key not in dropped}
+
+
+def _copied(value: Any) -> Any:
+    # JSON holds no cycles and nothing else that can be changed: several times faster than deepcopy.
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in cast("Json", value).items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def present(**fields: Any) -> Json:

@@ -5,7 +5,7 @@ Source: https://docs.slack.dev/authentication/installing-with-oauth and /using-t
 
 import html
 import secrets
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -46,10 +46,10 @@ class OAuthServer:
     async def start(self) -> None:
         """Listen on loopback."""
         app = web.Application()
-        app.router.add_get("/oauth/v2/authorize", self._ask)
-        app.router.add_get("/oauth/v2/allow", self._allow)
-        app.router.add_post("/api/oauth.v2.access", self._exchange)
-        app.router.add_route("*", "/api/{method}", self._pass_on)
+        app.router.add_get("/oauth/v2/authorize", self.ask)
+        app.router.add_get("/oauth/v2/allow", self.allow)
+        app.router.add_post("/api/oauth.v2.access", self.exchange)
+        app.router.add_route("*", "/api/{method}", self.pass_on)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -70,26 +70,27 @@ class OAuthServer:
         """What SLACK_API_URL must be; ends with a slash."""
         return f"{self.url}/api/"
 
-    async def _ask(self, request: web.Request) -> web.Response:
+    async def ask(self, request: web.Request) -> web.Response:
         """The page on which people allow the app in one of their workspaces."""
         if request.query.get("client_id") != self.app.client_id:
             return web.Response(status=400, text="invalid_client_id")
+        kept = {name: request.query.get(name, "") for name in ("state", "redirect_uri")}
         links = [
-            f'<li><a href="/oauth/v2/allow?{html.escape(_choice(request.query, number))}">'
+            f'<li><a href="/oauth/v2/allow?{html.escape(urlencode({**kept, "team": number}))}">'
             f"Allow in {html.escape(found.state.team_name)}</a></li>"
             for number, found in enumerate(self.workspaces)
         ]
         page = f"<h1>Install the app</h1><ul>{''.join(links)}</ul>"
         return web.Response(text=page, content_type="text/html")
 
-    async def _allow(self, request: web.Request) -> web.Response:
+    async def allow(self, request: web.Request) -> web.Response:
         """Send the browser back to the app with a code, good for one exchange."""
         code = secrets.token_hex(8)
         self.codes[code] = self.workspaces[int(request.query["team"])]
         back = urlencode({"code": code, "state": request.query.get("state", "")})
         raise web.HTTPFound(f"{request.query['redirect_uri']}?{back}")
 
-    async def _exchange(self, request: web.Request) -> web.Response:
+    async def exchange(self, request: web.Request) -> web.Response:
         """oauth.v2.access: a token for a code, or a new one for a refresh token."""
         asked = await request.post()
         given = aiohttp.encode_basic_auth(self.app.client_id, self.app.client_secret)
@@ -133,7 +134,7 @@ class OAuthServer:
             **rotated,
         }
 
-    async def _pass_on(self, request: web.Request) -> web.Response:
+    async def pass_on(self, request: web.Request) -> web.Response:
         """Hand a call to the workspace whose token it carries."""
         token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
         found = next((one for one in self.workspaces if one.bot_token == token), None)
@@ -154,11 +155,6 @@ class OAuthServer:
             passed = {n: t for n, t in answer.headers.items() if n.lower() not in _HOP}
             body = await answer.read()
             return web.Response(status=answer.status, body=body, headers=passed)
-
-
-def _choice(asked: Mapping[str, str], number: int) -> str:
-    kept = {name: asked.get(name, "") for name in ("state", "redirect_uri")}
-    return urlencode({**kept, "team": number})
 
 
 def _refused(code: str) -> web.Response:

@@ -28,7 +28,10 @@ def post(runtime: Runtime, channel: Channel, message: Json) -> Json:
     channel.messages[ts] = stored
     runtime.tell(channel, {"type": "message", "message": shown(channel, stored)})
     if is_reply(stored):
-        _count_reply(runtime, channel, stored)
+        root = channel.messages[stored["thread_ts"]]
+        root["thread_ts"] = root["ts"]
+        _recount(channel, root)
+        _show_change(runtime, channel, root)
     events.emit_message(runtime, stored, channel)
     return stored
 
@@ -105,8 +108,10 @@ def delete(runtime: Runtime, channel: Channel, ts: str) -> None:
     channel.pins = [pin for pin in channel.pins if pin.ts != ts]
     runtime.tell(channel, {"type": "message_deleted", "channel": channel.id, "ts": ts})
     events.emit_deletion(runtime, channel, before)
-    if is_reply(before):
-        _count_deleted_reply(runtime, channel, before["thread_ts"])
+    root = channel.messages.get(before["thread_ts"]) if is_reply(before) else None
+    if root is not None:
+        _recount(channel, root)
+        _show_change(runtime, channel, root)
 
 
 def react(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) -> None:
@@ -119,13 +124,13 @@ def react(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) 
     if name.partition("::")[0] not in EMOJI:
         raise SlackRefusal("invalid_name")
     reactions = objects(message.get("reactions"))
-    mine = next((one for one in reactions if one["name"] == name), None)
+    mine: Json | None = next((one for one in reactions if one["name"] == name), None)
     if mine is not None and user in mine["users"]:
         raise SlackRefusal("already_reacted")
     if mine is None and len(reactions) >= MOST_REACTIONS:
         raise SlackRefusal("too_many_emoji")
     if mine is None:
-        mine = _no_reaction(name)
+        mine = {"name": name, "users": [], "count": 0}
         message.setdefault("reactions", []).append(mine)
     mine["users"].append(user)
     mine["count"] += 1
@@ -182,24 +187,6 @@ def unpin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
 def pinned(channel: Channel) -> list[str]:
     """Return the ts of all pinned messages, newest pin first."""
     return [one.ts for one in reversed(channel.pins)]
-
-
-def _no_reaction(name: str) -> Json:
-    return {"name": name, "users": [], "count": 0}
-
-
-def _count_reply(runtime: Runtime, channel: Channel, reply: Json) -> None:
-    root = channel.messages[reply["thread_ts"]]
-    root["thread_ts"] = root["ts"]
-    _recount(channel, root)
-    _show_change(runtime, channel, root)
-
-
-def _count_deleted_reply(runtime: Runtime, channel: Channel, root_ts: str) -> None:
-    root = channel.messages.get(root_ts)
-    if root is not None:
-        _recount(channel, root)
-        _show_change(runtime, channel, root)
 
 
 def _recount(channel: Channel, root: Json) -> None:

@@ -73,17 +73,12 @@ def check_view(value: Any, surface: SurfaceKind) -> Json:
         raise SlackRefusal("invalid_arguments", [problem("/view", "must be an object")])
     found = list(problems(_VIEWS[surface], view, "/view"))
     found += block_problems(view.get("blocks", []), surface, "/view/blocks")
-    if not found and surface == "modal" and _needs_submit(view):
+    inputs = any(block.get("type") == "input" for block in objects(view.get("blocks")))
+    if not found and surface == "modal" and inputs and "submit" not in view:
         found = [problem("/view", "missing required field: submit (the view has input blocks)")]
     if found:
         raise SlackRefusal("invalid_arguments", found)
     return view
-
-
-def _needs_submit(view: Json) -> bool:
-    return "submit" not in view and any(
-        block.get("type") == "input" for block in objects(view.get("blocks"))
-    )
 
 
 def check_metadata(value: Any) -> Json | None:

@@ -1,6 +1,7 @@
 """Schemas of JSON objects: checked by pydantic, problems told in Slack's words (pure)."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError, core_schema
@@ -8,8 +9,6 @@ from pydantic_core.core_schema import CoreSchema, TypedDictField
 
 from slack_on_loopback.json_values import Json, as_object
 
-#: Concerns several fields of an object; applied once each of them is right by itself.
-Rule = Callable[[Json], Json]
 Field = CoreSchema | TypedDictField
 _IN_SLACKS_WORDS = "in_slacks_words"
 _WRONG_TYPE = "wrong_type"
@@ -32,6 +31,14 @@ _WORDS = {
 }
 ANYTHING = core_schema.any_schema()
 FLAG = core_schema.bool_schema(strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Concerns several fields of an object; applied once each of them is right by itself."""
+
+    words: str
+    holds: Callable[[Json], bool]
 
 
 def problem(path: str, words: str) -> str:
@@ -72,19 +79,21 @@ def need(value: CoreSchema) -> TypedDictField:
 
 def shape(*rules: Rule, **fields: Field) -> CoreSchema:
     """An object with these fields and no others."""
-    schema: CoreSchema = core_schema.typed_dict_schema(
-        {
-            name: field
-            if field["type"] == "typed-dict-field"
-            else core_schema.typed_dict_field(core_schema.nullable_schema(field), required=False)
-            for name, field in fields.items()
-        },
-        extra_behavior="forbid",
-        strict=True,
-    )
-    for rule in rules:
-        schema = core_schema.no_info_after_validator_function(rule, schema)
-    return schema
+
+    def check(found: Json) -> Json:
+        for rule in rules:
+            if not rule.holds(found):
+                raise PydanticCustomError(_IN_SLACKS_WORDS, "{words}", {"words": rule.words})
+        return found
+
+    typed = {
+        name: field
+        if field["type"] == "typed-dict-field"
+        else core_schema.typed_dict_field(core_schema.nullable_schema(field), required=False)
+        for name, field in fields.items()
+    }
+    schema = core_schema.typed_dict_schema(typed, extra_behavior="forbid", strict=True)
+    return core_schema.no_info_after_validator_function(check, schema) if rules else schema
 
 
 def kind(name: str, /, *rules: Rule, **fields: Field) -> CoreSchema:
@@ -103,39 +112,23 @@ def one_of(noun: str, *kinds: CoreSchema, ref: str | None = None) -> CoreSchema:
     """An object whose `type` picks the schema; the noun says what it is when it picks none."""
     return core_schema.tagged_union_schema(
         {f"{_TAG}{kind_of(one)}": one for one in kinds},
-        discriminator=_tag,
+        discriminator=lambda found: f"{_TAG}{(as_object(found) or {}).get('type')}",
         custom_error_type=_WRONG_TYPE,
         custom_error_message=noun,
         ref=ref,
     )
 
 
-def _tag(found: Any) -> str | None:
-    given = (as_object(found) or {}).get("type")
-    return f"{_TAG}{given}" if isinstance(given, str) else None
-
-
-def rule(holds: Callable[[Json], bool], words: str) -> Rule:
-    """A rule, and the words for an object that breaks it."""
-
-    def check(found: Json) -> Json:
-        if not holds(found):
-            raise PydanticCustomError(_IN_SLACKS_WORDS, "{words}", {"words": words})
-        return found
-
-    return check
-
-
 def exactly_one(*keys: str) -> Rule:
     """A rule: exactly one of the fields must be there."""
     words = f"must define exactly one of: {', '.join(keys)}"
-    return rule(lambda found: sum(found.get(key) is not None for key in keys) == 1, words)
+    return Rule(words, lambda found: sum(found.get(key) is not None for key in keys) == 1)
 
 
 def at_least_one(*keys: str) -> Rule:
     """A rule: one or more of the fields must be there."""
     words = f"must define at least one of: {', '.join(keys)}"
-    return rule(lambda found: any(found.get(key) for key in keys), words)
+    return Rule(words, lambda found: any(found.get(key) for key in keys))
 
 
 def problems(schema: SchemaValidator, value: Any, path: str) -> Iterator[str]:

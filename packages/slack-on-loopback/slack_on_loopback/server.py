@@ -72,24 +72,26 @@ class Server:
         return [
             web.get("/api/{method}", api.handle),
             web.post("/api/{method}", api.handle),
-            web.get("/socket/{ticket}", self._socket),
-            web.post("/response/{name}", self._response),
-            web.post("/upload/{file}", self._upload),
-            web.get("/files/{file}/{name}", self._file),
-            web.get("/archives/{channel}/{ts}", self._permalink),
+            web.get("/socket/{ticket}", self.socket),
+            web.post("/response/{name}", self.response),
+            web.post("/upload/{file}", self.upload),
+            web.get("/files/{file}/{name}", self.file),
+            web.get("/archives/{channel}/{ts}", self.permalink),
             *self._page.routes(),
             *ControlApi(self.runtime).routes(),
-            web.get("/", self._index),
+            web.get("/", self._static),
             web.get("/page/{path:.+}", self._static),
         ]
 
-    async def _socket(self, request: web.Request) -> web.StreamResponse:
+    async def socket(self, request: web.Request) -> web.StreamResponse:
+        """Open a socket with a ticket of `apps.connections.open`."""
         for connections in self.runtime.connections.values():
             if connections.sockets.redeem(request.match_info["ticket"]):
                 return await connections.sockets.serve(request)
         return web.Response(status=403, text="invalid_ticket")
 
-    async def _response(self, request: web.Request) -> web.StreamResponse:
+    async def response(self, request: web.Request) -> web.StreamResponse:
+        """Take what an app posts to a `response_url`."""
         runtime = self.runtime
         if runtime.faults.take("drop_before", "response_url"):
             return hang_up(request)
@@ -103,7 +105,8 @@ class Server:
             return hang_up(request)
         return web.json_response({"ok": True})
 
-    async def _upload(self, request: web.Request) -> web.StreamResponse:
+    async def upload(self, request: web.Request) -> web.StreamResponse:
+        """Take the content of a file."""
         stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or stored.uploaded:
             return web.Response(status=404, text="file_not_found")
@@ -112,7 +115,8 @@ class Server:
         self.runtime.changed()
         return web.Response(text=f"OK - {stored.length}")
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """Send the content of a file."""
         stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or not stored.uploaded:
             return web.Response(status=404, text="file_not_found")
@@ -122,7 +126,8 @@ class Server:
             headers={"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"},
         )
 
-    async def _permalink(self, request: web.Request) -> web.StreamResponse:
+    async def permalink(self, request: web.Request) -> web.StreamResponse:
+        """Lead from a permalink to the page."""
         digits = request.match_info["ts"].removeprefix("p")
         ts = f"{digits[:-6]}.{digits[-6:]}"
         channel = self.runtime.state.channels.get(request.match_info["channel"])
@@ -131,12 +136,11 @@ class Server:
         root = posting.find(channel, ts).get("thread_ts", "")
         raise web.HTTPFound(f"/?channel={channel.id}&ts={ts}&thread_ts={root}")
 
-    async def _index(self, request: web.Request) -> web.StreamResponse:
-        del request
-        return _page_file("index.html")
-
     async def _static(self, request: web.Request) -> web.StreamResponse:
-        return _page_file(request.match_info["path"])
+        path = (PAGE / request.match_info.get("path", "index.html")).resolve()
+        if not path.is_file() or PAGE.resolve() not in path.parents:
+            return web.Response(status=404, text="not_found")
+        return web.FileResponse(path, headers={"Cache-Control": "no-store"})
 
     async def _save_often(self) -> None:
         while True:
@@ -158,13 +162,6 @@ async def same_origin(request: web.Request, handler: Handler) -> web.StreamRespo
     if host not in _LOOPBACK or (origin is not None and urlsplit(origin).netloc != request.host):
         return web.Response(status=403, text="wrong_origin")
     return await handler(request)
-
-
-def _page_file(name: str) -> web.StreamResponse:
-    path = (PAGE / name).resolve()
-    if not path.is_file() or PAGE.resolve() not in path.parents:
-        return web.Response(status=404, text="not_found")
-    return web.FileResponse(path, headers={"Cache-Control": "no-store"})
 
 
 def _payload(text: str) -> Json:

@@ -1,4 +1,4 @@
-"""The Web API's front door: tokens, scopes, rates, faults, the log; then the method's handler."""
+"""The Web API: tokens, scopes, rates, faults, the log; then the method's handler."""
 
 import asyncio
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from slack_on_loopback.access import need_scope
 from slack_on_loopback.api_call import ApiCall, Arguments, Method, Methods, read_arguments
 from slack_on_loopback.call_log import LoggedCall
 from slack_on_loopback.errors import RateLimited, SlackRefusal
-from slack_on_loopback.faults import CallFault
 from slack_on_loopback.json_values import Json, without
 from slack_on_loopback.methods import chat, conversations, files, pins_and_reactions, users, views
 from slack_on_loopback.runtime import Runtime
@@ -53,11 +52,10 @@ class WebApi:
             self._log(name, {}, f"http_{broken.status}")
             return web.Response(status=broken.status, text=_ERROR_PAGE, content_type="text/html")
         limited = faults.take("rate_limit", name)
-        return self._limited(name, limited) if limited is not None else None
-
-    def _limited(self, name: str, fault: CallFault) -> web.Response:
-        self._log(name, {}, "ratelimited")
-        return refusal(RateLimited(max(1, int(fault.seconds))))
+        if limited is not None:
+            self._log(name, {}, "ratelimited")
+            return refusal(RateLimited(max(1, int(limited.seconds))))
+        return None
 
     async def _fault_after(self, request: web.Request, name: str) -> None:
         delay = self.runtime.faults.take("delay", name)

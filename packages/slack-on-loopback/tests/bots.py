@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -13,8 +14,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_on_loopback.json_values import Json
+from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace
 
+#: An app has all the time it needs to answer, however busy the machine is.
+PATIENT = replace(QUICK, ack_seconds=30.0, trigger_seconds=60.0)
 # The SDK leaves its answers untyped; so do the tests.
 Client = Any
 

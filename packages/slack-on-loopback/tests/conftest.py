@@ -1,19 +1,39 @@
 """A workspace per test, at test pace, with Slack's own client and framework to drive it."""
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Sequence
 
 import aiohttp
 import pytest
 
 from slack_on_loopback.config import WorkspaceConfig
-from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace, run_workspace
-from tests.bots import Client, slack_client
+from tests.bots import PATIENT, Client, slack_client
+from tests.chromium import CHROMIUM, HOW_TO_INSTALL
+
+#: CI may leave nothing out.
+IS_CI = os.environ.get("CI") == "true"  # noqa: TID251 - not a setting of a workspace
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Leave out what needs Chromium where there is none; only CI insists on it."""
+    if CHROMIUM or IS_CI:
+        return
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason=HOW_TO_INSTALL))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was left out for want of Chromium."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    if count := sum(HOW_TO_INSTALL in reason for reason in reasons):
+        terminalreporter.write_line(f"{count} tests in a browser were left out. {HOW_TO_INSTALL}")
 
 
 @pytest.fixture
 def config() -> WorkspaceConfig:
-    return WorkspaceConfig(pace=QUICK)
+    return WorkspaceConfig(pace=PATIENT)
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 import pytest
 
 from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
-from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace
-from tests.bots import Client, error_of
+from tests.bots import PATIENT, Client, error_of
 
 METADATA = {"event_type": "x", "event_payload": {"key": "k"}}
 
@@ -14,7 +13,7 @@ METADATA = {"event_type": "x", "event_payload": {"key": "k"}}
 def config() -> WorkspaceConfig:
     scopes = [*BOT_SCOPES, "channels:manage", "groups:write"]
     manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": scopes}}}
-    return WorkspaceConfig(pace=QUICK, manifest=manifest)
+    return WorkspaceConfig(pace=PATIENT, manifest=manifest)
 
 
 async def test_a_private_channel_without_the_bot_does_not_exist(

@@ -30,7 +30,7 @@ class Live:
     async def next(self, kind: str) -> Json:
         """Return the next event of a kind, skipping others."""
         while True:
-            event = await self._socket.receive_json(timeout=5)
+            event = await self._socket.receive_json(timeout=30)
             if event["type"] == kind:
                 return event
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace, typed
-from tests.bots import bolt_app, on_http, on_socket, slack_client
+from slack_on_loopback import Workspace, WorkspaceConfig, run_workspace, typed
+from tests.bots import PATIENT, bolt_app, on_http, on_socket, slack_client
 
 MANIFEST: dict[str, Any] = {
     "display_information": {"name": "Lunch"},
@@ -66,7 +66,7 @@ def lunch_app(ws: Workspace) -> Any:
 
 @pytest.fixture(params=["socket", "http"])
 async def ws(request: pytest.FixtureRequest) -> AsyncGenerator[Workspace]:
-    async with run_workspace(WorkspaceConfig(pace=QUICK, manifest=MANIFEST)) as found:
+    async with run_workspace(WorkspaceConfig(pace=PATIENT, manifest=MANIFEST)) as found:
         app = lunch_app(found)
         if request.param == "socket":
             async with on_socket(found, app):

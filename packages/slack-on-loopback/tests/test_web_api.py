@@ -1,4 +1,4 @@
-"""The front door: tokens, scopes, encodings, errors, as Slack's own client sees them."""
+"""Calls of the Web API: tokens, scopes, encodings, errors, as Slack's own client sees them."""
 
 import json
 from collections.abc import Mapping

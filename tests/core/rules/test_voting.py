@@ -156,7 +156,9 @@ def test_weights_multiply_a_voters_points() -> None:
 
 def a_debate_with_ballots(*rounds: tuple[int, str]) -> Debate:
     cast = [
-        BallotCast(ballot=Ballot(turn=Turn(act=Act.BALLOT, round=number, agent=voter), ranking=()))
+        BallotCast(
+            ballot=Ballot(turn=Turn(act=Act.BALLOT, round=number, agent=voter), ranking=(voter,))
+        )
         for number, voter in rounds
     ]
     return fold(recorded([DebateStarted(setup=a_setup()), *cast]))

@@ -151,7 +151,11 @@ def invite(runtime: Runtime, call: ApiCall) -> Json:
     channel = _managed(runtime, call)
     access.require_open(channel)
     for name in call.args.names("users"):
-        _invite_one(runtime, call, channel, access.known_user(runtime, name))
+        user = access.known_user(runtime, name)
+        if user.id == call.app.bot_user:
+            raise SlackRefusal("cant_invite_self")
+        if not channels.join(runtime, channel, user, inviter=call.app.bot_user):
+            raise SlackRefusal("already_in_channel")
     return {"channel": channels.channel_object(channel, call.app.bot_user)}
 
 
@@ -166,13 +170,6 @@ def kick(runtime: Runtime, call: ApiCall) -> Json:
     if not channels.leave(runtime, channel, user):
         raise SlackRefusal("not_in_channel")
     return {}
-
-
-def _invite_one(runtime: Runtime, call: ApiCall, channel: Channel, user: User) -> None:
-    if user.id == call.app.bot_user:
-        raise SlackRefusal("cant_invite_self")
-    if not channels.join(runtime, channel, user, inviter=call.app.bot_user):
-        raise SlackRefusal("already_in_channel")
 
 
 def _bot(runtime: Runtime, call: ApiCall) -> User:

@@ -48,11 +48,12 @@ def file_info(runtime: Runtime, call: ApiCall) -> Json:
 
 def new_file(runtime: Runtime, name: str, user: str, length: int) -> StoredFile:
     """Return a new file that waits for its content."""
+    unknown = "text/markdown" if name.endswith(".md") else "application/octet-stream"
     stored = StoredFile(
         id=runtime.state.new_id("F"),
         name=name,
         title=name,
-        mimetype=mimetypes.guess_type(name)[0] or _kind(name),
+        mimetype=mimetypes.guess_type(name)[0] or unknown,
         user=user,
         created=int(runtime.now()),
         length=length,
@@ -85,10 +86,6 @@ def file_object(runtime: Runtime, stored: StoredFile) -> Json:
     if stored.mimetype.startswith("text/") or stored.mimetype == "application/json":
         shown["preview"] = stored.content[:_PREVIEW].decode("utf-8", "replace")
     return shown
-
-
-def _kind(name: str) -> str:
-    return "text/markdown" if name.endswith(".md") else "application/octet-stream"
 
 
 def _uploaded(runtime: Runtime, call: ApiCall, item: Json) -> StoredFile:

@@ -19,11 +19,8 @@ def page(items: Sequence[Item], args: Arguments, default: int, most: int) -> tup
     """
     start = _start(args.text("cursor"))
     end = start + args.count("limit", default, most)
-    return list(items[start:end]), _cursor(end) if end < len(items) else ""
-
-
-def _cursor(start: int) -> str:
-    return base64.b64encode(f"next:{start}".encode()).decode()
+    cursor = base64.b64encode(f"next:{end}".encode()).decode() if end < len(items) else ""
+    return list(items[start:end]), cursor
 
 
 def _start(cursor: str) -> int:

@@ -1,16 +1,13 @@
 """A browser, the page's stand-in server, and a way to open the page."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
 from tests.browser.page_server import PageServer
+from tests.chromium import CHROMIUM
 
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,11 +23,8 @@ Open = Callable[..., Awaitable[Page]]
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    path = next(filter(None, map(shutil.which, CHROMIUMS)), None)
-    if path is None and not os.environ.get("CI"):  # noqa: TID251 - whether somebody must see it
-        pytest.skip("The page is tested in Chromium, which is not installed: apt install chromium")
     async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        running = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield running
         await running.close()
 

@@ -11,7 +11,6 @@ from tests.browser.page_server import PageServer
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="module"),
 ]
 
