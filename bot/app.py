@@ -125,7 +125,7 @@ class Moot:
 
 
 @asynccontextmanager
-async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - all parts, in order
+async def running(parts: Parts) -> AsyncGenerator[Moot]:
     """Run a bot for as long as the block lasts; stop it cleanly within ten seconds.
 
     Raises:
