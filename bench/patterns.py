@@ -38,7 +38,7 @@ from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.payloads import plain as unescaped
-from bot.terminal.progress import news
+from bot.terminal.screen import news
 from bot.views.message import pages
 from bot.views.start_form import fitted
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
@@ -572,7 +572,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.terminal.message_text": lambda text: message_text(_message(text), 80),
     "bot.slack.payloads.plain": unescaped,
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
-    "bot.terminal.progress.news": _whole(
+    "bot.terminal.screen.news": _whole(
         lambda debate: [*news(debate, ContributionMade(contribution=_only(debate)), verbose=True)]
     ),
     "bot.views.message.pages": pages,

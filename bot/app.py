@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -70,8 +70,8 @@ from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
-#: Puts something before a sink that hears everything it hears.
-Watch = Callable[[EventSink], EventSink]
+#: Puts a sink before another one; both get every event.
+WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
     'Install Moot with the extra: pip install "moot[traces]", or empty the variable.'
@@ -134,34 +134,72 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
     """
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.calls.close)
-        database = await stack.enter_async_context(await _open(parts.database))
+        database = await Database.open(database_url(parts.database))
+        stack.push_async_callback(database.close)
+        await core.store.tables.prepare(database)
+        await bot.store.tables.prepare(database)
         await stack.enter_async_context(deleting_daily(Deliveries(database), SystemClock()))
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
-        watch = await stack.enter_async_context(_watching(parts, database, metrics))
-        installation = await stack.enter_async_context(_installation(parts, database))
+        wrap_sink = await stack.enter_async_context(_wrapping(parts, database, metrics))
+        # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
+        installation = await stack.enter_async_context(
+            one_workspace(parts.slack)
+            if parts.slack.oauth is None
+            else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
+        )
         sharing = sharing_of(database_url(parts.database), parts.beat)
-        context, runner = _tie(
-            parts, database, installation.clients, sharing=sharing, metrics=metrics, watch=watch
+        context, runner = _connect(
+            parts,
+            database,
+            installation.clients,
+            sharing=sharing,
+            metrics=metrics,
+            wrap_sink=wrap_sink,
         )
         app = _listening(parts, installation, context)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = health_of(
-            lambda: probe(database), gateway, client=installation.client, held=lambda: runner.held
+            lambda: probe(database),
+            gateway,
+            client=installation.client,
+            held=lambda: runner.held,
         )
-        http = _http(parts, installation, health, metrics, app=None if gateway else app)
-        figures = _figures(parts, metrics, context, runner)
-        reminders = ReminderLoop(context.remind)
-        await _start(
-            stack,
-            context,
-            runner,
-            sharing=sharing,
-            missed=MissedReplies(context, parts.pace),
-            restored=Restored(database),
-            reminders=reminders,
-            ways_in=[one for one in (figures, http, gateway) if one],
+        http = HttpServer(
+            parts.host,
+            parts.port,
+            health,
+            app=None if gateway else app,
+            signing_secret=parts.slack.signing_secret,
+            installing=installation.installing,
+            refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
+        figures = None
+        if parts.metrics_port is not None:
+            gauges = Gauges(
+                debates=lambda: len(runner.held),
+                depth=context.posts.backlog,
+                age=lambda: context.outbox.age,
+            )
+            look_up = partial(exposition, metrics, gauges)
+            figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
+        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
+        if gateway:
+            gateway.on_connected = missed.look
+        # What was started is stopped in the opposite order.
+        for part in (sharing, context.outbox, runner, context.estimates, context.home, missed):
+            stack.push_async_callback(part.close)
+        for server in filter(None, (figures, http, gateway)):
+            stack.push_async_callback(server.close)
+            await server.start()
+        await sharing.start()
+        context.outbox.restored = await hold_restored(Restored(database), context.answer.facts)
+        await context.outbox.start()
+        # Before debates go on: the time of a question may be over that was answered meanwhile.
+        await missed.start()
+        await runner.start()
+        stack.push_async_callback(reminders.close)
+        reminders.start()
         stack.enter_context(http.ready())
         _log.info("running", team=installation.name, address=http.address)
         yield Moot(
@@ -179,8 +217,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
 
 
 @asynccontextmanager
-async def _watching(parts: Parts, database: Database, metrics: Metrics) -> AsyncGenerator[Watch]:
-    """Give what counts, and traces where a collector is named, all that a sink hears."""
+async def _wrapping(parts: Parts, database: Database, metrics: Metrics) -> AsyncGenerator[WrapSink]:
+    """Count every event that a sink gets; trace it too where a collector is named."""
     clock, store = SystemClock(), SqlDebateStore(database)
     if not parts.traces:
         yield lambda sink: CountingSink(sink, store, clock, metrics)
@@ -193,84 +231,39 @@ async def _watching(parts: Parts, database: Database, metrics: Metrics) -> Async
         yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
 
 
-async def _start(  # noqa: PLR0913 - one per part
-    stack: AsyncExitStack,
-    context: ListenerContext,
-    runner: Runner,
-    *,
-    sharing: Cluster,
-    reminders: ReminderLoop,
-    missed: MissedReplies,
-    restored: Restored,
-    ways_in: Sequence[HttpServer | FiguresServer | SocketGateway],
-) -> None:
-    """Start everything; what was started is stopped in the opposite order."""
-    stack.push_async_callback(sharing.close)
-    stack.push_async_callback(context.outbox.close)
-    stack.push_async_callback(runner.close)
-    stack.push_async_callback(context.estimates.close)
-    stack.push_async_callback(context.home.close)
-    stack.push_async_callback(missed.close)
-    for way_in in ways_in:
-        if isinstance(way_in, SocketGateway):
-            way_in.on_connected = missed.look
-        stack.push_async_callback(way_in.close)
-        await way_in.start()
-    await sharing.start()
-    context.outbox.restored = await hold_restored(restored, context.answer.facts)
-    await context.outbox.start()
-    # Before debates go on: the time of a question may be over that was answered meanwhile.
-    await missed.start()
-    await runner.start()
-    stack.push_async_callback(reminders.close)
-    reminders.start()
-
-
-def _installation(parts: Parts, database: Database) -> AbstractAsyncContextManager[Installation]:
-    """Return how workspaces come in: by OAuth, or with the one token of the settings."""
-    if parts.slack.oauth is None:
-        return one_workspace(parts.slack)
-    return many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
-
-
-async def _open(location: str) -> Database:
-    database = await Database.open(database_url(location))
-    try:
-        await core.store.tables.prepare(database)
-        await bot.store.tables.prepare(database)
-    except BaseException:
-        await database.close()
-        raise
-    return database
-
-
-def _tie(
+def _connect(
     parts: Parts,
     database: Database,
     clients: WorkspaceClients,
     *,
     sharing: Cluster,
     metrics: Metrics,
-    watch: Watch,
+    wrap_sink: WrapSink,
 ) -> tuple[ListenerContext, Runner]:
-    """Make the parts that know each other."""
+    """Make the parts that need each other: what people can do, the engine, the outbox."""
     clock, store = SystemClock(), SqlDebateStore(database)
-    outbox = _outbox(parts, Posts(database), clients, shares=(sharing, metrics))
-    presenter = _presenter(database, outbox)
+    outbox = Outbox(
+        posts=Posts(database),
+        clients=clients,
+        clock=clock,
+        life=secrets.token_hex(8),
+        pace=parts.pace,
+        supervise=sharing.channels,
+        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
+    )
+    sharing.remind(outbox.look_for_work)
+    presenter = Presenter(
+        posts=outbox,
+        log=SqlDebateStore(database),
+        enabled=tuple(BoardAction),
+        rows=Posts(database),
+        channels=ChannelSettings(database),
+        words=DebateWords(database),
+    )
     turns = build_turns(parts.calls, parts.settings, store)
-    engine = Engine(store=store, turns=turns, sink=watch(presenter), clock=clock)
+    engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    context = _context(parts, database, clients, facts=facts, outbox=outbox)
-    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
-    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
-    return context, runner
-
-
-def _context(
-    parts: Parts, database: Database, clients: WorkspaceClients, *, facts: FactLog, outbox: Outbox
-) -> ListenerContext:
-    """Make what people can do, and what listeners need to let them do it."""
     access, posts, channels = Accesses(clients), outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
@@ -293,7 +286,7 @@ def _context(
         ),
     )
     lists = DebateLists(find=find, posts=posts, clients=clients)
-    return ListenerContext(
+    context = ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
         steer=SteerDebate(
@@ -314,73 +307,9 @@ def _context(
         clock=facts.clock,
         examine=parts.examine,
     )
-
-
-def _outbox(
-    parts: Parts,
-    posts: Posts,
-    clients: WorkspaceClients,
-    *,
-    shares: tuple[Cluster, Metrics],
-) -> Outbox:
-    """Make the outbox, its channels shared out and its errors counted."""
-    sharing, metrics = shares
-    outbox = Outbox(
-        posts=posts,
-        clients=clients,
-        clock=SystemClock(),
-        life=secrets.token_hex(8),
-        pace=parts.pace,
-        supervise=sharing.channels,
-        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-    )
-    sharing.remind(outbox.look_for_work)
-    return outbox
-
-
-def _presenter(database: Database, outbox: Outbox) -> Presenter:
-    return Presenter(
-        posts=outbox,
-        log=SqlDebateStore(database),
-        enabled=tuple(BoardAction),
-        rows=Posts(database),
-        channels=ChannelSettings(database),
-        words=DebateWords(database),
-    )
-
-
-def _http(
-    parts: Parts,
-    installation: Installation,
-    health: Health,
-    metrics: Metrics,
-    *,
-    app: AsyncApp | None,
-) -> HttpServer:
-    return HttpServer(
-        parts.host,
-        parts.port,
-        health,
-        app=app,
-        signing_secret=parts.slack.signing_secret,
-        installing=installation.installing,
-        refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
-    )
-
-
-def _figures(
-    parts: Parts, metrics: Metrics, context: ListenerContext, runner: Runner
-) -> FiguresServer | None:
-    """Make what tells Prometheus how things are; None: nobody is told."""
-    if parts.metrics_port is None:
-        return None
-    gauges = Gauges(
-        debates=lambda: len(runner.held),
-        depth=context.posts.backlog,
-        age=lambda: context.outbox.age,
-    )
-    look_up = partial(exposition, metrics, gauges)
-    return FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
+    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
+    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
+    return context, runner
 
 
 def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:

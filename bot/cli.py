@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.terminal import commands as terminal
+from bot.terminal import subcommands as terminal
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import counted
 

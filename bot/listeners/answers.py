@@ -7,7 +7,7 @@ from bot.slack.access import Standing
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
-from bot.views.message import Message
+from bot.views.message import MessageView
 from bot.views.notices import notice, usage
 from bot.views.words import confidence
 from core.models import Debate
@@ -161,11 +161,11 @@ def shown(debate: Debate) -> str:
     return "\n".join(lines)
 
 
-def help_text() -> Message:
+def help_text() -> MessageView:
     """Return what can be typed."""
     return usage(COMMANDS)
 
 
-def words(text: str) -> Message:
+def words(text: str) -> MessageView:
     """Return a short text as a message."""
     return notice(text)

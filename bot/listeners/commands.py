@@ -31,7 +31,7 @@ from bot.listeners.typed import (
 )
 from bot.log import logger
 from bot.slack.payloads import Command
-from bot.views.message import Message
+from bot.views.message import MessageView
 from core.errors import BadInput, StoreError
 from core.opening import DebateRequest
 
@@ -56,7 +56,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 async def answer_in_time(
     context: ListenerContext, command: Command, typed: Typed, client: AsyncWebClient
-) -> tuple[Message | None, bool]:
+) -> tuple[MessageView | None, bool]:
     """Do what was typed; return the answer, and whether it was done.
 
     There is no answer when a form opened, or when this very command was answered before.
@@ -89,7 +89,7 @@ async def answer_in_time(
         return answers.words(answers.TOO_SLOW), False
 
 
-async def answer_to(context: ListenerContext, command: Command, typed: Typed) -> Message:
+async def answer_to(context: ListenerContext, command: Command, typed: Typed) -> MessageView:
     """Do what was typed, forms apart, and return the answer.
 
     Raises:

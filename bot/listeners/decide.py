@@ -11,7 +11,7 @@ from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.payloads import FormSubmitted
 from bot.views.decision import decision_form
 from bot.views.feedback import comment_form, thanks
-from bot.views.message import Message
+from bot.views.message import MessageView
 from bot.views.people_vote import ballot_form, positions_of
 from core.errors import BadInput
 from core.models import Decision, DecisionKind, Feedback, PeopleBallot
@@ -94,7 +94,7 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
     await context.decide.decide(debate, decision)
 
 
-async def take_feedback(context: ListenerContext, found: Clicked) -> Message:
+async def take_feedback(context: ListenerContext, found: Clicked) -> MessageView:
     """Record whether the verdict was of use; return thanks, with a way to say why."""
     debate_id, _, mark = found.click.value.partition("/")
     debate = await context.debate(debate_id, found.click)

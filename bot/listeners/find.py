@@ -19,8 +19,8 @@ from bot.slack.clients import WorkspaceClients
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command, HomeOpened
 from bot.store.posts import Posts
-from bot.views.lists import MOST_AT_HOME, Row, channel_list, home, own_list, search_list
-from bot.views.message import Message
+from bot.views.lists import MOST_AT_HOME, DebateRow, channel_list, home, own_list, search_list
+from bot.views.message import MessageView
 from core.errors import MootError
 from core.models import Debate, Place
 from core.ports import Clock
@@ -47,7 +47,7 @@ class DebateLists:
     posts: Posts
     clients: WorkspaceClients
 
-    async def listed(self, command: Command) -> Message:
+    async def listed(self, command: Command) -> MessageView:
         """Return the channel's debates; in a direct message those of all one's channels.
 
         Raises:
@@ -59,21 +59,21 @@ class DebateLists:
         here = Place(surface=SLACK, workspace=team, channel=command.channel_id)
         return channel_list(await self.rows(await self.find.in_channel(here, person, _MOST_LISTED)))
 
-    async def found(self, command: Command, wanted: str) -> Message:
+    async def found(self, command: Command, wanted: str) -> MessageView:
         """Return debates of one's channels that hold these words."""
         found = await self.find.search(command.team_id, command.user_id, wanted, _MOST_LISTED)
         return search_list(wanted, await self.rows(found))
 
-    async def rows(self, found: Iterable[FoundDebate]) -> Sequence[Row]:
+    async def rows(self, found: Iterable[FoundDebate]) -> Sequence[DebateRow]:
         """Return debates with the addresses of their boards, as far as those are posted."""
-        rows: list[Row] = []
+        rows: list[DebateRow] = []
         for one in found:
             board, address = await self.posts.row_by_key(board_key(one.debate.id)), ""
             if board and board.ts:
                 place = one.debate.setup.place
                 team_url = (await self.clients.of(place.workspace)).identity.url
                 address = f"{team_url}archives/{place.channel}/p{board.ts.replace('.', '')}"
-            rows.append(Row(debate=one.debate, address=address, excerpt=one.excerpt))
+            rows.append(DebateRow(debate=one.debate, address=address, excerpt=one.excerpt))
         return rows
 
 

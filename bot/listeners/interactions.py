@@ -16,7 +16,7 @@ from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Click, FormSubmitted, ViewOpened, refusal_of
 from bot.views.forms import Form, said
-from bot.views.message import Message
+from bot.views.message import MessageView
 from core.errors import BadInput, StoreError
 
 _log = logger(__name__)
@@ -51,7 +51,7 @@ class Clicked:
 
 #: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
 #: `BadInput`.
-OnClick = Callable[[ListenerContext, Clicked], Awaitable[Message | None]]
+OnClick = Callable[[ListenerContext, Clicked], Awaitable[MessageView | None]]
 #: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
 #: and `FieldWrong`.
 OnForm = Callable[[ListenerContext, FormSubmitted], Awaitable[Form | None]]

@@ -25,7 +25,7 @@ from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id
 from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
 from bot.slack.outbox.pace import Pace
-from bot.slack.payloads import MessageEvent, PostedMessage, ThreadPage
+from bot.slack.payloads import MessageEvent, ThreadPage
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate, Status
@@ -115,16 +115,13 @@ class MissedReplies:
         async for message in self._replies(debate, board.ts):
             newest = max(newest, float(message.ts))
             if note_id(place.channel, message.ts) not in known:
-                await self._take(place.workspace, place.channel, message)
+                event = {
+                    "team_id": place.workspace,
+                    "event_id": f"missed/{note_id(place.channel, message.ts)}",
+                    "event": message.model_copy(update={"channel": place.channel}),
+                }
+                await take_reply(self._context, MessageEvent.model_validate(event))
         self._upto[debate_id] = newest - _OVERLAP
-
-    async def _take(self, workspace: str, channel: str, message: PostedMessage) -> None:
-        event = {
-            "team_id": workspace,
-            "event_id": f"missed/{note_id(channel, message.ts)}",
-            "event": message.model_copy(update={"channel": channel}),
-        }
-        await take_reply(self._context, MessageEvent.model_validate(event))
 
     async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[PostedMessage]:
         place = debate.setup.place

@@ -114,25 +114,33 @@ class RefusedPosts:
                 )
                 post = _notice(row, words, key=f"{board}/lost")
             case "post" if row.key == board or refusal.code in _PLACE_GONE:
-                post = await self._give_up(row, row.debate_id, refusal)
+                # Its starter is told in a direct message.
+                await self.steer.give_up(row.debate_id, refusal.words)
+                debate = await self.steer.facts.debate(row.debate_id)
+                where = f"Debate `{row.debate_id}` in <#{row.channel}>"
+                post = NewPost(
+                    key=f"{row.debate_id}/undelivered",
+                    workspace=row.workspace,
+                    channel=debate.setup.asked_by.id,
+                    method="post",
+                    payload={"text": f"{where} cannot go on: {refusal.words}"},
+                )
             case "post" if any(extra in row.payload for extra in _EXTRAS):
-                post = _bare(row)
+                # The same words without what Slack may have refused.
+                text = str(row.payload.get("text", ""))
+                kept = {name: value for name, value in row.payload.items() if name not in _EXTRAS}
+                post = NewPost(
+                    key=f"{row.key}/bare",
+                    workspace=row.workspace,
+                    channel=row.channel,
+                    debate_id=row.debate_id,
+                    thread_key=row.thread_key,
+                    method="post",
+                    payload={**kept, "text": text[:_MOST_CHARACTERS]},
+                )
             case _:
                 return
         await self.outbox.post([post])
-
-    async def _give_up(self, row: PostRow, debate_id: str, refusal: Rejected) -> NewPost:
-        """End the debate; return the word to its starter, in a direct message."""
-        await self.steer.give_up(debate_id, refusal.words)
-        debate = await self.steer.facts.debate(debate_id)
-        words = f"Debate `{debate_id}` in <#{row.channel}> cannot go on: {refusal.words}"
-        return NewPost(
-            key=f"{debate_id}/undelivered",
-            workspace=row.workspace,
-            channel=debate.setup.asked_by.id,
-            method="post",
-            payload={"text": words},
-        )
 
 
 def _notice(row: PostRow, words: str, *, key: str = "") -> NewPost:
@@ -145,19 +153,4 @@ def _notice(row: PostRow, words: str, *, key: str = "") -> NewPost:
         thread_key=board_key(row.debate_id or ""),
         method="post",
         payload=notice(words).payload,
-    )
-
-
-def _bare(row: PostRow) -> NewPost:
-    """The same words without what Slack may have refused."""
-    text = str(row.payload.get("text", ""))
-    kept = {name: value for name, value in row.payload.items() if name not in _EXTRAS}
-    return NewPost(
-        key=f"{row.key}/bare",
-        workspace=row.workspace,
-        channel=row.channel,
-        debate_id=row.debate_id,
-        thread_key=row.thread_key,
-        method="post",
-        payload={**kept, "text": text[:_MOST_CHARACTERS]},
     )

@@ -77,9 +77,9 @@ class TypedQuestion:
     text: str
 
 
-SingleProcess = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = SingleProcess | Search | Show | StopDebate | Unclear | TypedQuestion
-_ALONE: Mapping[str, SingleProcess] = {
+LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | ListDebates
+Typed = LoneSubcommand | Search | Show | StopDebate | Unclear | TypedQuestion
+_ALONE: Mapping[str, LoneSubcommand] = {
     "": OpenForm(),
     "help": Help(),
     "list": ListDebates(),

@@ -1,8 +1,8 @@
 """Which posts an event brings up to date besides the board: cards, vote, verdict (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from bot.presenter.posts import card_edit, headline_edit, vote_edit
+from bot.presenter.event_posts import card_edit, headline_edit, vote_edit
 from bot.store.posts import NewPost
 from core.events import (
     ClarificationAnswered,
@@ -11,13 +11,12 @@ from core.events import (
     DebatePaused,
     DebateResumed,
     DecisionRecorded,
-    Event,
     PeopleBallotCast,
     Recorded,
     StopRequested,
     VoteCalled,
 )
-from core.models import Clarifications, Debate
+from core.models import Debate
 
 #: What may open or close every card at once.
 _FOR_ALL_CARDS = (
@@ -37,23 +36,15 @@ def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
         debate: The debate with this event in it.
         recorded: The event.
     """
-    cards = [card_edit(debate, asked) for asked in _cards(debate, recorded.event)]
-    return [*cards, *_after_the_vote(debate, recorded.event)]
-
-
-def _after_the_vote(debate: Debate, event: Event) -> Sequence[NewPost]:
-    """The vote's post when somebody votes late, it and the verdict's when the team decides."""
-    if not isinstance(event, (PeopleBallotCast, DecisionRecorded)):
-        return ()
-    votes = [vote_edit(debate, debate.tally)] if debate.tally else []
-    decided = isinstance(event, DecisionRecorded) and debate.verdict
-    return [*votes, *([headline_edit(debate, decided)] if decided else [])]
-
-
-def _cards(debate: Debate, event: Event) -> Iterator[Clarifications]:
-    """The cards that look otherwise after the event."""
+    event, edits = recorded.event, list[NewPost]()
     for asked in debate.clarifications.values():
         numbers = {item.number for item in asked.items}
         answered = isinstance(event, ClarificationAnswered) and event.answer.number in numbers
         if numbers and (answered or isinstance(event, _FOR_ALL_CARDS)):
-            yield asked
+            edits.append(card_edit(debate, asked))
+    # Somebody votes late, or the team decides.
+    if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally:
+        edits.append(vote_edit(debate, debate.tally))
+    if isinstance(event, DecisionRecorded) and debate.verdict:
+        edits.append(headline_edit(debate, debate.verdict))
+    return edits

@@ -16,7 +16,7 @@ from core.rules import schedule
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingPosition:
     """How far people have read: the debate so far, and what is held back."""
 
     debate: Debate | None = None
@@ -29,35 +29,39 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Step:
+class Release:
     """What one more event leads to."""
 
-    reading: Reading
+    position: ReadingPosition
     #: Events whose posts go out now, in reading order.
     released: Sequence[Recorded]
 
 
-def step(reading: Reading, recorded: Recorded) -> Step:
+def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
     """Take one more event in."""
-    debate = apply(reading.debate, recorded)
+    debate = apply(position.debate, recorded)
     turn = turn_of(recorded)
-    waiting = (*reading.held, recorded) if turn else reading.held
-    frontier = _frontier(debate)
+    waiting = (*position.held, recorded) if turn else position.held
+    # The earliest phase that can still bring something to read; beyond all, if none can.
+    turns = (*schedule.ready(debate), *schedule.blocked(debate))
+    places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
+    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
+    frontier = (-1, -1) if waits else min(places, default=(inf, inf))
     free = [held for held in waiting if _place(debate, held) <= frontier]
     kept = tuple(held for held in waiting if _place(debate, held) > frontier)
     free.sort(key=lambda held: (_place(debate, held), held.seq))
     at_once = [] if turn else [recorded]
-    return Step(Reading(debate, kept), [*free, *at_once])
+    return Release(ReadingPosition(debate, kept), [*free, *at_once])
 
 
-def read(log: Iterable[Recorded]) -> Step:
+def release_all(log: Iterable[Recorded]) -> Release:
     """Take a whole log in, or the beginning of one; everything that is out by then is released."""
-    reading, released = Reading(), list[Recorded]()
+    position, released = ReadingPosition(), list[Recorded]()
     for recorded in log:
-        reached = step(reading, recorded)
-        reading = reached.reading
+        reached = release_after(position, recorded)
+        position = reached.position
         released += reached.released
-    return Step(reading, released)
+    return Release(position, released)
 
 
 def turn_of(recorded: Recorded) -> Turn | None:
@@ -71,18 +75,6 @@ def turn_of(recorded: Recorded) -> Turn | None:
             return guidance.turn
         case _:
             return None
-
-
-def _frontier(debate: Debate) -> tuple[float, float]:
-    """The earliest phase that can still bring something to read; beyond all, if none can.
-
-    It is enough to look at the turns that are ready or lack only a summary: any other waits for
-    one of its own or of an earlier phase that is. While people are waited for, nothing moves on.
-    """
-    turns = (*schedule.ready(debate), *schedule.blocked(debate))
-    places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
-    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
-    return (-1, -1) if waits else min(places, default=(inf, inf))
 
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.presenter.edits import edits_of
+from bot.presenter.event_posts import attachments, board_edit, posts_of, unpinning
 from bot.presenter.finding import words_of
-from bot.presenter.posts import attachments, board_edit, posts_of, unpinning
-from bot.presenter.reading_order import Reading, read, step
+from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.slack.ids import edit_key, pin_key
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
@@ -81,7 +81,7 @@ class PostRows(Protocol):
         ...
 
 
-class ChannelWishes(Protocol):
+class ChannelChoicesReader(Protocol):
     """Tells what channels have set."""
 
     async def get(self, place: Place) -> ChannelChoices:
@@ -116,7 +116,7 @@ class Presenter:
     #: Where it is seen whether the board could be pinned; None: nobody says so.
     rows: PostRows | None = None
     #: What channels have set; None: boards stay pinned.
-    channels: ChannelWishes | None = None
+    channels: ChannelChoicesReader | None = None
     #: Keeps dates to look at decisions again; None: nobody is reminded.
     reminders: ReminderBook | None = None
     #: What debates are found by; None: they are not.
@@ -125,7 +125,9 @@ class Presenter:
     on_listed: Callable[[Debate], None] | None = None
     #: Debates whose board is pinned: nothing more to look up.
     _pinned: set[str] = field(default_factory=set[str], init=False)
-    _readings: dict[str, Reading] = field(default_factory=dict[str, Reading], init=False)
+    _positions: dict[str, ReadingPosition] = field(
+        default_factory=dict[str, ReadingPosition], init=False
+    )
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Queue what the event lets people see, then bring the board up to date.
@@ -135,7 +137,14 @@ class Presenter:
         """
         if debate.setup.place.surface != SLACK:
             return
-        reached = step(await self._before(recorded), recorded)
+        # How far people had read before this event; from the log after a restart.
+        position = self._positions.get(recorded.debate_id, ReadingPosition())
+        if position.seq != recorded.seq - 1:
+            log = await self.log.events(recorded.debate_id)
+            position = release_all(
+                earlier for earlier in log if earlier.seq < recorded.seq
+            ).position
+        reached = release_after(position, recorded)
         posts = [
             post for event in reached.released for post in posts_of(debate, event, self.enabled)
         ]
@@ -143,12 +152,44 @@ class Presenter:
             await self.posts.post(posts)
         for edit in edits_of(debate, recorded):
             await self.posts.replace(edit)
-        if _is_progress(debate, recorded):
+        # Whether more is to come without anybody's help, so that the board may lag a little.
+        goes_on = debate.status is Status.RUNNING and not debate.paused_by
+        if goes_on and isinstance(recorded.event, _PROGRESS):
             self._edit_board_later(debate)
         elif recorded.seq > 1:
-            await self._edit_board(debate)
-        await self._after(debate, recorded)
-        self._remember(debate, reached.reading)
+            # Show what must not get lost, and nothing older after it.
+            await self.posts.drop_later(edit_key(debate.id))
+            await self.posts.replace(await self._board(debate))
+        await self._follow_up(debate, recorded)
+        # Only what is queued has been read; an ended debate is forgotten.
+        if debate.status is Status.RUNNING:
+            self._positions[debate.id] = reached.position
+        else:
+            self._positions.pop(debate.id, None)
+
+    async def _follow_up(self, debate: Debate, recorded: Recorded) -> None:
+        """Do what an end, and what people decided, leads to besides posts."""
+        if self.words and isinstance(recorded.event, _WORTH_FINDING):
+            place = debate.setup.place
+            channel = Channel(place.workspace, place.channel)
+            await self.words.put(debate.id, channel, words_of(debate))
+        if self.on_listed and isinstance(recorded.event, _WORTH_LISTING):
+            self.on_listed(debate)
+        match recorded.event:
+            case DebateConcluded():
+                log = await self.log.events(debate.id)
+                upto = [one for one in log if one.seq <= recorded.seq]
+                await self.posts.post([attachments(debate, upto)])
+                self._pinned.discard(debate.id)
+                if self.channels and (await self.channels.get(debate.setup.place)).unpin:
+                    await self.posts.post([unpinning(debate)])
+            case DebateFailed():
+                self._pinned.discard(debate.id)
+                await self.posts.post([unpinning(debate)])  # nothing there to come back to
+            case DecisionRecorded(decision=decision) if self.reminders:
+                await self.reminders.put(debate, decision)
+            case _:
+                pass
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Show on the board who is at work; which turns is a matter of the debate itself.
@@ -164,72 +205,12 @@ class Presenter:
         """Show progress: many events, one edit."""
         self.posts.replace_later(edit_key(debate.id), lambda: self._board(debate))
 
-    async def _edit_board(self, debate: Debate) -> None:
-        """Show what must not get lost, and nothing older after it."""
-        await self.posts.drop_later(edit_key(debate.id))
-        await self.posts.replace(await self._board(debate))
-
     async def _board(self, debate: Debate) -> NewPost:
-        return board_edit(debate, self.enabled, await self._remarks(debate))
-
-    async def _remarks(self, debate: Debate) -> Sequence[str]:
-        """That the board is not pinned, once Slack has refused to."""
-        if self.rows is None or debate.id in self._pinned:
-            return ()
-        pin = await self.rows.row_by_key(pin_key(debate.id))
+        pin, remarks = None, list[str]()
+        if self.rows and debate.id not in self._pinned:
+            pin = await self.rows.row_by_key(pin_key(debate.id))
         if pin and pin.state is PostState.SENT:
             self._pinned.add(debate.id)
-        if pin is None or pin.state is not PostState.FAILED:
-            return ()
-        return [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
-
-    async def _after(self, debate: Debate, recorded: Recorded) -> None:
-        """What an end, and what people decided, leads to besides posts."""
-        if self.words and isinstance(recorded.event, _WORTH_FINDING):
-            place = debate.setup.place
-            channel = Channel(place.workspace, place.channel)
-            await self.words.put(debate.id, channel, words_of(debate))
-        if self.on_listed and isinstance(recorded.event, _WORTH_LISTING):
-            self.on_listed(debate)
-        match recorded.event:
-            case DebateConcluded():
-                log = await self.log.events(debate.id)
-                upto = [one for one in log if one.seq <= recorded.seq]
-                await self.posts.post([attachments(debate, upto)])
-                await self._unpin(debate)
-            case DebateFailed():
-                self._pinned.discard(debate.id)
-                await self.posts.post([unpinning(debate)])  # nothing there to come back to
-            case DecisionRecorded(decision=decision) if self.reminders:
-                await self.reminders.put(debate, decision)
-            case _:
-                pass
-
-    async def _unpin(self, debate: Debate) -> None:
-        """Take the pin away where the channel wants that."""
-        self._pinned.discard(debate.id)
-        if self.channels is None:
-            return
-        if (await self.channels.get(debate.setup.place)).unpin:
-            await self.posts.post([unpinning(debate)])
-
-    async def _before(self, recorded: Recorded) -> Reading:
-        """How far people had read before this event; from the log after a restart."""
-        reading = self._readings.get(recorded.debate_id, Reading())
-        if reading.seq == recorded.seq - 1:
-            return reading
-        log = await self.log.events(recorded.debate_id)
-        return read(earlier for earlier in log if earlier.seq < recorded.seq).reading
-
-    def _remember(self, debate: Debate, reading: Reading) -> None:
-        """Only what is queued has been read; an ended debate is forgotten."""
-        if debate.status is Status.RUNNING:
-            self._readings[debate.id] = reading
-        else:
-            self._readings.pop(debate.id, None)
-
-
-def _is_progress(debate: Debate, recorded: Recorded) -> bool:
-    """Whether more is to come without anybody's help, so that the board may lag a little."""
-    goes_on = debate.status is Status.RUNNING and not debate.paused_by
-    return goes_on and isinstance(recorded.event, _PROGRESS)
+        if pin and pin.state is PostState.FAILED:
+            remarks = [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
+        return board_edit(debate, self.enabled, remarks)

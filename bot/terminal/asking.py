@@ -5,7 +5,7 @@ import sys
 import threading
 from typing import TextIO
 
-from bot.terminal.progress import Screen
+from bot.terminal.screen import Screen
 from core.models import Clarification, Debate
 from core.transcript.words import name_of
 
@@ -46,17 +46,14 @@ class _Lines:
     async def next(self) -> str:
         """Return the next line. What was typed while nobody waited was for nobody, and is gone."""
         if self._line is None or self._line.done():
-            self._line = self._read()
+            loop = asyncio.get_running_loop()
+            line: asyncio.Future[str] = loop.create_future()
+
+            def read() -> None:
+                text = self._stream.readline()
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(line.set_result, text)
+
+            threading.Thread(target=read, name="terminal-input", daemon=True).start()
+            self._line = line
         return await asyncio.shield(self._line)
-
-    def _read(self) -> asyncio.Future[str]:
-        loop = asyncio.get_running_loop()
-        line: asyncio.Future[str] = loop.create_future()
-
-        def read() -> None:
-            text = self._stream.readline()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(line.set_result, text)
-
-        threading.Thread(target=read, name="terminal-input", daemon=True).start()
-        return line

@@ -18,7 +18,7 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
-from bot.terminal.progress import ProgressSink, screen_for
+from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
@@ -100,7 +100,12 @@ async def hold(asked: DebateCommand) -> int:
         if asked.resume is None:
             debate_id = await _begin(request, settings, environment, store)
         else:
-            debate_id = await _resume(asked.resume, environment, store)
+            facts = FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet)
+            resumed = await facts.debate(asked.resume)
+            debate_id, surface = resumed.id, resumed.setup.place.surface
+            if surface != SURFACE:
+                raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
+            check_providers(resumed.setup, environment)
         calls = build_calls(environment, settings)
         turns = build_turns(calls, settings, store)
         try:
@@ -211,16 +216,6 @@ async def _begin(
 
 def _nobody_runs_it_yet(_debate_id: str) -> None:
     """The session that runs it is made afterwards."""
-
-
-async def _resume(debate_id: str, environment: BotSettings, store: DebateStore) -> str:
-    """Make sure that a debate can go on here; return its id."""
-    facts = FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet)
-    debate = await facts.debate(debate_id)
-    if debate.setup.place.surface != SURFACE:
-        raise BadInput(f"Debate {debate.id} is held on {debate.setup.place.surface}, not here.")
-    check_providers(debate.setup, environment)
-    return debate.id
 
 
 async def _advance(

@@ -1,7 +1,7 @@
 """`moot debate --dry-run`: the prompts that would be sent, and what they would cost."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from core.estimate import Estimate, Played
 from core.figures import counted, money, number, roughly
@@ -14,56 +14,24 @@ from core.turns.acts import ACTS
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     """The first round's prompts, one more of each other act, every call's cost, the whole cost."""
     yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
+    # Prompts in full: all up to round 1, then the first of each act that was not shown yet.
+    acts = {one.turn.act for one in estimate.played if one.turn.round <= 1}
     for place, one in enumerate(estimate.played, start=1):
-        if one in _shown(estimate.played):
+        if one.turn.round <= 1 or one.turn.act not in acts:
+            acts.add(one.turn.act)
             yield ""
-            yield from _call_lines(setup, place, one)
+            yield _headline(setup, place, one)
+            width = max(len(part.label) for part in one.parts)
+            for part in one.parts:
+                words = f"{part.label:<{width}}  {number(part.tokens):>7} tokens  {part.cached}"
+                yield f"    {words}".rstrip()
+            yield textwrap.indent(prompt_text(one.request).rstrip(), "    | ", lambda _line: True)
     yield ""
     yield "All calls"
     for place, one in enumerate(estimate.played, start=1):
         yield f"  {_headline(setup, place, one)}"
     yield ""
-    yield from _whole(setup, estimate)
-
-
-def _shown(played: Sequence[Played]) -> Sequence[Played]:
-    """Up to round 1 all of them; then the first of each act that was not shown yet."""
-    first = [one for one in played if one.turn.round <= 1]
-    acts = {one.turn.act for one in first}
-    for one in played:
-        if one.turn.act not in acts:
-            acts.add(one.turn.act)
-            first.append(one)
-    return first
-
-
-def _call_lines(setup: Setup, place: int, one: Played) -> Iterator[str]:
-    """One prompt: its parts with their tokens, then its text."""
-    yield _headline(setup, place, one)
-    width = max(len(part.label) for part in one.parts)
-    for part in one.parts:
-        yield f"    {part.label:<{width}}  {number(part.tokens):>7} tokens  {part.cached}".rstrip()
-    yield textwrap.indent(prompt_text(one.request).rstrip(), "    | ", lambda _line: True)
-
-
-def _headline(setup: Setup, place: int, one: Played) -> str:
-    turn = one.turn
-    who = setup.agent(turn.agent).name
-    about = setup.agent(turn.target).name if turn.target and _is_agent(setup, turn.target) else ""
-    of = f" of {about}" if about else ""
-    return (
-        f"{place}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of} → "
-        f"{one.provider}/{one.request.model}: {tokens_words(one.usage)}, "
-        f"{money(one.usage.cost)}, at most {money(one.at_most)}"
-    )
-
-
-def _is_agent(setup: Setup, name: str) -> bool:
-    return name not in RESERVED_IDS and any(agent.id == name for agent in setup.agents)
-
-
-def _whole(setup: Setup, estimate: Estimate) -> Iterator[str]:
-    """The whole debate, and whether its cap allows it."""
+    # The whole debate, and whether its cap allows it.
     yield (
         f"The whole debate: {counted(estimate.calls, 'call')}, {tokens_words(estimate.usage)}, "
         f"about {roughly(estimate.seconds)}."
@@ -72,3 +40,16 @@ def _whole(setup: Setup, estimate: Estimate) -> Iterator[str]:
     cap = setup.limits.debate_cost
     if cap is not None:
         yield f"It stops before it costs more than its cap, {money(cap)}."
+
+
+def _headline(setup: Setup, place: int, one: Played) -> str:
+    turn = one.turn
+    who = setup.agent(turn.agent).name
+    names = {agent.id: agent.name for agent in setup.agents if agent.id not in RESERVED_IDS}
+    about = names.get(turn.target or "")
+    of = f" of {about}" if about else ""
+    return (
+        f"{place}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of} → "
+        f"{one.provider}/{one.request.model}: {tokens_words(one.usage)}, "
+        f"{money(one.usage.cost)}, at most {money(one.at_most)}"
+    )

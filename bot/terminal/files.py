@@ -48,8 +48,11 @@ def write_file(path: Path, text: str) -> None:
             "w", encoding="utf-8", dir=path.parent, prefix=".moot-", delete=False
         ) as draft:
             draft.write(text)
-        # A temporary file is for one's own eyes only; this one is meant to be a usual file.
-        Path(draft.name).chmod(0o666 & ~_umask())
+        # A temporary file is for one's own eyes only; this one gets the permissions that new files
+        # of this process have. There is no way to read the mask but to set it.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(draft.name).chmod(0o666 & ~mask)
         Path(draft.name).replace(path)
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
@@ -70,10 +73,3 @@ def tell(text: str) -> None:
     """Say something beside the result: on standard error."""
     sys.stderr.write(f"{visible(text)}\n")
     sys.stderr.flush()
-
-
-def _umask() -> int:
-    """What this process takes away from a new file's permissions."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

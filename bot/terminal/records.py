@@ -11,7 +11,6 @@ from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.events import Recorded, fold
 from core.figures import counted, duration, money, when
-from core.models import Debate, Forecast
 from core.ports import DebateEntry, DebateFilter
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
@@ -45,7 +44,14 @@ async def list_records(limit: int, *, running_only: bool) -> None:
     if not entries:
         tell(f"There are no debates in {environment.moot_database}.")
     elif sys.stdout.isatty():
-        _print_table(entries)
+        from rich.console import Console  # noqa: PLC0415 - only where somebody looks
+        from rich.table import Table  # noqa: PLC0415 - see above
+        from rich.text import Text  # noqa: PLC0415 - see above
+
+        grid = Table("Id", "Status", "Started", "Question", box=None)
+        for entry in entries:
+            grid.add_row(*(Text(cell) for cell in _row(entry)))
+        Console().print(grid)
     else:
         put_out("".join(f"{chr(9).join(_row(entry))}\n" for entry in entries), None)
 
@@ -54,18 +60,27 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     """Print a debate's state and decision."""
     log = await read_log(debate_id)
     debate = fold(log)
-    parts = [_head(debate), decision_text(debate)]
+    setup = debate.setup
+    names = ", ".join(agent.name for agent in setup.agents)
+    parts = [
+        "\n".join(
+            [
+                f"Debate {debate.id}: {status_words(debate)}",
+                f"Question: {' '.join(setup.question.split())}",
+                f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
+                f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
+                f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
+            ]
+        ),
+        decision_text(debate),
+    ]
     if metrics:
-        parts.append(metrics_of(log, await _forecast(debate)))
+        expected = setup.forecast
+        if expected is None:  # nobody estimated when it began
+            settings = (await load_settings(read_settings())).settings
+            expected = (await estimating(settings)(setup)).forecast
+        parts.append(metrics_of(log, expected))
     put_out(visible("\n\n".join(parts)) + "\n", None)
-
-
-async def _forecast(debate: Debate) -> Forecast:
-    """What was expected when the debate began; estimated now from its setup if nobody did then."""
-    if debate.setup.forecast:
-        return debate.setup.forecast
-    settings = (await load_settings(read_settings())).settings
-    return (await estimating(settings)(debate.setup)).forecast
 
 
 async def explain_record(debate_id: str) -> None:
@@ -87,31 +102,6 @@ async def export_record(debate_id: str, form: str, output: Path | None) -> None:
     put_out(text, output)
 
 
-def _head(debate: Debate) -> str:
-    setup = debate.setup
-    names = ", ".join(agent.name for agent in setup.agents)
-    return "\n".join(
-        [
-            f"Debate {debate.id}: {status_words(debate)}",
-            f"Question: {' '.join(setup.question.split())}",
-            f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
-            f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
-            f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
-        ]
-    )
-
-
 def _row(entry: DebateEntry) -> tuple[str, str, str, str]:
     question = " ".join(visible(entry.question).split())
     return entry.debate_id, entry.status, when(entry.started_at), question
-
-
-def _print_table(entries: Sequence[DebateEntry]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only where somebody looks
-    from rich.table import Table  # noqa: PLC0415 - see above
-    from rich.text import Text  # noqa: PLC0415 - see above
-
-    grid = Table("Id", "Status", "Started", "Question", box=None)
-    for entry in entries:
-        grid.add_row(*(Text(cell) for cell in _row(entry)))
-    Console().print(grid)

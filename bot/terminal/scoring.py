@@ -9,9 +9,7 @@ from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
 from core.events import fold
-from core.models import Debate, Setup
 from core.opening import DebateRequest, open_debate
-from core.settings import Settings
 from core.transcript.evaluation import as_csv, as_json, as_markdown, evaluate
 
 _PROVIDERS_FAILED = 3
@@ -48,7 +46,16 @@ async def score(
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     loaded = await load_settings(environment, config)
     debate = fold(await read_log(debate_id))
-    roster = _evaluators(debate, names, loaded.settings)
+    # A roster found as for a debate: agents of the settings, else built-in roles.
+    request = DebateRequest(
+        question=debate.setup.question,
+        asked_by=debate.setup.asked_by,
+        place=debate.setup.place,
+        agents=names,
+    )
+    most = {"question_max_chars": len(debate.setup.question)}
+    usable = loaded.settings.model_copy(update=most)
+    roster = open_debate(request, usable, delimiter=debate.setup.delimiter)
     for notice in (*loaded.notices, *roster.warnings):
         tell(f"Notice: {notice}")
     check_providers(roster, environment)
@@ -61,16 +68,3 @@ async def score(
     for failed in evaluation.failed:
         tell(f"Warning: {failed.name} could not score the debate: {failed.reason}")
     return 0 if evaluation.marks else _PROVIDERS_FAILED
-
-
-def _evaluators(debate: Debate, names: Sequence[str], settings: Settings) -> Setup:
-    """A roster found as for a debate: agents of the settings, else built-in roles."""
-    request = DebateRequest(
-        question=debate.setup.question,
-        asked_by=debate.setup.asked_by,
-        place=debate.setup.place,
-        agents=names,
-    )
-    most = {"question_max_chars": len(debate.setup.question)}
-    usable = settings.model_copy(update=most)
-    return open_debate(request, usable, delimiter=debate.setup.delimiter)

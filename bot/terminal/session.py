@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from bot.terminal.asking import Asking
-from bot.terminal.progress import Screen
+from bot.terminal.screen import Screen
 from core.engine import Engine
 from core.errors import BadInput, MootError
 from core.figures import when

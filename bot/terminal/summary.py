@@ -12,7 +12,25 @@ from core.transcript.words import seconds_taken, table, turn_words, usage_words
 
 def verbose_summary(debate: Debate) -> str:
     """Round by round what was said first, with figures; totals; where prompts came from."""
-    return "\n".join(_verbose_lines(debate))
+    lines = list[str]()
+    number = None
+    for made in debate.contributions.values():
+        if made.turn.round != number:
+            number = made.turn.round
+            lines.append(f"Round {number}")
+        call = made.call
+        figures = (
+            f"{duration(call.latency_ms / 1000)}, "
+            f"{counted(call.usage.input_tokens + call.usage.output_tokens, 'token')}"
+            if call
+            else "carried over, 0 s, 0 tokens"
+        )
+        first = next((line.strip() for line in made.text.splitlines() if line.strip()), "")
+        lines.append(f"  {turn_words(debate, made.turn)} ({figures}): {first}")
+    lines += _totals(debate)
+    for one in spending(debate):
+        lines.append(f"Prompts of {one.name}: {', '.join(one.prompt_sources) or 'none'}")
+    return "\n".join(lines)
 
 
 def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
@@ -42,26 +60,6 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
     lines = [table(head, rows), "", *_totals(debate), *([compared] if compared else [])]
     lines += _summary_lines(summary_metrics(log))
     return "\n".join(lines)
-
-
-def _verbose_lines(debate: Debate) -> Iterator[str]:
-    number = None
-    for made in debate.contributions.values():
-        if made.turn.round != number:
-            number = made.turn.round
-            yield f"Round {number}"
-        call = made.call
-        figures = (
-            f"{duration(call.latency_ms / 1000)}, "
-            f"{counted(call.usage.input_tokens + call.usage.output_tokens, 'token')}"
-            if call
-            else "carried over, 0 s, 0 tokens"
-        )
-        first = next((line.strip() for line in made.text.splitlines() if line.strip()), "")
-        yield f"  {turn_words(debate, made.turn)} ({figures}): {first}"
-    yield from _totals(debate)
-    for one in spending(debate):
-        yield f"Prompts of {one.name}: {', '.join(one.prompt_sources) or 'none'}"
 
 
 def _totals(debate: Debate) -> Iterator[str]:

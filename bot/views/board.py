@@ -13,7 +13,16 @@ from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.facts import kept_facts
-from bot.views.message import REMEMBERED, Block, Message, as_json, context, header, listed, sections
+from bot.views.message import (
+    REMEMBERED,
+    Block,
+    MessageView,
+    as_json,
+    context,
+    header,
+    listed,
+    sections,
+)
 from bot.views.people_vote import team_count
 from bot.views.progress import progress, stage
 from bot.views.verdict import disclaimer, shortcomings
@@ -23,15 +32,15 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
-    deed,
     icon,
     moment,
     name_of,
     person,
     title,
+    turn_noun,
 )
 from core.figures import counted
-from core.models import Act, Debate, Failure, Status, SummaryKind, Turn, Verdict
+from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
@@ -88,7 +97,7 @@ def board(
     enabled: Collection[BoardAction] = (),
     remarks: Sequence[str] = (),
     links: Mapping[str, str] = _NO_LINKS,
-) -> Message:
+) -> MessageView:
     """Return the board for the debate as it is now.
 
     Args:
@@ -98,7 +107,13 @@ def board(
         links: Name → address, shown at the end.
     """
     running = debate.status is Status.RUNNING
-    top = [_question(debate), _agents(debate), *_troubles(debate, remarks)]
+    more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
+    names = (f"{icon(agent)} {literal(title(agent))}" for agent in debate.setup.agents)
+    top = [
+        f"*Question*\n{_asked(debate)}{more}",
+        f"*Agents*\n{listed(names, _AGENTS_LIMIT, ' · ')}",
+        *_troubles(debate, remarks),
+    ]
     middle = list(_now(debate) if running else _result(debate))
     blocks: list[Block] = [header(_headline(debate))]
     for text in filter(None, (*top, *middle)):
@@ -106,18 +121,14 @@ def board(
     blocks += context(*_foot(debate, links))
     blocks += _buttons(debate, enabled) if running else decision_buttons(debate)
     # Notifications and the list of pins show its beginning.
-    text = _text(f"{_headline(debate)}: {_asked(debate)}", *top[1:], *middle)
-    return Message(text=text, blocks=blocks)
+    lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], *middle]
+    text = "\n".join(line for line in lines if line)
+    return MessageView(text=split(text, _TEXT_LIMIT)[0], blocks=blocks)
 
 
 def question_is_whole(debate: Debate) -> bool:
     """Whether the board has room for the whole question and there is no context besides it."""
     return len(plain(debate.setup.question)) <= _QUESTION_LIMIT and not debate.setup.context
-
-
-def _text(*lines: str) -> str:
-    whole = "\n".join(line for line in lines if line)
-    return split(whole, _TEXT_LIMIT)[0]
 
 
 def _headline(debate: Debate) -> str:
@@ -132,26 +143,20 @@ def _headline(debate: Debate) -> str:
     return "Debate stopping" if debate.stop else "Debate running"
 
 
-def _question(debate: Debate) -> str:
-    more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
-    return f"*Question*\n{_asked(debate)}{more}"
-
-
 def _asked(debate: Debate) -> str:
     pieces = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
     return f"{pieces[0]}{'…' if len(pieces) > 1 else ''}"
-
-
-def _agents(debate: Debate) -> str:
-    names = (f"{icon(agent)} {literal(title(agent))}" for agent in debate.setup.agents)
-    return f"*Agents*\n{listed(names, _AGENTS_LIMIT, ' · ')}"
 
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
     said = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
     lines = [gist(words, _REASON_LIMIT) for words in said]
-    lines += [_failed(debate, failure) for failure in debate.failures.values()]
+    lines += [
+        f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
+        f"{gist(failed.reason, _REASON_LIMIT)}"
+        for failed in debate.failures.values()
+    ]
     if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
     if debate.verdict and (banner := shortcomings(debate.verdict)):
@@ -160,57 +165,37 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
         yield ":warning: *Please note*\n" + listed((f"• {x}" for x in lines), _TROUBLE_LIMIT)
 
 
-def _failed(debate: Debate, failure: Failure) -> str:
-    who = name_of(debate, failure.turn.agent)
-    why = gist(failure.reason, _REASON_LIMIT)
-    return f"{who} failed to give a {deed(debate, failure.turn)}: {why}"
-
-
 def _now(debate: Debate) -> Iterator[str]:
     """Progress, who is at work, what was reached so far."""
     yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, schedule.ready(debate))}"
-    yield _waiting(debate)
-    yield _summary(debate)
+    if until := schedule.due(debate):
+        yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
+    # Summaries are made in the background: the newest may be some rounds behind.
+    found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
+    if found:
+        newest = max(found, key=lambda summary: summary.turn.round)
+        yield f"*Summary up to round {newest.turn.round}*\n{gist(newest.text, _SUMMARY_LIMIT)}"
     yield _positions(debate)
     yield kept_facts(debate)
 
 
-def _waiting(debate: Debate) -> str:
-    """Until when people can answer what the agents want to know."""
-    until = schedule.due(debate)
-    if until is None:
-        return ""
-    return f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
-
-
-def _summary(debate: Debate) -> str:
-    """The newest summary of whole rounds; it is made in the background."""
-    found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
-    if not found:
-        return ""
-    newest = max(found, key=lambda summary: summary.turn.round)
-    return f"*Summary up to round {newest.turn.round}*\n{gist(newest.text, _SUMMARY_LIMIT)}"
-
-
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:
-    agents = dict.fromkeys(turn.agent for turn in turns if turn.act is not Act.TALLY)
-    if len(agents) > _MOST_NAMED:
-        return f"At work: {len(agents)} agents ({_acts(turns)})"
-    lines = (_at_work(debate, agent, turns) for agent in agents)
+    """Which agents take which turns; where there are many, how many turns of each kind."""
+    own: dict[str, list[Turn]] = {}
+    for turn in turns:
+        if turn.act is not Act.TALLY:
+            own.setdefault(turn.agent, []).append(turn)
+    if len(own) > _MOST_NAMED:
+        counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)
+        acts = ", ".join(f"{count} × {act}" for act, count in counts.items())
+        return f"At work: {len(own)} agents ({acts})"
+    lines = (
+        f"{name_of(debate, agent)} ({turn_noun(debate, taken[0])}"
+        f"{f' and {len(taken) - 1} more' if len(taken) > 1 else ''})"
+        for agent, taken in own.items()
+    )
     names = listed(lines, _WORKING_LIMIT, " · ")
     return f"At work: {names}" if names else ""
-
-
-def _acts(turns: Sequence[Turn]) -> str:
-    """How many turns of each kind."""
-    counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)
-    return ", ".join(f"{count} × {act}" for act, count in counts.items())
-
-
-def _at_work(debate: Debate, agent: str, turns: Sequence[Turn]) -> str:
-    own = [turn for turn in turns if turn.agent == agent]
-    more = f" and {len(own) - 1} more" if len(own) > 1 else ""
-    return f"{name_of(debate, agent)} ({deed(debate, own[0])}{more})"
 
 
 def _positions(debate: Debate) -> str:
@@ -226,7 +211,9 @@ def _positions(debate: Debate) -> str:
 def _result(debate: Debate) -> Iterator[str]:
     """How it ended."""
     if debate.verdict:
-        yield _decision(debate.verdict)
+        decision = gist(debate.verdict.decision, _DECISION_LIMIT)
+        sure = confidence(debate.verdict.confidence)
+        yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
         yield standing(debate)
         yield kept_facts(debate)
     if debate.tally:
@@ -235,11 +222,6 @@ def _result(debate: Debate) -> Iterator[str]:
     if debate.status is Status.FAILED:
         yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
         yield _positions(debate)
-
-
-def _decision(reached: Verdict) -> str:
-    decision = gist(reached.decision, _DECISION_LIMIT)
-    return f"*The agents' verdict*\n{decision}\n*Confidence*: {confidence(reached.confidence)}"
 
 
 def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
@@ -261,44 +243,37 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
 
 
 def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
-    possible = set(_possible(debate))
-    shown = [action for action in BoardAction if action in enabled and action in possible]
-    if not shown:
+    if debate.stop or debate.verdict:
         return []
-    return [_controls(debate.id, tuple(shown))]
+    # What makes sense as things stand.
+    can_rank = len(format_of(debate).positions(debate)) > 1
+    goes_on = not schedule.is_cut_short(debate)
+    possible = {
+        BoardAction.STOP: True,
+        BoardAction.VOTE_NOW: goes_on and can_rank,
+        BoardAction.PAUSE: goes_on and not debate.paused_by,
+        BoardAction.RESUME: goes_on and bool(debate.paused_by),
+        BoardAction.ADD_CONTEXT: True,
+        BoardAction.BALLOT: can_rank,
+    }
+    shown = tuple(action for action in BoardAction if action in enabled and possible[action])
+    return [_controls(debate.id, shown)] if shown else []
 
 
 @lru_cache(REMEMBERED)
 def _controls(debate_id: str, shown: Sequence[BoardAction]) -> Block:
-    elements = [_button(debate_id, action) for action in shown]
+    elements = [
+        ButtonElement(
+            text=action.value,
+            action_id=_ACTION_IDS[action].value,
+            value=debate_id,
+            style="danger" if action is BoardAction.STOP else None,
+            confirm=_STOP_CONFIRMATION if action is BoardAction.STOP else None,
+            accessibility_label=_LABELS[action],
+        )
+        for action in shown
+    ]
     return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
-
-
-def _possible(debate: Debate) -> Iterator[BoardAction]:
-    """What makes sense as things stand."""
-    if debate.stop or debate.verdict:
-        return
-    yield BoardAction.STOP
-    yield BoardAction.ADD_CONTEXT
-    if len(format_of(debate).positions(debate)) > 1:
-        yield BoardAction.BALLOT
-    if schedule.is_cut_short(debate):
-        return
-    yield BoardAction.RESUME if debate.paused_by else BoardAction.PAUSE
-    if len(format_of(debate).positions(debate)) > 1:
-        yield BoardAction.VOTE_NOW
-
-
-def _button(debate_id: str, action: BoardAction) -> ButtonElement:
-    stops = action is BoardAction.STOP
-    return ButtonElement(
-        text=action.value,
-        action_id=_ACTION_IDS[action].value,
-        value=debate_id,
-        style="danger" if stops else None,
-        confirm=_STOP_CONFIRMATION if stops else None,
-        accessibility_label=_LABELS[action],
-    )
 
 
 _STOP_CONFIRMATION = ConfirmObject(

@@ -8,7 +8,7 @@ from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
-from bot.views.message import Block, Message, as_json, context, header, listed, safe, sections
+from bot.views.message import Block, MessageView, as_json, context, header, listed, safe, sections
 from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
 from core.models import Clarification, Clarifications, Debate, Status
@@ -24,27 +24,48 @@ _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
 
 
-def card(debate: Debate, asked: Clarifications) -> Message:
+def card(debate: Debate, asked: Clarifications) -> MessageView:
     """Return the card: every question with who asks, what holds without an answer, and the answer.
 
     Args:
         debate: The debate as it is now.
         asked: The questions put together.
     """
-    waiting = _waiting(debate, asked)
+    # Questions of the card that people can still answer.
+    still_open = {item.number for item in schedule.open_questions(debate)}
+    waiting = [item for item in asked.items if item.number in still_open]
     limit = min(_MOST_WORDS, _ROOM // (2 * max(len(asked.items), 1)))
     head = _head(debate, asked, waiting)
-    lines = [_item(debate, item, limit, is_open=item in waiting) for item in asked.items]
-    title = _title(asked, waiting)
+    lines = [
+        f"*{item.number}. {gist(item.question, limit)}*\n"
+        f"_asked by {listed((name_of(debate, agent) for agent in item.asked_by), 300, ', ')}_\n"
+        f"{_outcome(debate, item, limit, is_open=item in waiting)}"
+        for item in asked.items
+    ]
+    title = "Questions from the agents: closed"
+    if waiting:
+        left = " still open" if len(waiting) < len(asked.items) else ""
+        title = f"{counted(len(waiting), 'question')} from the agents{left}"
     blocks: list[Block] = [header(title), *sections(head)]
     blocks += _listed(debate, asked, lines, waiting)
-    blocks += _buttons(debate, waiting)
-    return Message(text="\n".join([title, head, *lines]), blocks=blocks)
+    if waiting:
+        blocks += _buttons(debate)
+    return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
     """Return the form with every question that can still be answered."""
-    fields = [_field(debate, item) for item in items]
+    fields = list[Block]()
+    for item in items:
+        who = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
+        hint = f"Asked by {who}. If nobody answers: {item.assumption or _NOTHING}"
+        field = Field(
+            id=question_field(item.number),
+            label=bare(f"{item.number}. {item.question}", _LABEL_LIMIT),
+            hint=bare(hint, _HINT_LIMIT),
+            optional=True,
+        )
+        fields.append(text_input(field, multiline=True))
     left = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
     rest = checkbox(left, "Skip it: what the form says is assumed")
     intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*\nThe first answer to a question stands."
@@ -53,21 +74,8 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
         title="Answer questions",
         submit="Send answers",
         blocks=[*sections(intro), *fields, rest],
-        keeps={"debate": debate.id},
+        metadata={"debate": debate.id},
     )
-
-
-def _waiting(debate: Debate, asked: Clarifications) -> Sequence[Clarification]:
-    """Questions of the card that people can still answer."""
-    still_open = {item.number for item in schedule.open_questions(debate)}
-    return [item for item in asked.items if item.number in still_open]
-
-
-def _title(asked: Clarifications, waiting: Sequence[Clarification]) -> str:
-    if not waiting:
-        return "Questions from the agents: closed"
-    left = " still open" if len(waiting) < len(asked.items) else ""
-    return f"{counted(len(waiting), 'question')} from the agents{left}"
 
 
 def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification]) -> str:
@@ -99,18 +107,17 @@ def _listed(
         yield from sections("\n\n".join(lines))
         return
     for item, line in zip(asked.items, lines, strict=True):
-        accessory = _skip(debate, item) if item in waiting else None
+        accessory = (
+            ButtonElement(
+                text="Skip",
+                action_id=ActionId.SKIP.value,
+                value=f"{debate.id}/{item.number}",
+                accessibility_label=f"Skip question {item.number}: its assumption holds",
+            )
+            if item in waiting
+            else None
+        )
         yield as_json(SectionBlock(text=safe(line), accessory=accessory, expand=True))
-
-
-def _item(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
-    who = listed((name_of(debate, agent) for agent in item.asked_by), 300, ", ")
-    lines = [
-        f"*{item.number}. {gist(item.question, limit)}*",
-        f"_asked by {who}_",
-        _outcome(debate, item, limit, is_open=is_open),
-    ]
-    return "\n".join(lines)
 
 
 def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
@@ -125,18 +132,7 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     )
 
 
-def _skip(debate: Debate, item: Clarification) -> ButtonElement:
-    return ButtonElement(
-        text="Skip",
-        action_id=ActionId.SKIP.value,
-        value=f"{debate.id}/{item.number}",
-        accessibility_label=f"Skip question {item.number}: its assumption holds",
-    )
-
-
-def _buttons(debate: Debate, waiting: Sequence[Clarification]) -> list[Block]:
-    if not waiting:
-        return []
+def _buttons(debate: Debate) -> list[Block]:
     answer = ButtonElement(
         text="Answer",
         action_id=ActionId.ANSWER.value,
@@ -154,14 +150,6 @@ def _buttons(debate: Debate, waiting: Sequence[Clarification]) -> list[Block]:
         as_json(ActionsBlock(block_id=BlockId.QUESTIONS.value, elements=[answer, skip])),
         *context("The first answer to a question stands. Anybody in this channel can answer."),
     ]
-
-
-def _field(debate: Debate, item: Clarification) -> Block:
-    who = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
-    label = bare(f"{item.number}. {item.question}", _LABEL_LIMIT)
-    hint = bare(f"Asked by {who}. If nobody answers: {item.assumption or _NOTHING}", _HINT_LIMIT)
-    field = Field(id=question_field(item.number), label=label, hint=hint, optional=True)
-    return text_input(field, multiline=True)
 
 
 def assumptions(debate: Debate) -> Sequence[str]:

@@ -25,5 +25,5 @@ def context_form(debate: Debate) -> Form:
             *sections(f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*"),
             text_input(field, multiline=True),
         ],
-        keeps={"debate": debate.id},
+        metadata={"debate": debate.id},
     )

@@ -13,7 +13,7 @@ from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
-from bot.views.message import Block, Message, as_json, notice_of, sections
+from bot.views.message import Block, MessageView, as_json, notice_of, sections
 from bot.views.words import moment, person
 from core.figures import day
 from core.models import Debate, Decision, DecisionKind
@@ -86,7 +86,7 @@ def decision_form(
             *_more(kind, today, newer),
             text_input(why, multiline=True, most=_WHY_LIMIT),
         ],
-        keeps={"debate": debate.id, "kind": kind.value},
+        metadata={"debate": debate.id, "kind": kind.value},
     )
 
 
@@ -101,12 +101,12 @@ def standing(debate: Debate) -> str:
     return ""
 
 
-def decided(decision: Decision) -> Message:
+def decided(decision: Decision) -> MessageView:
     """Return the line in the thread about a decision."""
     return notice_of(f":classical_building: {_decided(decision)}.{_why(decision)}")
 
 
-def reminder(debate: Debate, decision: Decision) -> Message:
+def reminder(debate: Debate, decision: Decision) -> MessageView:
     """Return the post on the day a decision is to be looked at again."""
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
     return notice_of(

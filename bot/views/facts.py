@@ -1,7 +1,5 @@
 """Which facts people gave are still there: in the positions, in the verdict (pure)."""
 
-from collections.abc import Sequence
-
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import listed
 from bot.views.words import all_offline, name_of
@@ -22,7 +20,12 @@ def kept_facts(debate: Debate) -> str:
     if not known or all_offline(debate):  # checklists repeat what was demanded, and check nothing
         return ""
     if debate.verdict:
-        return _line("the verdict", known, facts.words_of(debate.verdict))
+        lost = facts.lost(known, facts.words_of(debate.verdict))
+        hold = f"{_HEAD}: {len(known) - len(lost)} of {len(known)} hold in the verdict."
+        if not lost:
+            return hold
+        names = listed((f"“{gist(fact.text, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")
+        return f"{hold} Not taken up: {names}"
     texts = format_of(debate).positions(debate)
     if not texts:
         return ""
@@ -32,12 +35,3 @@ def kept_facts(debate: Debate) -> str:
     )
     said = listed(kept, _NAMES_LIMIT, ", ")
     return f"{_HEAD}: {len(known)}; still in the positions: {said}"
-
-
-def _line(place: str, known: Sequence[facts.Fact], text: str) -> str:
-    lost = facts.lost(known, text)
-    kept = f"{_HEAD}: {len(known) - len(lost)} of {len(known)} hold in {place}."
-    if not lost:
-        return kept
-    names = listed((f"“{gist(fact.text, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")
-    return f"{kept} Not taken up: {names}"

@@ -12,7 +12,7 @@ from slack_sdk.models.blocks import (
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
 from bot.views.forms import Field, Form, form, text_input
-from bot.views.message import Block, Message, as_json, sections
+from bot.views.message import Block, MessageView, as_json, sections
 from core.models import Debate, Feedback
 
 _VERDICT_LIMIT = 400
@@ -47,7 +47,7 @@ def feedback_buttons(debate: Debate) -> list[Block]:
     return [as_json(ContextActionsBlock(block_id=BlockId.FEEDBACK.value, elements=[element]))]
 
 
-def thanks(debate: Debate, given: Feedback) -> Message:
+def thanks(debate: Debate, given: Feedback) -> MessageView:
     """Return what only who gave feedback is told, with a button to say why."""
     words = _THANKS[given.helpful]
     button = ButtonElement(
@@ -57,7 +57,7 @@ def thanks(debate: Debate, given: Feedback) -> Message:
         accessibility_label="Say why in a few words",
     )
     actions = ActionsBlock(block_id=BlockId.FEEDBACK.value, elements=[button])
-    return Message(text=words, blocks=[*sections(words), as_json(actions)])
+    return MessageView(text=words, blocks=[*sections(words), as_json(actions)])
 
 
 def comment_form(debate: Debate, given: Feedback) -> Form:
@@ -72,5 +72,5 @@ def comment_form(debate: Debate, given: Feedback) -> Form:
             *sections(f"*{_FOUND[given.helpful]}*\n{gist(verdict, _VERDICT_LIMIT)}"),
             text_input(field, value=given.comment, multiline=True, most=_COMMENT_LIMIT),
         ],
-        keeps={"debate": debate.id, "helpful": "yes" if given.helpful else "no"},
+        metadata={"debate": debate.id, "helpful": "yes" if given.helpful else "no"},
     )

@@ -31,7 +31,7 @@ OPTION_LIMIT = 75
 #: Characters in one field that is typed into.
 TYPED_LIMIT = 3000
 _LABEL_LIMIT = 2000
-_KEEPS_LIMIT = 3000
+_METADATA_LIMIT = 3000
 _TITLE_LIMIT = 24
 _MOST_BLOCKS = 100
 
@@ -47,7 +47,7 @@ class Field:
     #: It may be left empty.
     optional: bool = False
     #: We hear of every choice at once.
-    tells: bool = False
+    dispatch_on_change: bool = False
 
 
 def form(
@@ -56,7 +56,7 @@ def form(
     title: str,
     submit: str,
     blocks: Sequence[Block],
-    keeps: Mapping[str, str],
+    metadata: Mapping[str, str],
 ) -> Form:
     """Return a form.
 
@@ -65,14 +65,14 @@ def form(
         title: At most 24 characters.
         submit: What the button says.
         blocks: Its contents.
-        keeps: What comes back with it: ids and the like.
+        metadata: What comes back with it: ids and the like.
 
     Raises:
         ValueError: A limit is passed.
     """
-    kept = json.dumps(keeps)
-    if len(kept) > _KEEPS_LIMIT:
-        raise ValueError(f"a form keeps at most {_KEEPS_LIMIT} characters, not {len(kept)}")
+    kept = json.dumps(metadata)
+    if len(kept) > _METADATA_LIMIT:
+        raise ValueError(f"a form remembers at most {_METADATA_LIMIT} characters, not {len(kept)}")
     return {
         **_frame(title, "Cancel", blocks),
         "callback_id": callback_id.value,
@@ -150,7 +150,7 @@ def labelled(field: Field, element: InputInteractiveElement) -> Block:
             element=element,
             hint=PlainTextObject(text=field.hint[:_LABEL_LIMIT]) if field.hint else None,
             optional=field.optional,
-            dispatch_action=field.tells or None,
+            dispatch_action=field.dispatch_on_change or None,
         )
     )
 

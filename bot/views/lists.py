@@ -9,7 +9,7 @@ from slack_sdk.models.blocks import ActionsBlock, ButtonElement, DividerBlock
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
-from bot.views.message import Block, Message, as_json, context, header, sections
+from bot.views.message import Block, MessageView, as_json, context, header, sections
 from bot.views.words import moment, person
 from core.models import Debate, DecisionKind, Status
 
@@ -39,7 +39,7 @@ _UNKNOWN = "Slack did not say in time which channels you are in. Open this page 
 
 
 @dataclass(frozen=True)
-class Row:
+class DebateRow:
     """A debate in a list."""
 
     debate: Debate
@@ -47,26 +47,26 @@ class Row:
     excerpt: str = ""
 
 
-def channel_list(rows: Sequence[Row]) -> Message:
+def channel_list(rows: Sequence[DebateRow]) -> MessageView:
     """Return a channel's newest debates."""
     if not rows:
         text = (
             "No debates in this channel yet. Start one: `/debate` opens a form, "
             "`/debate Kafka or PostgreSQL for our jobs?` begins at once."
         )
-        return Message(text=text, blocks=sections(text))
+        return MessageView(text=text, blocks=sections(text))
     return _list("This channel's newest debates", rows)
 
 
-def own_list(rows: Sequence[Row]) -> Message:
+def own_list(rows: Sequence[DebateRow]) -> MessageView:
     """Return the newest debates of all channels one is in."""
     if not rows:
         text = f"No debates in your channels yet.\n{_HOW}"
-        return Message(text=text, blocks=sections(text))
+        return MessageView(text=text, blocks=sections(text))
     return _list("The newest debates in your channels", rows)
 
 
-def search_list(wanted: str, rows: Sequence[Row]) -> Message:
+def search_list(wanted: str, rows: Sequence[DebateRow]) -> MessageView:
     """Return what was found by words."""
     words = literal(wanted.replace("`", "'"))[:_QUESTION_LIMIT]
     if not rows:
@@ -74,11 +74,11 @@ def search_list(wanted: str, rows: Sequence[Row]) -> Message:
             f"Nothing in your channels holds “{words}”. Fewer or shorter words find more: "
             "`post` finds PostgreSQL. To debate it instead, end it with a question mark."
         )
-        return Message(text=text, blocks=sections(text))
+        return MessageView(text=text, blocks=sections(text))
     return _list(f"Debates with “{words}” in your channels", rows)
 
 
-def home(rows: Sequence[Row], *, unknown: bool = False) -> Mapping[str, Any]:
+def home(rows: Sequence[DebateRow], *, unknown: bool = False) -> Mapping[str, Any]:
     """Return the app's Home for one person; `unknown`: nobody knows what they may see."""
     button = ButtonElement(
         text="Start a debate",
@@ -97,13 +97,17 @@ def home(rows: Sequence[Row], *, unknown: bool = False) -> Mapping[str, Any]:
     return {"type": "home", "blocks": [dict(block) for block in blocks]}
 
 
-def _parts(rows: Sequence[Row]) -> Iterator[Block]:
+def _parts(rows: Sequence[DebateRow]) -> Iterator[Block]:
     if not rows:
         yield from sections(f"*Nothing here yet.* This is how it works:\n{_HOW}")
         return
     parts = {
         "Running": [row for row in rows if row.debate.status is Status.RUNNING],
-        "Waiting for your team's decision": [row for row in rows if _is_open(row.debate)],
+        "Waiting for your team's decision": [
+            row
+            for row in rows
+            if (row.debate.status is Status.CONCLUDED and not row.debate.decision)
+        ],
         "Decided": [row for row in rows if row.debate.decision],
         "Ended without a verdict": [r for r in rows if r.debate.status is Status.FAILED],
     }
@@ -114,11 +118,7 @@ def _parts(rows: Sequence[Row]) -> Iterator[Block]:
             yield from sections("\n".join(_lines(row)))
 
 
-def _is_open(debate: Debate) -> bool:
-    return debate.status is Status.CONCLUDED and not debate.decision
-
-
-def _list(title: str, rows: Sequence[Row]) -> Message:
+def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
     entries = ["\n".join(_lines(row)) for row in rows]
     shown = list[str]()
     for entry in entries:
@@ -126,10 +126,10 @@ def _list(title: str, rows: Sequence[Row]) -> Message:
             break
         shown.append(entry)
     blocks = [*sections(f"*{title}*"), *(block for entry in shown for block in sections(entry))]
-    return Message(text="\n".join([f"*{title}*", *shown]), blocks=blocks)
+    return MessageView(text="\n".join([f"*{title}*", *shown]), blocks=blocks)
 
 
-def _lines(row: Row) -> Iterator[str]:
+def _lines(row: DebateRow) -> Iterator[str]:
     debate = row.debate
     question = gist(debate.setup.question, _QUESTION_LIMIT) or "a debate"
     yield f"*<{row.address}|{question}>*" if row.address else f"*{question}*"

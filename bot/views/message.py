@@ -43,7 +43,7 @@ REMEMBERED = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
+class MessageView:
     """What is shown: blocks for the eye, text for notifications and screen readers."""
 
     text: str
@@ -99,9 +99,9 @@ def _small_print(pieces: Sequence[str]) -> Block:
     return as_json(ContextBlock(elements=[safe(piece) for piece in pieces]))
 
 
-def notice_of(text: str) -> Message:
+def notice_of(text: str) -> MessageView:
     """A message of one safe mrkdwn text."""
-    return Message(text=text, blocks=sections(text))
+    return MessageView(text=text, blocks=sections(text))
 
 
 def safe(text: str) -> MarkdownTextObject:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
-from bot.views.message import PAGE_LIMIT, Block, Message, context, header, listed, sections
+from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, listed, sections
 from bot.views.message import notice_of as notice
-from bot.views.words import deed, name_of, person
+from bot.views.words import name_of, person, turn_noun
 from core.figures import counted, money
 from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Stop
 from core.rules.formats.registry import format_of
@@ -21,7 +21,7 @@ _STEPS: Mapping[NextStep, str] = {
 }
 
 
-def problem(what: str, try_this: str = "") -> Message:
+def problem(what: str, try_this: str = "") -> MessageView:
     """Return what is wrong and what to type instead.
 
     Args:
@@ -33,7 +33,7 @@ def problem(what: str, try_this: str = "") -> Message:
     return notice(f":warning: {gist(what, _REASON_LIMIT)}{hint}")
 
 
-def usage(commands: Mapping[str, str]) -> Message:
+def usage(commands: Mapping[str, str]) -> MessageView:
     """Return the help text.
 
     Args:
@@ -44,10 +44,10 @@ def usage(commands: Mapping[str, str]) -> Message:
     intro = "Agents with different points of view debate your question in a thread and decide."
     blocks: list[Block] = [header("How to use Moot"), *sections(f"{intro}\n{text}")]
     blocks += context("Only you can see this.")
-    return Message(text=f"How to use Moot\n{intro}\n{text}", blocks=blocks)
+    return MessageView(text=f"How to use Moot\n{intro}\n{text}", blocks=blocks)
 
 
-def question(debate: Debate) -> list[Message]:
+def question(debate: Debate) -> list[MessageView]:
     """Return the whole question and its context, for when the board has no room for them."""
     setup = debate.setup
     text = f"*The question in full*\n{plain(setup.question)}"
@@ -56,7 +56,7 @@ def question(debate: Debate) -> list[Message]:
     return [notice(part) for part in split(text, PAGE_LIMIT)]
 
 
-def settings_changed(by: Person, chosen: ChannelChoices) -> Message:
+def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
     """Return the line that says who changed what holds for debates in a channel."""
     said = listed(_chosen(chosen), 1000, "; ") or "as Moot is set up"
     return notice(
@@ -81,32 +81,28 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield f"models {literal(choices.models)}"
     if cost := choices.debate_cost:
         yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
-    yield from _steering(chosen)
-
-
-def _steering(chosen: ChannelChoices) -> Iterator[str]:
     if chosen.stewards:
         yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
     if chosen.unpin:
         yield "boards are unpinned at the end"
 
 
-def turn_failed(debate: Debate, failure: Failure) -> Message:
+def turn_failed(debate: Debate, failure: Failure) -> MessageView:
     """Return the line that says a turn is missing and why."""
-    who, what = name_of(debate, failure.turn.agent), deed(debate, failure.turn)
+    who, what = name_of(debate, failure.turn.agent), turn_noun(debate, failure.turn)
     reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
     place = f"round {failure.turn.round}"
     return notice(f":warning: *{who}* failed to give a {what} ({place}): {reason}. It is missing.")
 
 
-def added(note: Note) -> Message:
+def added(note: Note) -> MessageView:
     """Return a note that did not come as a message, so that everybody reads it."""
     head = f":memo: {person(note.author)} adds for the agents:"
     said = split(plain(note.text), PAGE_LIMIT - len(head) - 1)
     return notice(f"{head}\n{said[0] if said else ''}")
 
 
-def stopped(stop: Stop, debate: Debate) -> Message:
+def stopped(stop: Stop, debate: Debate) -> MessageView:
     """Return the line that says who stopped the debate, and what comes of it."""
     what = (
         "The judge writes a partial decision from what is there."
@@ -116,7 +112,7 @@ def stopped(stop: Stop, debate: Debate) -> Message:
     return notice(f":octagonal_sign: {person(stop.by)} stopped the debate. {what}")
 
 
-def vote_called(by: Person) -> Message:
+def vote_called(by: Person) -> MessageView:
     """Return the line that says who asked for the vote at once."""
     return notice(
         f":ballot_box_with_ballot: {person(by)} asked for the vote. "
@@ -124,7 +120,7 @@ def vote_called(by: Person) -> Message:
     )
 
 
-def paused(by: Person) -> Message:
+def paused(by: Person) -> MessageView:
     """Return the line that says who paused the debate."""
     return notice(
         f":double_vertical_bar: {person(by)} paused the debate. "
@@ -132,12 +128,12 @@ def paused(by: Person) -> Message:
     )
 
 
-def resumed(by: Person) -> Message:
+def resumed(by: Person) -> MessageView:
     """Return the line that says who let the debate go on."""
     return notice(f":arrow_forward: {person(by)} let the debate go on.")
 
 
-def guidance(decided: Guidance) -> Message:
+def guidance(decided: Guidance) -> MessageView:
     """Return what the facilitator decided after a round."""
     text = f":compass: *After round {decided.turn.round}*: {_STEPS[decided.next_step]}."
     if decided.focus.strip():
@@ -145,13 +141,13 @@ def guidance(decided: Guidance) -> Message:
     return notice(text)
 
 
-def out_of_time() -> Message:
+def out_of_time() -> MessageView:
     """Return the line that says the time is up."""
     return notice(
         ":hourglass: The time for this debate is up. What is there goes to the vote and the judge."
     )
 
 
-def failed(reason: str) -> Message:
+def failed(reason: str) -> MessageView:
     """Return the line that says a debate ended without a decision."""
     return notice(f":x: *The debate ended without a decision.* {gist(reason, _REASON_LIMIT)}")

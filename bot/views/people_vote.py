@@ -9,11 +9,11 @@ from bot.slack.mrkdwn.convert import bare_thesis, gist, thesis
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
-from bot.views.words import deed, name_of, plain_name
+from bot.views.words import name_of, plain_name, turn_noun
 from core.figures import counted, number
-from core.models import Act, Ballot, Debate, PeopleBallot, Tally, Turn
+from core.models import Act, Ballot, Debate, Tally, Turn
 from core.rules.formats.registry import format_of
-from core.rules.mind_changes import MindChange, mind_changes
+from core.rules.mind_changes import mind_changes
 from core.rules.voting import count, is_people_vote_closed
 
 _NAMES_LIMIT = 600
@@ -38,7 +38,7 @@ def people_tally(debate: Debate) -> Tally:
     """The team's count, by the same rules as the agents' but for weights."""
     positions = positions_of(debate)
     ballots = [
-        _as_ballot(ballot)
+        Ballot(turn=Turn(act=Act.BALLOT, round=0, agent=ballot.by.id), ranking=ballot.ranking)
         for ballot in debate.people_ballots.values()
         if set(ballot.ranking) == set(positions)
     ]
@@ -48,7 +48,10 @@ def people_tally(debate: Debate) -> Tally:
 def ballot_form(debate: Debate, by: str = "") -> Form:
     """Return the form to rank all positions, with the ranking this person chose before."""
     texts = format_of(debate).positions(debate)
-    options = {agent: _option(debate, agent, made.text) for agent, made in texts.items()}
+    options = dict[str, str]()
+    for agent, made in texts.items():
+        name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
+        options[agent] = f"{name}: {bare_thesis(made.text, OPTION_LIMIT - len(name) - 2)}"
     shown = "\n".join(
         f"• *{name_of(debate, agent)}*: {thesis(made.text, _POSITION_LIMIT)}"
         for agent, made in texts.items()
@@ -56,7 +59,14 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     mine = debate.people_ballots.get(by)
     chosen = dict(enumerate(mine.ranking if mine else ()))
     fields = [
-        select(Field(id=rank_field(place), label=_place(place)), options, chosen.get(place, ""))
+        select(
+            Field(
+                id=rank_field(place),
+                label=_PLACES[place] if place < len(_PLACES) else f"Place {place + 1}",
+            ),
+            options,
+            chosen.get(place, ""),
+        )
         for place in range(len(texts))
     ]
     intro = (
@@ -67,7 +77,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
         title="Rank the positions",
         submit="Change ballot" if mine else "Cast ballot",
         blocks=[*sections(intro), *fields],
-        keeps={"debate": debate.id},
+        metadata={"debate": debate.id},
     )
 
 
@@ -83,7 +93,14 @@ def team_count(debate: Debate) -> str:
         _NAMES_LIMIT,
         ", ",
     )
-    head = f"*The team's vote* ({_cast(debate, tally)}): {points}."
+    cast = counted(len(tally.voters), "ballot")
+    # How many ballots are not their voter's first.
+    changed = 0
+    for voter in tally.voters:
+        first = f"people-ballot/{voter}"
+        changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
+    cast += f", {changed} changed" if changed else ""
+    head = f"*The team's vote* ({cast}): {points}."
     return f"{head}\n{_gap(debate, tally)}".rstrip()
 
 
@@ -100,31 +117,19 @@ def moves(debate: Debate) -> str:
         _NAMES_LIMIT,
         ", ",
     )
-    lines = [f"• {_move(debate, change)}" for change in changes]
+    lines = list[str]()
+    for change in changes:
+        before, after = name_of(debate, change.before), name_of(debate, change.after)
+        moved = f"• {name_of(debate, change.voter)} moved from {before} to {after}"
+        made = debate.contributions.get(change.moved_by or "")
+        if made is None:
+            lines.append(f"{moved} and names no critique.")
+        else:
+            where = address_of(turn_key(debate.id, made.turn.key))
+            what = f"{name_of(debate, made.turn.agent)}'s {turn_noun(debate, made.turn)}"
+            lines.append(f"{moved}, moved by <{where}|{what}>.")
     lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
-
-
-def _cast(debate: Debate, tally: Tally) -> str:
-    """How many ballots count, and how many of them are not their voter's first."""
-    changed = sum(_is_changed(debate, voter) for voter in tally.voters)
-    return counted(len(tally.voters), "ballot") + (f", {changed} changed" if changed else "")
-
-
-def _is_changed(debate: Debate, voter: str) -> bool:
-    first = f"people-ballot/{voter}"
-    return sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
-
-
-def _move(debate: Debate, change: MindChange) -> str:
-    before, after = name_of(debate, change.before), name_of(debate, change.after)
-    moved = f"{name_of(debate, change.voter)} moved from {before} to {after}"
-    made = debate.contributions.get(change.moved_by or "")
-    if made is None:
-        return f"{moved} and names no critique."
-    where = address_of(turn_key(debate.id, made.turn.key))
-    who = name_of(debate, made.turn.agent)
-    return f"{moved}, moved by <{where}|{who}'s {deed(debate, made.turn)}>."
 
 
 def _gap(debate: Debate, tally: Tally) -> str:
@@ -132,7 +137,10 @@ def _gap(debate: Debate, tally: Tally) -> str:
     agents = debate.tally.winners if debate.tally else ()
     if not agents:
         return ""
-    team, theirs = (_names(debate, found) for found in (tally.winners, agents))
+    team, theirs = (
+        listed((f"*{name_of(debate, agent)}*" for agent in found), _NAMES_LIMIT, ", ")
+        for found in (tally.winners, agents)
+    )
     if set(tally.winners) == set(agents):
         return f"Team and agents agree: {team}."
     if set(tally.winners) & set(agents):
@@ -143,24 +151,6 @@ def _gap(debate: Debate, tally: Tally) -> str:
         f":warning: Team and agents differ: the team is for {team}, the agents are for {theirs}, "
         f"which the team puts in place {place} of {len(places)}."
     )
-
-
-def _names(debate: Debate, agents: Sequence[str]) -> str:
-    return listed((f"*{name_of(debate, agent)}*" for agent in agents), _NAMES_LIMIT, ", ")
-
-
-def _option(debate: Debate, agent: str, text: str) -> str:
-    name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
-    return f"{name}: {bare_thesis(text, OPTION_LIMIT - len(name) - 2)}"
-
-
-def _place(place: int) -> str:
-    return _PLACES[place] if place < len(_PLACES) else f"Place {place + 1}"
-
-
-def _as_ballot(ballot: PeopleBallot) -> Ballot:
-    turn = Turn(act=Act.BALLOT, round=0, agent=ballot.by.id)
-    return Ballot(turn=turn, ranking=ballot.ranking)
 
 
 def people_votes(debate: Debate) -> Iterator[str]:

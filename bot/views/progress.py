@@ -1,10 +1,9 @@
 """How far a debate has come: phase, round, turns done and to come (pure)."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.figures import counted, percent
-from core.models import JUDGE, Act, Debate, Status, Turn
+from core.models import Act, Debate, Status, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
 from core.turns.acts import ACTS
@@ -34,7 +33,23 @@ def progress(debate: Debate) -> Progress:
     done = sum(map(len, outcomes)) + (debate.verdict is not None)
     if debate.status is not Status.RUNNING:
         return Progress(max(done, 1), max(done, 1))
-    return Progress(done, max(done + sum(1 for _ in _to_come(debate)), 1))
+    # Turns without an outcome, as far as can be foreseen.
+    cut = schedule.is_cut_short(debate)
+    rounds = 0 if cut else schedule.rounds_open(debate)
+    turns = [
+        turn
+        for number in range(1, rounds + 1)
+        for turn in format_of(debate).planned(debate, number)
+    ]
+    if not debate.stop and not debate.tally:
+        first = [0] if debate.setup.blind_ballot and not cut else []
+        turns += [
+            Turn(act=Act.BALLOT, round=number, agent=voter)
+            for number in (*first, schedule.rounds_open(debate))
+            for voter in format_of(debate).alive(debate)
+        ]
+    to_come = sum(not debate.is_done(turn) for turn in turns) + (debate.verdict is None)
+    return Progress(done, max(done + to_come, 1))
 
 
 def stage(debate: Debate) -> str:
@@ -60,28 +75,3 @@ def order(debate: Debate, turn: Turn) -> tuple[int, int]:
     """Where a turn's phase stands among all phases of the debate; what has none ends its round."""
     acts = format_of(debate).PHASES
     return turn.round, acts.index(turn.act) if turn.act in acts else len(acts)
-
-
-def _to_come(debate: Debate) -> Iterator[Turn]:
-    """Turns without an outcome, as far as can be foreseen."""
-    turns = () if schedule.is_cut_short(debate) else _rounds(debate)
-    yield from (turn for turn in (*turns, *_ballots(debate)) if not debate.is_done(turn))
-    if not debate.verdict:
-        yield Turn(act=Act.SYNTHESIS, round=debate.setup.rounds, agent=JUDGE)
-
-
-def _rounds(debate: Debate) -> Iterator[Turn]:
-    for number in range(1, schedule.rounds_open(debate) + 1):
-        yield from format_of(debate).planned(debate, number)
-
-
-def _ballots(debate: Debate) -> Sequence[Turn]:
-    if debate.stop or debate.tally:
-        return ()
-    cut = schedule.is_cut_short(debate)
-    first = [0] if debate.setup.blind_ballot and not cut else []
-    numbers = (*first, schedule.rounds_open(debate))
-    voters = format_of(debate).alive(debate)
-    return [
-        Turn(act=Act.BALLOT, round=number, agent=voter) for number in numbers for voter in voters
-    ]

@@ -75,7 +75,7 @@ class FormTarget:
     left_out: int = 0
 
     @property
-    def keeps(self) -> Mapping[str, str]:
+    def metadata(self) -> Mapping[str, str]:
         """What the form brings back."""
         left_out = {"left_out": str(self.left_out)} if self.left_out else {}
         return {"channel": self.channel, "source": self.source, **left_out}
@@ -112,22 +112,42 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         estimate: What it would cost, in words; clean text.
     """
     chosen = draft.choices
+    question = Field(
+        id=FieldId.QUESTION.value,
+        label="Question",
+        hint="What is to be decided? Agents check every proposal against what “must” or “shall” "
+        "hold.",
+    )
+    context_field = Field(
+        id=FieldId.CONTEXT.value,
+        label="Context",
+        hint="What everybody should know: numbers, limits, what was tried.",
+        optional=True,
+    )
+    source = context(*_from(draft, target))
+    field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
+    words = "Agents may ask people before round 1 what they need to know"
+    block = context(f":stopwatch: {gist(estimate, 300)}")[0]
     blocks = [
-        *([] if target.channel else [_channel()]),
-        *_asked(draft, target),
-        *_estimate(estimate),
-        _format(chosen.format or "", tells=True),
-        _agents(chosen.agents or (), options, tells=True),
-        _rounds(chosen.rounds, tells=True),
-        *_money(chosen, options, tells=True),
-        _ask_first(chosen),
+        *([] if target.channel else [_CHANNEL]),
+        *[
+            text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
+            *source,
+            text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
+        ],
+        *[{**block, "block_id": _ESTIMATE_BLOCK}],
+        _format(chosen.format or "", dispatch_on_change=True),
+        _agents(chosen.agents or (), options, dispatch_on_change=True),
+        _rounds(chosen.rounds, dispatch_on_change=True),
+        *_money(chosen, options, dispatch_on_change=True),
+        checkbox(field, words, on=bool(chosen.clarify)),
     ]
     return form(
         CallbackId.START_FORM,
         title="Start a debate",
         submit="Start",
         blocks=blocks,
-        keeps=target.keeps,
+        metadata=target.metadata,
     )
 
 
@@ -142,19 +162,39 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     """
     chosen = now.choices
     wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
+    element = UserMultiSelectElement(
+        action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
+    )
+    field = Field(
+        id=FieldId.STEWARDS.value,
+        label="Who may steer debates",
+        hint="They can stop, pause and call the vote, like the person who started a debate.",
+        optional=True,
+    )
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
         _agents(chosen.agents or (), options, usual=usual.agents or ()),
         _rounds(chosen.rounds, usual=usual.rounds),
-        _ask_usually(chosen, usual),
+        select(
+            Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1"),
+            {
+                AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
+                _ON: "Yes, they may ask",
+                _OFF: "No, they begin at once",
+            },
+            AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF,
+        ),
         select(
             Field(id=FieldId.WAIT.value, label="How long people have to answer"),
-            {AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)), **_waits()},
+            {
+                AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)),
+                **{str(minutes): _wait(minutes) for minutes in WAITS},
+            },
             wait,
         ),
         *_money(chosen, options),
-        _stewards(now),
+        labelled(field, element),
         checkbox(
             Field(id=FieldId.UNPIN.value, label="When a debate ends", optional=True),
             "Unpin its board",
@@ -167,7 +207,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         title="Debates in this channel",
         submit="Save",
         blocks=blocks,
-        keeps={"channel": channel},
+        metadata={"channel": channel},
     )
 
 
@@ -183,36 +223,13 @@ def estimate_words(estimate: Estimate) -> str:
     return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
 
 
-def _channel() -> Block:
-    element = ConversationSelectElement(
+_CHANNEL = labelled(
+    Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
+    ConversationSelectElement(
         action_id=FieldId.CHANNEL.value,
         filter=ConversationFilter(include=["public", "private"], exclude_bot_users=True),
-    )
-    field = Field(
-        id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."
-    )
-    return labelled(field, element)
-
-
-def _asked(draft: FormDraft, target: FormTarget) -> Sequence[Block]:
-    question = Field(
-        id=FieldId.QUESTION.value,
-        label="Question",
-        hint="What is to be decided? Agents check every proposal against what “must” or “shall” "
-        "hold.",
-    )
-    context_field = Field(
-        id=FieldId.CONTEXT.value,
-        label="Context",
-        hint="What everybody should know: numbers, limits, what was tried.",
-        optional=True,
-    )
-    source = context(*_from(draft, target))
-    return [
-        text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
-        *source,
-        text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
-    ]
+    ),
+)
 
 
 def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
@@ -229,33 +246,49 @@ def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
         yield "It is longer than this field: it goes on under *Context*."
 
 
-def _format(chosen: str, *, usual: str = "", tells: bool = False) -> Block:
+def _format(chosen: str, *, usual: str = "", dispatch_on_change: bool = False) -> Block:
     words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
     options = {AS_USUAL: _as_usual(usual), **words} if usual else words
-    return select(Field(id=FieldId.FORMAT.value, label="Format", tells=tells), options, chosen)
+    return select(
+        Field(id=FieldId.FORMAT.value, label="Format", dispatch_on_change=dispatch_on_change),
+        options,
+        chosen,
+    )
 
 
 def _agents(
-    chosen: Sequence[str], options: FormOptions, *, usual: Sequence[str] = (), tells: bool = False
+    chosen: Sequence[str],
+    options: FormOptions,
+    *,
+    usual: Sequence[str] = (),
+    dispatch_on_change: bool = False,
 ) -> Block:
     hint = "At least two; each argues from its own point of view."
     if usual:
         names = ", ".join(bare(options.agents.get(one, one), _NAME_LIMIT) for one in usual)
         hint += f" Empty: as Moot is set up ({names})."
     field = Field(
-        id=FieldId.AGENTS.value, label="Agents", hint=hint, optional=bool(usual), tells=tells
+        id=FieldId.AGENTS.value,
+        label="Agents",
+        hint=hint,
+        optional=bool(usual),
+        dispatch_on_change=dispatch_on_change,
     )
     return multi_select(field, options.agents, chosen)
 
 
-def _rounds(chosen: int | None, *, usual: int | None = None, tells: bool = False) -> Block:
+def _rounds(
+    chosen: int | None, *, usual: int | None = None, dispatch_on_change: bool = False
+) -> Block:
     numbers = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
     options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
-    field = Field(id=FieldId.ROUNDS.value, label="Rounds", tells=tells)
+    field = Field(id=FieldId.ROUNDS.value, label="Rounds", dispatch_on_change=dispatch_on_change)
     return select(field, options, str(chosen) if chosen else AS_USUAL)
 
 
-def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Sequence[Block]:
+def _money(
+    chosen: Choices, options: FormOptions, *, dispatch_on_change: bool = False
+) -> Sequence[Block]:
     models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in options.models}}
     cap = Field(
         id=FieldId.COST_CAP.value,
@@ -266,51 +299,12 @@ def _money(chosen: Choices, options: FormOptions, *, tells: bool = False) -> Seq
     )
     return [
         select(
-            Field(id=FieldId.MODELS.value, label="Models", tells=tells),
+            Field(id=FieldId.MODELS.value, label="Models", dispatch_on_change=dispatch_on_change),
             models,
             chosen.models if chosen.models in models else AS_USUAL,
         ),
         text_input(cap, value=str(chosen.debate_cost or ""), most=12),
     ]
-
-
-def _ask_first(chosen: Choices) -> Block:
-    field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
-    words = "Agents may ask people before round 1 what they need to know"
-    return checkbox(field, words, on=bool(chosen.clarify))
-
-
-def _ask_usually(chosen: Choices, usual: Choices) -> Block:
-    options = {
-        AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
-        _ON: "Yes, they may ask",
-        _OFF: "No, they begin at once",
-    }
-    now = AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF
-    field = Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1")
-    return select(field, options, now)
-
-
-def _stewards(now: ChannelChoices) -> Block:
-    element = UserMultiSelectElement(
-        action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
-    )
-    field = Field(
-        id=FieldId.STEWARDS.value,
-        label="Who may steer debates",
-        hint="They can stop, pause and call the vote, like the person who started a debate.",
-        optional=True,
-    )
-    return labelled(field, element)
-
-
-def _estimate(words: str) -> Sequence[Block]:
-    block = context(f":stopwatch: {gist(words, 300)}")[0]
-    return [{**block, "block_id": _ESTIMATE_BLOCK}]
-
-
-def _waits() -> Mapping[str, str]:
-    return {str(minutes): _wait(minutes) for minutes in WAITS}
 
 
 def _wait(minutes: int) -> str:

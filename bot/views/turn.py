@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from bot.slack.mrkdwn.convert import gist
-from bot.views.message import Block, Message, context, named, pages, sections
-from bot.views.words import OFFLINE_NOTE, cost, deed, icon, is_offline, title
+from bot.views.message import MessageView, context, named, pages, sections
+from bot.views.words import OFFLINE_NOTE, cost, icon, is_offline, title, turn_noun
 from core.figures import duration
 from core.models import Agent, Contribution, Debate
 
@@ -14,44 +14,33 @@ _MODEL_LIMIT = 120
 _MARK = OFFLINE_NOTE.partition(":")[0]
 
 
-def turn(debate: Debate, made: Contribution) -> list[Message]:
+def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     """Return the posts that hold the whole text, none cut off.
 
     The first says what it is and, for a critique, whose proposal it is about.
     """
     agent = debate.setup.agent(made.turn.agent)
-    text = _unmarked(made.text) if is_offline(agent) else made.text
+    text = made.text
+    if is_offline(agent):
+        # The engine's own last line says what the post's foot says.
+        rest, _, last = text.rstrip().rpartition("\n")
+        text = (rest if last.strip("_ ").startswith(_MARK) else text).rstrip()
     parts = pages(text) or ["_Nothing was said._"]
-    return [_page(debate, made, agent, (number, parts)) for number in range(len(parts))]
-
-
-def _page(
-    debate: Debate, made: Contribution, agent: Agent, place: tuple[int, list[str]]
-) -> Message:
-    number, parts = place
-    head = _head(debate, made, number, len(parts))
-    said = list(_foot(made, agent)) if number == len(parts) - 1 else []
-    foot = context(*said) if said else []
-    blocks: list[Block] = [*context(head), *sections(parts[number]), *foot]
-    return Message(
-        text="\n".join([head, parts[number], *(note for note in said if note == OFFLINE_NOTE)]),
-        blocks=blocks,
-        username=named(title(agent)),
-        icon=icon(agent),
-    )
-
-
-def _head(debate: Debate, made: Contribution, number: int, count: int) -> str:
-    what = deed(debate, made.turn)
-    part = f" · part {number + 1} of {count}" if count > 1 else ""
-    return f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{part}"
-
-
-def _unmarked(text: str) -> str:
-    """The text without the engine's own last line, which says what the post's foot says."""
-    whole = text.rstrip()
-    rest, _, last = whole.rpartition("\n")
-    return rest.rstrip() if last.strip("_ ").startswith(_MARK) else whole
+    what = turn_noun(debate, made.turn)
+    messages = list[MessageView]()
+    for number, part in enumerate(parts, start=1):
+        which = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
+        head = f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{which}"
+        foot = list(_foot(made, agent)) if number == len(parts) else []
+        blocks = [*context(head), *sections(part), *(context(*foot) if foot else [])]
+        message = MessageView(
+            text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),
+            blocks=blocks,
+            username=named(title(agent)),
+            icon=icon(agent),
+        )
+        messages.append(message)
+    return messages
 
 
 def _foot(made: Contribution, agent: Agent) -> Iterator[str]:

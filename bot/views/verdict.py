@@ -1,14 +1,15 @@
 """The verdict: the whole synthesis for the thread, a short form for the channel (pure)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.message import Block, Message, context, header, in_pages, named, sections
+from bot.views.message import MessageView, context, header, in_pages, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
-from core.models import Debate, Note, NoteOutcome, Verdict, VerdictSource
+from core.models import Debate, NoteOutcome, Verdict, VerdictSource
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -24,7 +25,7 @@ _SOURCES = {
 }
 
 
-def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -> list[Message]:
+def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -> list[MessageView]:
     """Return the posts that hold the whole synthesis, what it lacks above the answer.
 
     Args:
@@ -35,10 +36,28 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     banner = shortcomings(reached)
     text = "\n\n".join([*([banner] if banner else []), *_parts(debate, reached, assumptions)])
     parts = in_pages(text)
-    return [_page(debate, reached, number, parts) for number in range(len(parts))]
+    judge = debate.setup.judge
+    spent = f"Confidence: {confidence(reached.confidence)} · Cost: {cost(debate.usage)}"
+    messages = list[MessageView]()
+    for number, part in enumerate(parts, start=1):
+        first, last = number == 1, number == len(parts)
+        head = "The verdict" if first else f"The verdict, part {number} of {len(parts)}"
+        foot = (spent, disclaimer(debate)) if last else ()
+        message = MessageView(
+            text=f"{head}\n{part}",
+            blocks=[
+                *([header(head)] if first else context(head)),
+                *sections(part),
+                *context(*foot),
+            ],
+            username=named(title(judge)),
+            icon=icon(judge),
+        )
+        messages.append(message)
+    return messages
 
 
-def headline(debate: Debate, reached: Verdict) -> Message:
+def headline(debate: Debate, reached: Verdict) -> MessageView:
     """Return the short form that is shown in the channel, too."""
     banner = shortcomings(reached)
     decision = gist(reached.decision, _DECISION_LIMIT)
@@ -59,7 +78,7 @@ def headline(debate: Debate, reached: Verdict) -> Message:
         *context(disclaimer(debate)),
         *feedback_buttons(debate),
     ]
-    return Message(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
+    return MessageView(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
 
 
 def shortcomings(reached: Verdict) -> str:
@@ -70,7 +89,11 @@ def shortcomings(reached: Verdict) -> str:
         return ""
     name = "Partial result" if reached.partial else "Degraded result"
     why = ": not all turns were taken." if reached.partial else ""
-    return f":warning: *{name}*{why}\n{_room(lines)}".rstrip()
+    # As many lines as a banner has room for.
+    ends = itertools.accumulate(len(line) + 1 for line in lines)
+    shown = [line for line, end in zip(lines, ends, strict=True) if end <= _WARNINGS_LIMIT]
+    more = ["• …"] if len(shown) < len(lines) else []
+    return "\n".join([f":warning: *{name}*{why}", *shown, *more])
 
 
 def disclaimer(debate: Debate) -> str:
@@ -78,43 +101,12 @@ def disclaimer(debate: Debate) -> str:
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
 
 
-def _room(lines: Iterable[str]) -> str:
-    """Lines within the room a banner has."""
-    kept, size = list[str](), 0
-    for line in lines:
-        size += len(line) + 1
-        if size > _WARNINGS_LIMIT:
-            return "\n".join([*kept, "• …"])
-        kept.append(line)
-    return "\n".join(kept)
-
-
-def _page(debate: Debate, reached: Verdict, number: int, parts: Sequence[str]) -> Message:
-    judge = debate.setup.judge
-    first, last = number == 0, number == len(parts) - 1
-    head = "The verdict" if first else f"The verdict, part {number + 1} of {len(parts)}"
-    foot = _foot(debate, reached) if last else ()
-    blocks: list[Block] = [
-        *([header(head)] if first else context(head)),
-        *sections(parts[number]),
-        *context(*foot),
-    ]
-    return Message(
-        text=f"{head}\n{parts[number]}",
-        blocks=blocks,
-        username=named(title(judge)),
-        icon=icon(judge),
-    )
-
-
-def _foot(debate: Debate, reached: Verdict) -> Iterator[str]:
-    yield f"Confidence: {confidence(reached.confidence)} · Cost: {cost(debate.usage)}"
-    yield disclaimer(debate)
-
-
 def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iterator[str]:
     yield _titled("Decision", mrkdwn(reached.decision))
-    yield _titled("Why", mrkdwn(_reasons(reached)))
+    # The solution without a first paragraph that only says the decision again.
+    first, _, rest = reached.solution.strip().partition("\n\n")
+    said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
+    yield _titled("Why", mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution))
     texts = (("How to do it", reached.implementation),)
     lists = (
         ("Trade-offs", reached.tradeoffs),
@@ -125,48 +117,36 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
         ("What would overturn it", reached.overturned_by),
     )
     yield from (_titled(name, mrkdwn(text)) for name, text in texts if text.strip())
-    yield from (_titled(name, _bullets(items)) for name, items in lists if items)
+    yield from (
+        _titled(name, "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items))
+        for name, items in lists
+        if items
+    )
     if reached.dissent.strip():
         yield _titled("Dissent", mrkdwn(reached.dissent))
     if debate.tally:
         yield _titled("The vote", outcome(debate, debate.tally))
-    outcomes = [*reached.notes, *_unmentioned(debate, reached)]
+    # Notes the judge says nothing about: their authors are not left without a word.
+    known = {found.note for found in reached.notes}
+    why = "The judge says nothing about it."
+    outcomes = [
+        *reached.notes,
+        *[
+            NoteOutcome(note=note.id, used=False, explanation=why)
+            for note in debate.notes
+            if note.id not in known
+        ],
+    ]
     if outcomes:
-        yield _titled("What became of your notes", _notes(debate, outcomes))
-
-
-def _reasons(reached: Verdict) -> str:
-    """The solution without a first paragraph that only says the decision again."""
-    first, _, rest = reached.solution.strip().partition("\n\n")
-    said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
-    return rest if rest.strip() and said[0] == said[1] else reached.solution
+        notes = {note.id: note for note in debate.notes}
+        lines = list[str]()
+        for found in outcomes:
+            note = notes.get(found.note)
+            text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
+            used = "used" if found.used else "not used"
+            lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
+        yield _titled("What became of your notes", "\n".join(lines))
 
 
 def _titled(name: str, text: str) -> str:
     return f"*{name}*\n{text or '_not given_'}"
-
-
-def _bullets(items: Iterable[str]) -> str:
-    return "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items)
-
-
-def _notes(debate: Debate, outcomes: Iterable[NoteOutcome]) -> str:
-    notes = {note.id: note for note in debate.notes}
-    return "\n".join(_note(notes.get(found.note), found) for found in outcomes)
-
-
-def _unmentioned(debate: Debate, reached: Verdict) -> Sequence[NoteOutcome]:
-    """Notes the judge says nothing about: their authors are not left without a word."""
-    known = {found.note for found in reached.notes}
-    why = "The judge says nothing about it."
-    return [
-        NoteOutcome(note=note.id, used=False, explanation=why)
-        for note in debate.notes
-        if note.id not in known
-    ]
-
-
-def _note(note: Note | None, found: NoteOutcome) -> str:
-    used = "used" if found.used else "not used"
-    said = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
-    return f"• {said} – *{used}*. {mrkdwn(found.explanation)}".rstrip()

@@ -1,17 +1,17 @@
 """The counted vote: who wins, a bar chart, a table, each ballot (pure)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
-from bot.views.message import Block, Message, as_json, context, header, listed, sections
+from bot.views.message import Block, MessageView, as_json, context, header, listed, sections
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import name_of, plain_name
 from core.figures import counted, number, percent
-from core.models import Act, Ballot, Debate, Failure, Score, Tally
+from core.models import Act, Debate, Failure, Tally
 from core.rules import voting
 
 _BAR_WIDTH = 16
@@ -32,18 +32,53 @@ _RULES = (
 _HEADS = ("Position", "Points", "First places", "Confidence")
 
 
-def vote(debate: Debate, tally: Tally) -> Message:
+def vote(debate: Debate, tally: Tally) -> MessageView:
     """Return the post that shows the result, in words before pictures."""
     said = [outcome(debate, tally), *_remarks(debate, tally)]
     beside = [words for words in people_votes(debate) if words]
     shown = tally.scores[:_MOST_ROWS]
     blocks: list[Block] = [header("The vote"), *sections("\n".join(said))]
     if shown:
-        blocks += [*sections(_chart(debate, shown)), _table(debate, shown)]
+        names = [plain_name(debate, score.position) for score in shown]
+        width = min(max(map(cell_len, names)), _NAME_WIDTH)
+        totals = [score.points for score in shown]
+        bars = [round(_BAR_WIDTH * max(each / (max(totals) or 1.0), 0.0)) for each in totals]
+        lines = [
+            f"{set_cell_size(name, width)} {'█' * full}{'░' * (_BAR_WIDTH - full)} {points}"
+            for name, full, points in zip(names, bars, map(number, totals), strict=True)
+        ]
+        rows = [
+            _HEADS,
+            *(
+                (
+                    bare(plain_name(debate, score.position), _CELL_WIDTH),
+                    number(score.points),
+                    str(score.first_places),
+                    "–"
+                    if score.mean_confidence is None or not score.first_places
+                    else percent(score.mean_confidence),
+                )
+                for score in shown
+            ),
+        ]
+        blocks += [
+            *sections("```\n" + "\n".join(map(literal, lines)) + "\n```"),
+            as_json(
+                TableBlock(
+                    rows=[[RawTextObject(text=cell) for cell in row] for row in rows],
+                    column_settings=[{"align": "left"}, *({"align": "right"} for _ in _HEADS[1:])],
+                )
+            ),
+        ]
     for words in beside:
         blocks += sections(words)
-    blocks += [*ballot_button(debate), *context(_ballots(debate, tally), _RULES)]
-    return Message(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
+    ballots = list[str]()
+    for ballot in voting.counted(debate, tally):
+        ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
+        sure = "" if ballot.confidence is None else f" (confidence {percent(ballot.confidence)})"
+        ballots.append(f"{name_of(debate, ballot.voter)} ranked: {ranking}{sure}")
+    blocks += [*ballot_button(debate), *context(listed(ballots, _BALLOTS_LIMIT), _RULES)]
+    return MessageView(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
 
 
 def outcome(debate: Debate, tally: Tally) -> str:
@@ -57,27 +92,32 @@ def outcome(debate: Debate, tally: Tally) -> str:
     if len(tally.winners) > 1:
         return f"*A tie* between {names}, with {points} each ({votes}). No rule breaks it."
     close = f" {_CONTROVERSIAL}" if tally.controversial else ""
-    return f"{names} wins with {points} ({votes}).{_decider(tally)}{close}"
-
-
-def _decider(tally: Tally) -> str:
-    """What decided between positions with the same points."""
     first, *others = tally.scores
     level = [score for score in others if score.points == first.points]
-    if not level:
-        return ""
-    more = all(score.first_places < first.first_places for score in level)
-    why = "the number of first places" if more else "the voters' confidence"
-    return f" Others have as many points; {why} decided."
+    decider = ""
+    if level:
+        more = all(score.first_places < first.first_places for score in level)
+        why = "the number of first places" if more else "the voters' confidence"
+        decider = f" Others have as many points; {why} decided."
+    return f"{names} wins with {points} ({votes}).{decider}{close}"
 
 
 def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     failed = {agent: why for agent in tally.abstained if (why := _failure(debate, agent))}
     useless = [agent for agent in tally.abstained if agent not in failed]
-    declared = _declared(debate, useless)
+    # Those who abstained themselves in the vote that counts, and why.
+    last = max((one.turn.round for one in debate.abstentions.values()), default=0)
+    declared = {
+        one.turn.agent: gist(one.reason, _REASON_LIMIT).rstrip(".")
+        for one in debate.abstentions.values()
+        if one.declared and one.turn.round == last > 0 and one.turn.agent in useless
+    }
     if declared:
         reasons = dict.fromkeys(declared.values())
-        said = (f"{_names(debate, declared, reason)} ({reason})" for reason in reasons)
+        said = list[str]()
+        for reason in reasons:
+            same = [name_of(debate, agent) for agent, why in declared.items() if why == reason]
+            said.append(f"{', '.join(same)} ({reason})")
         yield f"Abstained: {listed(said, 800, '; ')}."
     useless = [agent for agent in useless if agent not in declared]
     if useless:
@@ -90,21 +130,6 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
 
 
-def _names(debate: Debate, declared: Mapping[str, str], reason: str) -> str:
-    agents = (agent for agent, why in declared.items() if why == reason)
-    return ", ".join(name_of(debate, agent) for agent in agents)
-
-
-def _declared(debate: Debate, agents: Sequence[str]) -> Mapping[str, str]:
-    """Those who abstained themselves in the vote that counts, and why."""
-    last = max((one.turn.round for one in debate.abstentions.values()), default=0)
-    return {
-        one.turn.agent: gist(one.reason, _REASON_LIMIT).rstrip(".")
-        for one in debate.abstentions.values()
-        if one.declared and one.turn.round == last > 0 and one.turn.agent in agents
-    }
-
-
 def _failure(debate: Debate, agent: str) -> str:
     """Why the agent's final ballot never came; empty if one came that is no use."""
     outcomes = (*debate.failures.values(), *debate.abstentions.values())
@@ -113,50 +138,3 @@ def _failure(debate: Debate, agent: str) -> str:
     if not isinstance(last, Failure) or not last.turn.round:
         return ""
     return gist(last.reason, _REASON_LIMIT).rstrip(".")
-
-
-def _chart(debate: Debate, scores: Sequence[Score]) -> str:
-    names = [plain_name(debate, score.position) for score in scores]
-    width = min(max(map(cell_len, names)), _NAME_WIDTH)
-    most = max(score.points for score in scores) or 1.0
-    lines = [
-        f"{set_cell_size(name, width)} {_bar(score.points / most)} {number(score.points)}"
-        for name, score in zip(names, scores, strict=True)
-    ]
-    return "```\n" + "\n".join(map(literal, lines)) + "\n```"
-
-
-def _bar(share: float) -> str:
-    full = round(_BAR_WIDTH * max(share, 0.0))
-    return "█" * full + "░" * (_BAR_WIDTH - full)
-
-
-def _table(debate: Debate, scores: Sequence[Score]) -> Block:
-    rows = [_HEADS, *(_row(debate, score) for score in scores)]
-    return as_json(
-        TableBlock(
-            rows=[[RawTextObject(text=cell) for cell in row] for row in rows],
-            column_settings=[{"align": "left"}, *({"align": "right"} for _ in _HEADS[1:])],
-        )
-    )
-
-
-def _row(debate: Debate, score: Score) -> tuple[str, ...]:
-    sure = score.mean_confidence
-    return (
-        bare(plain_name(debate, score.position), _CELL_WIDTH),
-        number(score.points),
-        str(score.first_places),
-        "–" if sure is None or not score.first_places else percent(sure),
-    )
-
-
-def _ballots(debate: Debate, tally: Tally) -> str:
-    cast = voting.counted(debate, tally)
-    return listed((_ballot(debate, ballot) for ballot in cast), _BALLOTS_LIMIT)
-
-
-def _ballot(debate: Debate, ballot: Ballot) -> str:
-    ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
-    sure = "" if ballot.confidence is None else f" (confidence {percent(ballot.confidence)})"
-    return f"{name_of(debate, ballot.voter)} ranked: {ranking}{sure}"

@@ -23,7 +23,7 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 _CONFIDENCE = ((85, "very high"), (65, "high"), (45, "moderate"), (25, "low"), (0, "very low"))
 
 
-def deed(debate: Debate, turn: Turn) -> str:
+def turn_noun(debate: Debate, turn: Turn) -> str:
     """What the turn is, without its agent: "critique of Ben's proposal"."""
     is_about = turn.target and not ACTS[turn.act].is_numbered
     of = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""

@@ -4,10 +4,10 @@ from contextlib import suppress
 
 from hypothesis import given, settings
 
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import read
+from bot.presenter.event_posts import posts_of
+from bot.presenter.reading_order import release_all
 from bot.views.board import BoardAction, board
-from bot.views.lists import Row, channel_list, home
+from bot.views.lists import DebateRow, channel_list, home
 from core.errors import LogBroken
 from core.events import Recorded, fold
 from tests.core.play import odd_logs
@@ -19,7 +19,7 @@ def test_an_odd_log_is_shown_or_refused_by_name(log: list[Recorded]) -> None:
     with suppress(LogBroken):
         debate = fold(log)
         board(debate, enabled=set(BoardAction))
-        home([Row(debate)])
-        channel_list([Row(debate)])
-        for released in read(log).released:
+        home([DebateRow(debate)])
+        channel_list([DebateRow(debate)])
+        for released in release_all(log).released:
             posts_of(debate, released)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import Reading, read, step, turn_of
+from bot.presenter.event_posts import posts_of
+from bot.presenter.reading_order import ReadingPosition, release_after, release_all, turn_of
 from bot.presenter.sink import Presenter
 from bot.slack.ids import board_key, edit_key, ended_key, headline_key, report_key, turn_key
 from bot.store.posts import NewPost
@@ -107,28 +107,30 @@ async def publish(presenter: Presenter, log: Sequence[Recorded], start: int, end
 @given(logs())
 def test_phases_are_read_one_after_the_other(log: list[Recorded]):
     debate = fold(log)
-    places = [order(debate, turn) for event in read(log).released if (turn := turn_of(event))]
+    places = [
+        order(debate, turn) for event in release_all(log).released if (turn := turn_of(event))
+    ]
     assert places == sorted(places)
 
 
 @given(logs())
 def test_at_the_end_everything_is_released_once(log: list[Recorded]):
-    reached = read(log)
+    reached = release_all(log)
     assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
-    assert not reached.reading.held
+    assert not reached.position.held
 
 
 @given(logs(), st.data())
 def test_what_was_released_stays_whatever_comes_later(log: list[Recorded], data: st.DataObject):
     cut = data.draw(st.integers(1, len(log)))
-    early, late = read(log[:cut]).released, read(log).released
+    early, late = release_all(log[:cut]).released, release_all(log).released
     assert late[: len(early)] == early
 
 
 @given(logs())
 def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[Recorded]):
     debate = fold(log)
-    turns = [(order(debate, t), e.seq) for e in read(log).released if (t := turn_of(e))]
+    turns = [(order(debate, t), e.seq) for e in release_all(log).released if (t := turn_of(e))]
     assert turns == sorted(turns)
 
 
@@ -144,9 +146,9 @@ def test_a_critique_waits_for_the_last_proposal_and_a_note_does_not():
         NoteAdded(note=Note(id="C1:1.1", author=Person(id="U1"), text="Hm.")),
     ]
     log = [*play(SETUP)[:1], *a_log([SETUP_EVENT, *begun])[1:]]
-    assert [event.seq for event in read(log).released] == [1, 2, 3, 5]
+    assert [event.seq for event in release_all(log).released] == [1, 2, 3, 5]
     log = a_log([SETUP_EVENT, *begun, said(Act.PROPOSAL, "simplicity")])
-    assert [event.seq for event in read(log).released] == [1, 2, 3, 5, 6, 4]
+    assert [event.seq for event in release_all(log).released] == [1, 2, 3, 5, 6, 4]
 
 
 def test_a_pause_lets_nothing_jump_the_queue():
@@ -155,7 +157,7 @@ def test_a_pause_lets_nothing_jump_the_queue():
     early = [begun[1].event, begun[2].event, critique]
     paused = DebatePaused(by=Person(id="U1"), origin="t1")
     log = a_log([SETUP_EVENT, *early, paused])
-    assert [event.seq for event in read(log).released] == [1, 2, 3, 5]
+    assert [event.seq for event in release_all(log).released] == [1, 2, 3, 5]
 
 
 SETUP_EVENT = play(SETUP)[0].event
@@ -198,7 +200,7 @@ async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again()
         await publish(presenter, log, 3, 4)
     queue.down = False
     await publish(presenter, log, 3, len(log))
-    assert {*keys_of(log, read(log).released), report_key(DEBATE_ID)} == set(queue.sent)
+    assert {*keys_of(log, release_all(log).released), report_key(DEBATE_ID)} == set(queue.sent)
 
 
 async def test_the_first_posts_are_the_board_and_its_pin():
@@ -345,9 +347,9 @@ def test_the_vote_is_posted_and_the_conclusion_shows_on_the_board_only():
 
 
 def test_taking_events_in_one_by_one_is_taking_the_log_in():
-    log, reading = play(SETUP), Reading()
+    log, position = play(SETUP), ReadingPosition()
     for event in log:
-        reading = step(reading, event).reading
-    assert reading == read(log).reading
-    assert reading.debate == apply(fold(log[:-1]), log[-1])
+        position = release_after(position, event).position
+    assert position == release_all(log).position
+    assert position.debate == apply(fold(log[:-1]), log[-1])
     assert a_debate().seq == 1

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import Reading, step
+from bot.presenter.event_posts import posts_of
+from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.testing import key_of
 from bot.views.board import BoardAction
 from core.events import Recorded, apply, event_to_json
@@ -69,12 +69,12 @@ def marks_of(recorded: Recorded) -> Sequence[str]:
 
 def expected_keys(log: Sequence[Recorded]) -> list[str]:
     """Keys of the posts that a log leads to, in reading order."""
-    reading, debate = Reading(), None
+    position, debate = ReadingPosition(), None
     keys: list[str] = []
     for recorded in log:
         debate = apply(debate, recorded)
-        reached = step(reading, recorded)
-        reading = reached.reading
+        reached = release_after(position, recorded)
+        position = reached.position
         for event in reached.released:
             posts = posts_of(debate, event, tuple(BoardAction))
             keys += [post.key for post in posts if post.method == "post"]

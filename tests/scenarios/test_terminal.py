@@ -167,7 +167,7 @@ def test_ctrl_c_leaves_a_partial_decision(shell: Shell) -> None:
 
 def test_help_needs_nothing_heavy() -> None:
     check = (
-        "import sys; import bot.terminal.commands; "
+        "import sys; import bot.terminal.subcommands; "
         "print([name for name in sys.modules if name.split('.')[0] in "
         "{'pydantic', 'sqlalchemy', 'openai', 'anthropic', 'slack_bolt', 'jinja2', 'yaml'}])"
     )

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.terminal.files import tell
-from bot.terminal.progress import LineScreen, LiveScreen, news
+from bot.terminal.screen import LineScreen, LiveScreen, news
 from core.events import ContributionMade, DebateStarted, Event, Recorded, TurnFailed, fold
 from core.models import Act, Contribution, Failure, Turn, Verdict
 from core.testing import a_setup, recorded

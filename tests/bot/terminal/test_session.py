@@ -12,7 +12,7 @@ from typing import TextIO
 import pytest
 
 from bot.terminal.asking import Asking
-from bot.terminal.progress import LineScreen, ProgressSink
+from bot.terminal.screen import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession
 from core.clock import SystemClock
 from core.engine import Engine

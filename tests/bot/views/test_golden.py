@@ -10,15 +10,15 @@ import pytest
 from inline_snapshot import external_file
 
 from bot.listeners.answers import shown as summed_up
-from bot.presenter.posts import board_edit, posts_of
-from bot.presenter.reading_order import read
+from bot.presenter.event_posts import board_edit, posts_of
+from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
-from bot.views.message import Message
+from bot.views.message import MessageView
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
-from bot.views.words import deed
+from bot.views.words import turn_noun
 from core.events import (
     BallotAbstained,
     BallotCast,
@@ -128,12 +128,12 @@ def tally_of(debate: Debate) -> Tally:
     return debate.tally
 
 
-def payloads(*messages: Message) -> list[object]:
+def payloads(*messages: MessageView) -> list[object]:
     """As they travel: JSON."""
     return json.loads(shown(*messages))
 
 
-def shown(*messages: Message) -> str:
+def shown(*messages: MessageView) -> str:
     return json.dumps([message.payload for message in messages], ensure_ascii=False)
 
 
@@ -229,7 +229,7 @@ def test_a_stop_before_the_first_position_promises_no_decision():
 def test_questions_put_to_people_are_nobodys_proposal():
     for act in (Act.QUESTIONS, Act.CLARIFICATION):
         put = Turn(act=act, round=0, agent=ENGINE, target="1")
-        assert deed(a_debate(), put) in {"questions", "list of questions"}
+        assert turn_noun(a_debate(), put) in {"questions", "list of questions"}
 
 
 def test_a_whole_verdict_carries_no_warning():
@@ -363,7 +363,7 @@ def test_work_of_agents_that_are_out_is_not_waited_for():
 
 
 def test_buttons_are_those_that_work_and_at_the_end_those_of_the_team():
-    def buttons(message: Message) -> list[str]:
+    def buttons(message: MessageView) -> list[str]:
         blocks = message.payload["blocks"]
         return [e["text"]["text"] for b in blocks if b["type"] == "actions" for e in b["elements"]]
 
@@ -408,13 +408,15 @@ def test_an_edit_of_the_board_shows_what_the_board_shows():
 
 def test_every_message_has_words_for_screen_readers():
     log = play(a_setup())
-    posts = [p for e in read(log).released for p in posts_of(fold(log), e) if p.method == "post"]
+    posts = [
+        p for e in release_all(log).released for p in posts_of(fold(log), e) if p.method == "post"
+    ]
     assert all(post.payload["text"].strip() for post in posts)
 
 
 @pytest.mark.parametrize("act", list(Act))
 def test_every_act_has_words(act: Act):
-    assert deed(a_debate(), Turn(act=act, round=1, agent="architect"))
+    assert turn_noun(a_debate(), Turn(act=act, round=1, agent="architect"))
 
 
 def test_a_post_of_the_offline_engine_is_marked_once() -> None:

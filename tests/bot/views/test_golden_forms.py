@@ -16,8 +16,8 @@ from bot.views.clarifications import answer_form, card
 from bot.views.context_form import context_form
 from bot.views.decision import decided, decision_form, reminder
 from bot.views.feedback import comment_form, thanks
-from bot.views.lists import Row, channel_list, home, own_list, search_list
-from bot.views.message import Message
+from bot.views.lists import DebateRow, channel_list, home, own_list, search_list
+from bot.views.message import MessageView
 from bot.views.people_vote import ballot_form
 from bot.views.start_form import (
     FormDraft,
@@ -111,9 +111,9 @@ POSITIONS: list[Event] = [
 REACHED = VerdictReached(verdict=a_verdict())
 
 
-def as_sent(*shown: Message | Mapping[str, Any]) -> object:
+def as_sent(*shown: MessageView | Mapping[str, Any]) -> object:
     """As it travels: JSON."""
-    made = [one.payload if isinstance(one, Message) else one for one in shown]
+    made = [one.payload if isinstance(one, MessageView) else one for one in shown]
     return json.loads(json.dumps(made, ensure_ascii=False))
 
 
@@ -211,14 +211,14 @@ def test_thanks_for_feedback_and_the_form_to_say_why(*, helpful: bool):
     assert shot == external_file(f"{FOLDER}/feedback_{'good' if helpful else 'bad'}.json")
 
 
-def rows() -> list[Row]:
+def rows() -> list[DebateRow]:
     accepted = DecisionRecorded(decision=a_decision(DecisionKind.ACCEPT))
     here = "https://acme.slack.com/archives/C1/p1"
     return [
-        Row(a_debate(*POSITIONS), here),
-        Row(judged(DebateConcluded()), here, "we lost <jobs> in & after March"),
-        Row(judged(DebateConcluded(), accepted), here),
-        Row(a_debate(DebateFailed(reason="No agent could take a position."))),
+        DebateRow(a_debate(*POSITIONS), here),
+        DebateRow(judged(DebateConcluded()), here, "we lost <jobs> in & after March"),
+        DebateRow(judged(DebateConcluded(), accepted), here),
+        DebateRow(a_debate(DebateFailed(reason="No agent could take a position."))),
     ]
 
 

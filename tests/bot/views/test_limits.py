@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import read
+from bot.presenter.event_posts import posts_of
+from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
-from bot.views.message import Message
+from bot.views.message import MessageView
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
@@ -64,7 +64,7 @@ long = st.builds(
 lists = st.lists(short, max_size=12).map(tuple)
 
 
-def check(message: Message) -> None:
+def check(message: MessageView) -> None:
     """Slack takes it: by the SDK's limits, by the workspace's rules, by size, by mentions."""
     blocks: list[dict[str, Any]] = message.payload["blocks"]
     parsed = Block.parse_all(blocks)
@@ -184,7 +184,7 @@ def test_notices_fit(debate: Debate, said: str, typed: str):
 def test_every_post_of_a_whole_debate_is_accepted():
     log = play(a_setup())
     debate = fold(log)
-    payloads = [p.payload for e in read(log).released for p in posts_of(debate, e)]
+    payloads = [p.payload for e in release_all(log).released for p in posts_of(debate, e)]
     shown = [payload["blocks"] for payload in payloads if "blocks" in payload]
     assert len(shown) > 10
     for blocks in shown:

@@ -128,19 +128,14 @@ class ProgressSink:
         for turn in turns:
             if turn.key in self._begun:
                 continue
-            self._begin_phase(debate, turn)
+            phase = (turn.round, turn.act)
+            if phase not in self._phases and turn.act is not Act.TALLY:
+                self._screen.say(phase_line(debate, turn))
+            self._phases.add(phase)
             self._begun[turn.key] = turn
             if self._verbose:
                 self._screen.say(f"  {turn_words(debate, turn)}: begins")
         self._screen.show(status_line(debate, list(self._begun.values())))
-
-    def _begin_phase(self, debate: Debate, turn: Turn) -> None:
-        phase = (turn.round, turn.act)
-        if phase in self._phases:
-            return
-        self._phases.add(phase)
-        if turn.act is not Act.TALLY:
-            self._screen.say(phase_line(debate, turn))
 
 
 def phase_line(debate: Debate, turn: Turn) -> str:

@@ -4,7 +4,7 @@ The same event of the same log gives the same posts with the same keys, so prese
 changes nothing.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from bot.slack.ids import (
@@ -27,7 +27,7 @@ from bot.views import notices
 from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
-from bot.views.message import Message
+from bot.views.message import MessageView
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
@@ -52,11 +52,8 @@ from core.events import (
     VoteTallied,
 )
 from core.models import (
-    Answer,
     Clarifications,
-    Contribution,
     Debate,
-    Note,
     Status,
     Tally,
     Verdict,
@@ -72,7 +69,7 @@ _SEEN = "eyes"
 _TAKEN = "white_check_mark"
 
 
-def posts_of(
+def posts_of(  # noqa: C901, PLR0912 - one case per event
     debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
 ) -> Sequence[NewPost]:
     """Return the posts an event leads to, in order; none for what only the board shows.
@@ -84,21 +81,65 @@ def posts_of(
     """
     match recorded.event:
         case DebateStarted():
-            return _opening(debate, recorded, enabled)
+            # The board, its pin, and the question in full where the board has no room for it.
+            root = _post(
+                debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload
+            )
+            pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
+            whole = () if question_is_whole(debate) else notices.question(debate)
+            return [root, pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
-            return _seen(debate, recorded, note)
+            # A reaction on the message that the note is; a note from a form is shown to everybody.
+            seen = _reaction(debate, recorded, note.id, _SEEN)
+            return seen or _in_thread(debate, recorded, [notices.added(note)])
         case VerdictReached(verdict=reached):
-            return _verdict(debate, recorded, reached)
+            # The whole synthesis in the thread, then its short form, in the channel too.
+            whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
+            short = {**headline(debate, reached).payload, "reply_broadcast": True}
+            return [*whole, _reply(debate, headline_key(debate.id), short)]
         case ContributionMade(contribution=made):
-            return _said(debate, made)
+            # What an agent said; its key is made from its turn, so that others can link to it.
+            # What was carried over has been read already.
+            if made.carried_from or not ACTS[made.turn.act].is_posted:
+                return ()
+            return [
+                _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
+                for part, message in enumerate(turn(debate, made))
+            ]
         case VoteTallied(tally=tally):
             return [_reply(debate, vote_key(debate.id), vote(debate, tally).payload)]
         case ClarificationsOpened(clarifications=asked):
-            return _card(debate, asked)
+            # The questions, where there are any.
+            key = card_key(debate.id, asked.turn.key)
+            return [_reply(debate, key, card(debate, asked).payload)] if asked.items else ()
         case ClarificationAnswered(answer=answer):
-            return _taken(debate, recorded, answer)
+            # A reaction on the message that answers; nothing for an answer from a form.
+            return _reaction(debate, recorded, answer.origin, _TAKEN)
+        case TurnFailed(failure=failure) if ACTS[failure.turn.act].is_posted:
+            messages = [notices.turn_failed(debate, failure)]
+        case DebateFailed(reason=reason):
+            messages = [notices.failed(reason)]
+        case FacilitatorDecided(guidance=guidance):
+            messages = [notices.guidance(guidance)]
+        case DecisionRecorded(decision=made):
+            messages = [decided(made)]
+        case ReminderDue(decision=origin):
+            found = [one for one in debate.decisions if one.origin == origin]
+            messages = [reminder(debate, one) for one in found]
+        case StopRequested(stop=stop):
+            messages = [notices.stopped(stop, debate)]
+        case VoteCalled(by=by):
+            messages = [notices.vote_called(by)]
+        case DebatePaused(by=by) if by.id:
+            # Where nobody paused it, a backup was restored; the board says that.
+            messages = [notices.paused(by)]
+        case DebateResumed(by=by):
+            messages = [notices.resumed(by)]
+        case TimeRanOut():
+            messages = [notices.out_of_time()]
         case _:
-            return _in_thread(debate, recorded, _messages(debate, recorded))
+            return ()
+    return _in_thread(debate, recorded, messages)
 
 
 def board_edit(
@@ -113,7 +154,12 @@ def board_edit(
         enabled: Buttons of the board.
         remarks: What people should know besides, as clean text.
     """
-    shown = board(debate, enabled=enabled, remarks=remarks, links=_links(debate)).payload
+    links = dict[str, str]()
+    if debate.status is not Status.RUNNING and debate.verdict:
+        links["Verdict"] = address_of(headline_key(debate.id))
+    if debate.status is not Status.RUNNING and debate.tally:
+        links["Vote"] = address_of(vote_key(debate.id))
+    shown = board(debate, enabled=enabled, remarks=remarks, links=links).payload
     key = edit_key(debate.id) if debate.status is Status.RUNNING else ended_key(debate.id)
     return _post(debate, key, "update", {**shown, "target_key": board_key(debate.id)})
 
@@ -151,99 +197,11 @@ def unpinning(debate: Debate) -> NewPost:
     return _post(debate, unpin_key(debate.id), "unpin", {"target_key": board_key(debate.id)})
 
 
-def _links(debate: Debate) -> Mapping[str, str]:
-    """Where to read on, once it is over."""
-    if debate.status is Status.RUNNING:
-        return {}
-    found = {"Verdict": headline_key(debate.id)} if debate.verdict else {}
-    if debate.tally:
-        found["Vote"] = vote_key(debate.id)
-    return {name: address_of(key) for name, key in found.items()}
-
-
 def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
     """Return the edit that brings a card with questions up to date."""
     root = card_key(debate.id, asked.turn.key)
     shown = {**card(debate, asked).payload, "target_key": root}
     return _post(debate, f"{root}/edit", "update", shown)
-
-
-def _messages(debate: Debate, recorded: Recorded) -> Sequence[Message]:
-    match recorded.event:
-        case TurnFailed(failure=failure):
-            silent = not ACTS[failure.turn.act].is_posted
-            return () if silent else [notices.turn_failed(debate, failure)]
-        case DebateFailed(reason=reason):
-            return [notices.failed(reason)]
-        case FacilitatorDecided(guidance=guidance):
-            return [notices.guidance(guidance)]
-        case _:
-            return _afterwards(debate, recorded)
-
-
-def _interference(debate: Debate, recorded: Recorded) -> Sequence[Message]:
-    """What people did to the course of the debate, or its clock."""
-    match recorded.event:
-        case StopRequested(stop=stop):
-            return [notices.stopped(stop, debate)]
-        case VoteCalled(by=by):
-            return [notices.vote_called(by)]
-        case DebatePaused(by=by):
-            # Nobody paused it: a backup was restored, which the board says.
-            return [notices.paused(by)] if by.id else []
-        case DebateResumed(by=by):
-            return [notices.resumed(by)]
-        case TimeRanOut():
-            return [notices.out_of_time()]
-        case _:
-            return ()
-
-
-def _afterwards(debate: Debate, recorded: Recorded) -> Sequence[Message]:
-    """What people decided, and when to look at it again."""
-    match recorded.event:
-        case DecisionRecorded(decision=made):
-            return [decided(made)]
-        case ReminderDue(decision=origin):
-            found = [one for one in debate.decisions if one.origin == origin]
-            return [reminder(debate, one) for one in found]
-        case _:
-            return _interference(debate, recorded)
-
-
-def _said(debate: Debate, made: Contribution) -> Sequence[NewPost]:
-    """What an agent said; its key is made from its turn, so that others can link to it."""
-    messages = turn(debate, made) if _is_shown(made) else ()
-    return [
-        _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
-        for part, message in enumerate(messages)
-    ]
-
-
-def _is_shown(made: Contribution) -> bool:
-    """What was carried over has been read already."""
-    return not made.carried_from and ACTS[made.turn.act].is_posted
-
-
-def _opening(
-    debate: Debate, recorded: Recorded, enabled: Collection[BoardAction]
-) -> Sequence[NewPost]:
-    """The board, its pin, and the question in full where the board has no room for it."""
-    root = _post(debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload)
-    pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
-    whole = () if question_is_whole(debate) else notices.question(debate)
-    return [root, pin, *_in_thread(debate, recorded, whole)]
-
-
-def _seen(debate: Debate, recorded: Recorded, note: Note) -> Sequence[NewPost]:
-    """A reaction on the message that the note is; a note from a form is shown to everybody."""
-    seen = _reaction(debate, recorded, note.id, _SEEN)
-    return seen or _in_thread(debate, recorded, [notices.added(note)])
-
-
-def _taken(debate: Debate, recorded: Recorded, answer: Answer) -> Sequence[NewPost]:
-    """A reaction on the message that answers; nothing for an answer from a form."""
-    return _reaction(debate, recorded, answer.origin, _TAKEN)
 
 
 def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Sequence[NewPost]:
@@ -254,21 +212,8 @@ def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Se
     return [_post(debate, key, "react", {"name": name, "target_ts": ts})]
 
 
-def _card(debate: Debate, asked: Clarifications) -> Sequence[NewPost]:
-    """The questions, where there are any."""
-    key = card_key(debate.id, asked.turn.key)
-    return [_reply(debate, key, card(debate, asked).payload)] if asked.items else ()
-
-
-def _verdict(debate: Debate, recorded: Recorded, reached: Verdict) -> Sequence[NewPost]:
-    """The whole synthesis in the thread, then its short form, in the channel too."""
-    whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
-    short = {**headline(debate, reached).payload, "reply_broadcast": True}
-    return [*whole, _reply(debate, headline_key(debate.id), short)]
-
-
 def _in_thread(
-    debate: Debate, recorded: Recorded, messages: Sequence[Message]
+    debate: Debate, recorded: Recorded, messages: Sequence[MessageView]
 ) -> Sequence[NewPost]:
     return [
         _reply(debate, event_key(debate.id, recorded.seq, part), message.payload)

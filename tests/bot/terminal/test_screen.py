@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from bot.terminal.progress import (
+from bot.terminal.screen import (
     LineScreen,
     LiveScreen,
     ProgressSink,
