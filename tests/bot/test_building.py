@@ -18,7 +18,7 @@ LONG = a_setup(rounds=3).model_copy(
 
 async def test_the_event_loop_is_not_blocked_by_the_estimate_of_a_long_question() -> None:
     loop = asyncio.get_running_loop()
-    estimate = asyncio.create_task(estimating(SETTINGS)(LONG))
+    estimate = asyncio.ensure_future(estimating(SETTINGS)(LONG))
     turns, began = 0, loop.time()
     while not estimate.done():
         await asyncio.sleep(0.001)
