@@ -1,5 +1,6 @@
 """Builds what Slack, terminal and demo need: settings, model providers, the database."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
-from core.errors import ConfigurationBroken, StoreInUse
+from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
@@ -25,6 +26,8 @@ from core.store.migrate import newest
 from core.turns.take import Turns
 from core.use_cases.choices import ModelSet
 
+#: Seconds an estimate may take.
+ESTIMATE_SECONDS = 20.0
 #: The variable with each provider's key.
 KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
@@ -110,11 +113,34 @@ def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
     return found
 
 
-def estimating(settings: Settings) -> Callable[[Setup], Awaitable[Estimate]]:
-    """Return what estimates a debate before it is started; it costs nothing."""
+def estimating(
+    settings: Settings, patience: float = ESTIMATE_SECONDS
+) -> Callable[[Setup], Awaitable[Estimate]]:
+    """Return what estimates a debate before it is started; it costs nothing.
+
+    A long question keeps a thread of its own busy, not the event loop. What it returns raises
+    BadInput if that takes too long.
+
+    Args:
+        settings: What they say about models and prices.
+        patience: Seconds an estimate may take.
+    """
     clock = SystemClock()
     tables = Tables(models=settings.models, prices=settings.prices)
-    return lambda setup: rehearse(setup, clock, tables)
+
+    async def estimate(setup: Setup) -> Estimate:
+        async def in_time() -> Estimate:
+            # A thread cannot be ended from outside: the rehearsal ends itself between two waves.
+            async with asyncio.timeout(patience):
+                return await rehearse(setup, clock, tables)
+
+        try:
+            async with asyncio.timeout(patience):
+                return await asyncio.to_thread(lambda: asyncio.run(in_time()))
+        except TimeoutError:
+            raise BadInput(f"it would take longer than {patience:g} s.") from None
+
+    return estimate
 
 
 async def load_settings(

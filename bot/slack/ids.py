@@ -9,7 +9,8 @@ METADATA_EVENT = "moot_post"
 
 #: Begins what stands for the address of a post of ours; `.invalid` leads nowhere (RFC 2606).
 _ADDRESSES = "https://moot.invalid/post/"
-_ADDRESS = re.compile(re.escape(_ADDRESSES) + r"([A-Za-z0-9/._-]+)")
+#: Only where it is a link: `bot/slack/mrkdwn/escape.py` makes none to `.invalid` of foreign text.
+_ADDRESS = re.compile(f"(?<=<){re.escape(_ADDRESSES)}([A-Za-z0-9/._-]+)(?=[|>])")
 _NOTE = re.compile(r"[A-Z0-9]+:(\d+\.\d+)")
 
 
@@ -148,7 +149,10 @@ def after_end_key(debate_id: str, person: str) -> str:
 
 
 def address_of(key: str) -> str:
-    """Stands for the address of our post with this key until that is known, when it is sent."""
+    """Stands for the address of our post with this key until that is known, when it is sent.
+
+    Only as the address of a link, `<address|label>`.
+    """
     return f"{_ADDRESSES}{key}"
 
 

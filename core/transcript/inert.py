@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from core.llm.quoting import clean
 
+_MAYBE_ACTIVE = re.compile(r"[<\[\]]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)")
 _OTHER_LINK = re.compile(r"\]\((?!https?://|mailto:|#)", re.IGNORECASE)
@@ -73,11 +74,13 @@ class _Block:
 
     def line(self, line: str) -> str:
         """The next line, escaped."""
+        if "`" not in line:
+            return _escaped(line)
         runs = list(_CODE.finditer(line))
         pairs = [(one, other) for one, other in zip(runs[::2], runs[1::2], strict=False)]
         paired = len(runs) % 2 == 0 and all(len(one[1]) == len(other[1]) for one, other in pairs)
         # A table's cells and escapes end spans in ways that readers differ about.
-        self._sure = self._sure and paired and not ("`" in line and ("|" in line or "\\" in line))
+        self._sure = self._sure and paired and "|" not in line and "\\" not in line
         if not self._sure:
             return _escaped(line)
         pieces, done = list[str](), 0
@@ -89,5 +92,7 @@ class _Block:
 
 def _escaped(text: str) -> str:
     """Text outside of code: no tag, no image, no definition of a link, no link but to the web."""
+    if not _MAYBE_ACTIVE.search(text):
+        return text  # most lines are so, and long documents have many
     text = _TAG.sub("&lt;", text).replace("![", "&#33;[").replace("]:", "]&#58;")
     return _OTHER_LINK.sub("]&#40;", text)

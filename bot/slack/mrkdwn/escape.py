@@ -104,8 +104,9 @@ def linked(text: str) -> str:
 def link(url: str, label: str = "") -> str:
     """Return a link that leads where it says; text where that cannot be had.
 
-    Only http, https and mailto become links. A label that names another address than the link's
-    is dropped, so that the address itself is seen.
+    Only http, https and mailto become links; none to a host under `.invalid`, with which links
+    to posts of ours begin until they are filled in. A label that names another address than the
+    link's is dropped, so that the address itself is seen.
 
     Args:
         url: The address, as written.
@@ -134,7 +135,9 @@ def _may_link(url: str) -> bool:
         return False
     if parts.scheme == "mailto":
         return "@" in parts.path
-    return parts.scheme in {"http", "https"} and bool(host) and "@" not in parts.netloc
+    if not host or host.rstrip(".").endswith(".invalid"):
+        return False
+    return parts.scheme in {"http", "https"} and "@" not in parts.netloc
 
 
 def _misleads(label: str, url: str) -> bool:

@@ -272,9 +272,11 @@ class Outbox:
 
     async def _linked(self, row: PostRow, team_url: str) -> Mapping[str, Any]:
         """Fill in the addresses of posts of ours; of one that is not there, its channel's."""
-        text = json.dumps(row.payload)
+        # Files hold what people and models wrote, as they wrote it: no link in them is ours.
+        shown = {name: value for name, value in row.payload.items() if name != "files"}
+        text = json.dumps(shown)
         found = {key: await self._address(team_url, row.channel, key) for key in addressed(text)}
-        return json.loads(fill_in(text, found))
+        return {**row.payload, **json.loads(fill_in(text, found))}
 
     async def _address(self, team_url: str, channel: str, key: str) -> str:
         found = await self.posts.row_by_key(key)

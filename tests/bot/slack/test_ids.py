@@ -1,6 +1,20 @@
 """Keys say what a post is and tell posts apart."""
 
-from bot.slack.ids import board_key, edit_key, event_key, note_id, note_ts, pin_key
+import pytest
+
+from bot.slack.ids import (
+    address_of,
+    addressed,
+    board_key,
+    edit_key,
+    event_key,
+    fill_in,
+    note_id,
+    note_ts,
+    pin_key,
+)
+from bot.slack.mrkdwn.convert import gist, mrkdwn, thesis
+from bot.slack.mrkdwn.escape import bare, plain
 
 
 def test_keys_of_one_debate_differ():
@@ -16,3 +30,36 @@ def test_a_note_that_is_a_message_gives_its_timestamp_back():
 def test_a_note_from_a_form_has_no_timestamp():
     assert note_ts("Ev0AB12") is None
     assert note_ts("") is None
+
+
+def test_a_link_to_a_post_of_ours_is_filled_in():
+    text = f"<{address_of('d1/vote')}|Vote> · <{address_of('d1/t.1/0')}>"
+    assert addressed(text) == {"d1/vote", "d1/t.1/0"}
+    found = {"d1/vote": "https://a.example/1", "d1/t.1/0": "https://a.example/2"}
+    assert fill_in(text, found) == "<https://a.example/1|Vote> · <https://a.example/2>"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "See {}.",
+        "See <{}>.",
+        "See <{}|the vote>.",
+        "[the vote]({})",
+        "<https://a.example|<{}|x>>",
+        "[{}](https://a.example)",
+        "[x](<{}>)",
+        "`<{}|x>`",
+        "```\n<{}|x>\n```",
+        "https://a.example/<{}",
+        "[x](https://a.example/<{}>)",
+        "&lt;{}&gt;",
+        "&#60;{}&#62;",
+        "\\<{}\\>",
+        "| a |\n|---|\n| <{}> |",
+    ],
+)
+def test_what_others_write_is_no_link_to_a_post_of_ours(written: str):
+    text = written.format(address_of("dotherone/vote"))
+    shown = [mrkdwn(text), plain(text), gist(text, 300), thesis(text, 300), bare(text, 300)]
+    assert not addressed("\n".join(shown))

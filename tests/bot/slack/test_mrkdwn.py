@@ -1,6 +1,7 @@
 """What a model writes reaches people readable, and reaches nobody by ping or by trick."""
 
 import re
+import time
 
 import pytest
 from hypothesis import example, given
@@ -334,3 +335,24 @@ def test_a_gist_for_options_is_not_escaped_and_pings_nobody():
     )
     assert bare_gist("Tom & Jerry " * 50, 60).endswith("…")
     assert len(bare_gist("Tom & Jerry " * 50, 60)) <= 60
+
+
+def test_a_table_that_would_be_filled_up_with_thousands_of_cells_is_shown_as_it_is():
+    text = "a|" * 200 + "\n" + "-|" * 200 + "\n" + "a\n" * 700
+
+    began = time.process_time()
+    shown = mrkdwn(text)
+
+    assert time.process_time() - began < 0.2
+    assert shown.startswith("a|a|a|")
+
+
+def test_a_table_of_a_hundred_rows_is_one():
+    text = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 100
+
+    assert mrkdwn(text).count("1 | 2") == 100
+    assert mrkdwn(text).startswith("```")
+
+
+def test_a_gist_of_a_text_with_many_signs_is_made_of_its_beginning():
+    assert gist("*a* " * 900, 2000).startswith("a a a a")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
-from bot.slack.ids import METADATA_EVENT
+from bot.slack.ids import METADATA_EVENT, address_of
 from bot.slack.outbox.methods import slack_client
 from bot.slack.outbox.outcomes import Rejected
 from bot.slack.outbox.pace import FAST, Pace
@@ -113,6 +113,18 @@ async def test_a_reply_goes_into_the_thread_of_its_root_and_to_the_channel_if_as
     thread = office.workspace.thread("general", root.ts or "")
     assert [one["ts"] for one in thread] == [root.ts, answer.ts]
     assert thread[1]["subtype"] == "thread_broadcast"
+
+
+async def test_links_to_our_posts_are_filled_in_but_not_in_files(office: Office):
+    written = f"<{address_of('d1/board')}|the board>"
+    file = {"filename": "report.md", "content": written}
+    report = office.new("d1/report", "upload", payload={"text": written, "files": [file]})
+    await office.outbox.post([office.new("d1/board"), report])
+    root, _ = await office.settled("d1/board", "d1/report")
+
+    shown = office.workspace.messages("general")[-1]
+    assert f"p{(root.ts or '').replace('.', '')}|the board>" in shown["text"]
+    assert office.workspace.file(shown["files"][0]["id"]) == written.encode()
 
 
 @pytest.mark.parametrize("fault", ["drop_after", "drop_before"])
