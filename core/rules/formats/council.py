@@ -7,10 +7,12 @@ Source of the phases: Quorum's "Deliberation V2".
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
 from core.rules import convergence
+from core.rules.formats.opening_words import first_paragraphs
 
 NAME = "council"
 MOST_ROUNDS = 1
@@ -86,11 +88,35 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
             critiques = _texts(
                 debate, Act.DEBATE, me, "Answers of the council", kind=PartKind.CRITIQUE
             )
-            return (*_own(debate, me, Act.FORMULATE), *critiques)
+            others = _named_positions(debate, Act.FORMULATE, me)
+            in_short = [
+                replace(part, text=first_paragraphs(part.text), label=f"{part.label} in short")
+                for part in others
+            ]
+            return (*in_short, *_own(debate, me, Act.FORMULATE), *critiques)
         case Act.REBUTTAL:
             return (*_own(debate, me, Act.DEBATE), *_named_positions(debate, Act.ADJUST, me))
+        case Act.BALLOT if turn.round:
+            return rebuttals(debate)
         case _:
             return ()
+
+
+def rebuttals(debate: Debate) -> Sequence[Part]:
+    """Everybody's last word, under the letters of those who said it: for the voters."""
+    agents = [agent.id for agent in debate.setup.agents]
+    found = [(agent, _made(debate, Act.REBUTTAL, agent)) for agent in agents]
+    said = [(letter(debate, agent), made.text) for agent, made in found if made]
+    return [
+        Part(
+            kind=PartKind.OTHER,
+            label=f"Last word of the holder of Position {name}",
+            text=text,
+            ends_shared=number == len(said),
+            spare=3,
+        )
+        for number, (name, text) in enumerate(said, start=1)
+    ]
 
 
 def longest_chain(rounds: int) -> int:
@@ -158,7 +184,7 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     labels = {
         Act.GATHER: "What you found",
         Act.DEBATE: "Your answers to the others",
-        Act.FORMULATE: "Your position",
+        Act.FORMULATE: f"Your position, Position {letter(debate, me)}",
     }
     return [
         Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)

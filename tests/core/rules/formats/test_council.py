@@ -232,7 +232,9 @@ def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
     answers = others(PartKind.CRITIQUE, "Answers of the council", DEBATED[0], DEBATED[2])
 
     assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == (
-        own("Your position", FORMULATED[1]),
+        Part(kind=PartKind.POSITION, label="Position A in short", text=FORMULATED[0], spare=2),
+        Part(kind=PartKind.POSITION, label="Position C in short", text=FORMULATED[2], spare=2),
+        own("Your position, Position B", FORMULATED[1]),
         *answers,
     )
 
