@@ -15,12 +15,18 @@ from core.models import Debate, Verdict
 
 #: Words that make a sentence a requirement; German ones too, for the teams that ask in German.
 _DEMANDS = re.compile(
-    r"\b(must|shall|should|need(?:s)? to|at (?:most|least)|no more than|never|only|without|"
-    r"muss|müssen|soll|sollen|höchstens|mindestens|nie|ohne|nur)\b",
+    r"\b(must|shall|should|needs? to|required|critical|ideally|at (?:most|least)|no more than|"
+    r"never|only|without|"
+    r"muss|müssen|soll|sollen|sollte|sollten|erforderlich|zwingend|notwendig|kritisch|"
+    r"idealerweise|möglichst|höchstens|mindestens|nie|ohne|nur)\b",
     re.IGNORECASE,
 )
-#: "Should we …?" asks; it demands nothing.
-_ASKS_ONLY = re.compile(r"should|soll(?:en)?", re.IGNORECASE)
+#: A wish: a sentence with no stronger word is a minor requirement.
+_WISHES = re.compile(r"should|ideally|soll(?:en|ten?)?|idealerweise|möglichst", re.IGNORECASE)
+#: "Should we …?" and "Is it required?" ask; they demand nothing.
+_ASKS_ONLY = re.compile(
+    rf"{_WISHES.pattern}|required|critical|erforderlich|notwendig|zwingend|kritisch", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _UNIT = re.compile(r"\s*(%|[$€£]|[^\W\d_]+)")
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
@@ -47,6 +53,8 @@ class Fact:
     text: str
     #: Where it came from: "question", "context", "answer 2", "note 1".
     source: str
+    #: Whether an answer that breaks it is no good; "should" and "ideally" are minor.
+    is_major: bool = True
 
 
 def ledger(debate: Debate) -> Sequence[Fact]:
@@ -99,9 +107,27 @@ def _facts(text: str, source: str) -> Sequence[Fact]:
     figures = (Fact(FactKind.FIGURE, figure, source) for figure in _figures(text))
     sentences = (match.group().strip() for match in _SENTENCE.finditer(text))
     demands = (
-        Fact(FactKind.REQUIREMENT, sentence, source) for sentence in sentences if _demands(sentence)
+        Fact(FactKind.REQUIREMENT, sentence, source, is_major=_is_major(sentence))
+        for sentence in sentences
+        if _demands(sentence)
     )
     return [*demands, *figures]
+
+
+def each_once(found: Sequence[Fact]) -> Sequence[Fact]:
+    """Those that are no part of another one: a requirement holds its own figures."""
+    texts = [fact.text.casefold() for fact in found]
+    return [
+        fact
+        for fact, text in zip(found, texts, strict=True)
+        if not any(text in other and text != other for other in texts)
+    ]
+
+
+def _is_major(sentence: str) -> bool:
+    """Whether any of its words is more than a wish."""
+    words = (match.group() for match in _DEMANDS.finditer(sentence))
+    return any(not _WISHES.fullmatch(word) for word in words)
 
 
 def _demands(sentence: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import money, number
 from core.models import Debate, Note, Verdict, VerdictSource
 from core.transcript.inert import inert, inert_line
-from core.transcript.words import bullets, confidence, name_of, nested
+from core.transcript.words import bullets, confidence, name_of, nested, table
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -63,11 +63,16 @@ def vote_words(debate: Debate) -> str:
 def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     """Every field that says something, in reading order."""
     texts: Sequence[tuple[str, str]] = (
+        ("Why", bullets(verdict.reasons)),
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
         ("Trade-offs", bullets(verdict.tradeoffs)),
         ("Recommendations", bullets(verdict.recommendations)),
-        ("Requirements that are not met", bullets(verdict.unmet_requirements)),
+        ("Requirements", _requirements(verdict)),
+        (
+            "Requirements that are not met",
+            "" if verdict.requirements else bullets(verdict.unmet_requirements),
+        ),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(_assumptions(debate))),
         ("Dissent", nested(verdict.dissent, level)),
@@ -76,6 +81,12 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
+
+
+def _requirements(verdict: Verdict) -> str:
+    """The judge's table of requirements; empty in debates of older versions."""
+    rows = [(one.text, one.status.value, one.words) for one in verdict.requirements]
+    return table(("Requirement", "Status", "Words that show it"), rows) if rows else ""
 
 
 def _assumptions(debate: Debate) -> Iterator[str]:

@@ -9,7 +9,11 @@ from core.transcript.words import name_of, table
 
 
 def facts_section(debate: Debate) -> str:
-    """Every figure and requirement, and where it survives; empty where people gave none."""
+    """Every figure and requirement, and where it survives; empty where people gave none.
+
+    That a verdict repeats the words does not show that it meets the requirement: that is in the
+    judge's table, beside which no count of repeated words is told.
+    """
     known = facts.ledger(debate)
     if not known:
         return ""
@@ -19,7 +23,7 @@ def facts_section(debate: Debate) -> str:
 
 
 def _in_short(debate: Debate, known: Sequence[facts.Fact]) -> str:
-    if not debate.verdict:
+    if not debate.verdict or debate.verdict.requirements:
         return ""
     if debate.verdict.confidence is None:
         return "Repeating a fact is not checking it: the judge gave no confidence.\n\n"
@@ -30,7 +34,8 @@ def _in_short(debate: Debate, known: Sequence[facts.Fact]) -> str:
 def _row(debate: Debate, fact: facts.Fact) -> Sequence[str]:
     verdict = debate.verdict
     held = facts.holds(facts.words_of(verdict), fact) if verdict else False
-    kept = "holds" if verdict and verdict.confidence is not None else "repeated"
+    judged = verdict and verdict.confidence is not None and not verdict.requirements
+    kept = "holds" if judged else "repeated"
     return (
         fact.text,
         fact.source,

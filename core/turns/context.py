@@ -21,6 +21,10 @@ from core.turns.acts import ACTS
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400
+#: A shorter text may stand in a prompt twice.
+_WORTH_SAVING = 300
+#: Characters by which an agent knows its own text again.
+_BEGINNING = 160
 #: The judge sees the critiques of so many positions, those that came first.
 _CRITICISED = 2
 
@@ -38,7 +42,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     """Everything the agent is shown on this turn but its task."""
     return (
         *_question(debate),
-        *_shared_first(_history(debate, turn), _about(debate, turn)),
+        *_shared_first(*_said_once(_history(debate, turn), _about(debate, turn))),
         *_notes(debate),
         *_lost_facts(debate, turn),
     )
@@ -99,6 +103,33 @@ def _question(debate: Debate) -> Sequence[Part]:
         parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=answered))
     parts[-1] = replace(parts[-1], ends_shared=True)
     return parts
+
+
+def _said_once(
+    history: Sequence[Part], about: Sequence[Part]
+) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Both without the texts of the turn's own parts that the history holds as well.
+
+    A history that others read too stays as it is, so that it can be cached: then the agent's own
+    part points to it.
+    """
+    told = list(history)
+    shown = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
+    kept = list(about)
+    shared = _shared(history)
+    for at, part in enumerate(history):
+        text = part.text
+        for place, own in enumerate(shown):
+            if own is None or own.text not in text:
+                continue
+            if at >= shared:
+                text = text.replace(own.text, f"(Quoted below: {own.label}.)")
+            elif own.kind is PartKind.OWN:
+                begins = first_paragraphs(own.text, _BEGINNING)
+                pointed = f"{begins}\n(In full above, in: {part.label}.)"
+                kept[place] = replace(own, text=pointed)
+        told[at] = replace(part, text=text)
+    return told, kept
 
 
 def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
@@ -249,6 +280,7 @@ def _by_vote(debate: Debate) -> Sequence[str]:
 def _last_critiques(debate: Debate) -> Sequence[Part]:
     """The newest critiques of the two positions that came first in the vote."""
     parts: list[Part] = []
+    roster = [agent.id for agent in debate.setup.agents]
     for target in _by_vote(debate)[:_CRITICISED]:
         about = [
             made
@@ -264,7 +296,7 @@ def _last_critiques(debate: Debate) -> Sequence[Part]:
                 text=made.text,
                 spare=4,
             )
-            for made in about
+            for made in sorted(about, key=lambda one: roster.index(one.turn.agent))
             if made.turn.round == last
         ]
     return parts
@@ -277,7 +309,7 @@ def _last_words(debate: Debate) -> Sequence[Part]:
         if said:
             letters = ", ".join(
                 f"Position {council.letter(debate, agent)} is {_name(debate, agent)}'s"
-                for agent in _by_vote(debate)
+                for agent in format_of(debate).positions(debate)
             )
             return [
                 Part(
@@ -334,7 +366,7 @@ def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
         texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
     else:
         return ()
-    lost = facts.lost(facts.ledger(debate), "\n".join(texts))
+    lost = facts.each_once(facts.lost(facts.ledger(debate), "\n".join(texts)))
     if not texts or not lost:
         return ()
     text = "\n".join(f"- {fact.text}" for fact in lost)

@@ -72,6 +72,7 @@ def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
         case Act.STATEMENT:
             values["first"] = turn.round == 1
             values["closing"] = panel.is_closing(debate, turn)
+            values["letter"] = council.letter(debate, turn.agent)
         case Act.FACILITATION:
             values |= {"round": turn.round, "left": panel.rounds_left(debate, turn.round)}
             steps = panel.steps_open(debate, turn)

@@ -22,7 +22,7 @@ VALUES: dict[Act, dict[str, object]] = {
     Act.DEBATE: {"words": 450, "letter": "B"},
     Act.ADJUST: {"words": 450, "letter": "B"},
     Act.REBUTTAL: {"words": 250, "letter": "B"},
-    Act.STATEMENT: {"words": 300, "first": False, "closing": False},
+    Act.STATEMENT: {"words": 300, "first": False, "closing": False, "letter": "B"},
     Act.BALLOT: {
         "count": 3,
         "labels": "p1, p2, p3",
