@@ -3,6 +3,8 @@
 gather (isolated) → plan (the others' gathering, not its own) → formulate (own in full, others to be
 shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
 rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
+A turn starts when what it needs is there; only rebuttals wait for a whole phase, because it takes
+all adjusted positions to know whether they have converged. Voters and the judge read them.
 Source of the phases: Quorum's "Deliberation V2".
 """
 
@@ -140,11 +142,17 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
             return [_turn(act, a) for a in agents if _all_done(debate, Act.GATHER, but=a)]
         case Act.FORMULATE:
             return [_turn(act, a) for a in agents if debate.is_done(_turn(Act.PLAN, a))]
-        case Act.REBUTTAL if _converged(debate):
-            return []
+        case Act.DEBATE:
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.FORMULATE, but=a)]
+        case Act.ADJUST:
+            # Its own position, the others' in short, and what the others answer to it.
+            if not _all_done(debate, Act.FORMULATE):
+                return []
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.DEBATE, but=a)]
         case _:
-            before = PHASES[PHASES.index(act) - 1]
-            return [_turn(act, a) for a in agents if _all_done(debate, before)]
+            # Whether there are rebuttals at all is known when all positions are adjusted.
+            said = _all_done(debate, Act.DEBATE) and _all_done(debate, Act.ADJUST)
+            return [_turn(act, a) for a in agents] if said and not _converged(debate) else []
 
 
 def _converged(debate: Debate) -> bool:
