@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.figures import percent
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind
 from core.rules import facts, voting
@@ -334,7 +335,7 @@ def _tally(debate: Debate) -> Sequence[Part]:
     ]
     for ballot in voting.counted(debate, debate.tally):
         order = ", then ".join(_name(debate, position) for position in ballot.ranking)
-        sure = "" if ballot.confidence is None else f" (sure of it: {ballot.confidence:.0%})"
+        sure = "" if ballot.confidence is None else f" (sure of it: {percent(ballot.confidence)})"
         lines.append(f"The ballot of {_name(debate, ballot.voter)}: {order} first to last{sure}.")
         lines += [
             f"- on {_name(debate, position)}: {' '.join(reason.split())}"
