@@ -23,10 +23,12 @@ def facts_section(debate: Debate) -> str:
 
 
 def _in_short(debate: Debate, known: Sequence[facts.Fact]) -> str:
-    if not debate.verdict or debate.verdict.requirements:
+    if not debate.verdict:
         return ""
     if debate.verdict.confidence is None:
         return "Repeating a fact is not checking it: the judge gave no confidence.\n\n"
+    if debate.verdict.requirements:
+        return ""
     kept = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
     return f"{kept} of {len(known)} hold in the verdict.\n\n"
 
