@@ -259,18 +259,21 @@ def usual_reply(request: ModelRequest) -> str:
         case Act.BALLOT:
             labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
             reasons = [_SENTENCE for _ in labels]
-            reply = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
+            reply = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": "none"}
         case Act.FACILITATION:
             step = NextStep.GO_ON
             reply = {"decision": step, "focus": _SENTENCE, "question": "", "assumption": ""}
         case Act.SYNTHESIS:
             reply = {
+                "reasons": items,
+                "requirements": [
+                    {"requirement": _SENTENCE, "words": _SENTENCE, "status": "met"} for _ in items
+                ],
                 "decision": _SENTENCE,
                 "solution": text[:length],
                 "implementation": " ".join(items),
                 "tradeoffs": items,
                 "recommendations": items,
-                "unmet_requirements": [],
                 "open_questions": items,
                 "dissent": _SENTENCE,
                 "overturned_by": items,

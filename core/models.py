@@ -624,6 +624,8 @@ class Guidance(Value):
     focus: str = ""
     #: What to ask people, and what holds if nobody answers.
     question: Question | None = None
+    #: With the vote: a round of closing statements is held before it. Older versions held none.
+    closing: bool = False
     call: Call | None = None
 
 
@@ -683,6 +685,24 @@ class VerdictSource(StrEnum):
     WINNER = "winner"
 
 
+class RequirementStatus(StrEnum):
+    """How a verdict stands to a requirement."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNKNOWN = "unknown"
+
+
+class Requirement(Value):
+    """A requirement of the question as the judge found it dealt with."""
+
+    #: In the question's words.
+    text: str
+    #: The words of the solution that show it; empty where there are none.
+    words: str = ""
+    status: RequirementStatus
+
+
 #: How a verdict begins that declines to decide.
 NOT_DECIDED = "Not decided"
 
@@ -691,8 +711,12 @@ class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
     decision: str
+    #: What weighs most, each in a sentence.
+    reasons: tuple[str, ...] = ()
     solution: str
     implementation: str = ""
+    #: Every major requirement the judge looked at; empty in debates of older versions.
+    requirements: tuple[Requirement, ...] = ()
     tradeoffs: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()
     unmet_requirements: tuple[str, ...] = ()

@@ -44,6 +44,11 @@ _ROLES = (
     Role(id="sceptic", name="Sceptic", icon=":face_with_raised_eyebrow:"),
     Role(id="product", name="Product", icon=":dart:"),
     Role(id="finance", name="Finance", icon=":abacus:"),
+    Role(id="people", name="People", icon=":busts_in_silhouette:"),
+    Role(id="legal", name="Legal", icon=":scroll:"),
+    Role(id="operations", name="Operations", icon=":wrench:"),
+    Role(id="customer", name="Customer", icon=":telephone_receiver:"),
+    Role(id="design", name="Design", icon=":art:"),
 )
 #: Built-in roles by id.
 ROLES: Mapping[str, Role] = {role.id: role for role in _ROLES}
@@ -56,6 +61,11 @@ ROLE_ALIASES: Mapping[str, str] = {
     "skeptic": "sceptic",
     "tester": "testing",
     "perf": "performance",
+    "hr": "people",
+    "compliance": "legal",
+    "ops": "operations",
+    "customers": "customer",
+    "ux": "design",
 }
 DEFAULT_ROSTER = ("architect", "security", "simplicity")
 

@@ -74,7 +74,7 @@ def plausible_reply(request: ModelRequest) -> str:
     if request.act is Act.BALLOT:
         labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
         reasons = [f"{label} is clear" for label in labels]
-        ballot = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
+        ballot = {"reasons": reasons, "ranking": labels, "moved_by": "none", "confidence": 0.7}
         return json.dumps(ballot)
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
@@ -84,12 +84,19 @@ def plausible_reply(request: ModelRequest) -> str:
 def a_verdict_reply(**changes: object) -> dict[str, object]:
     """What a judge may answer, with changes."""
     reply: dict[str, object] = {
+        "reasons": ["The team runs PostgreSQL already."],
+        "requirements": [
+            {
+                "requirement": "It must keep every job.",
+                "words": "It meets the requirements.",
+                "status": "met",
+            }
+        ],
         "decision": "Use PostgreSQL.",
         "solution": "It meets the requirements.",
         "implementation": "1. Create the table.",
         "tradeoffs": ["Throughput for simplicity"],
         "recommendations": ["Watch the queue's depth"],
-        "unmet_requirements": [],
         "open_questions": ["How long may a job take?"],
         "dissent": "Performance would take Kafka.",
         "overturned_by": ["More than 50,000 jobs per second"],

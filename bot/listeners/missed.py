@@ -25,7 +25,7 @@ from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id
 from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
 from bot.slack.outbox.pace import Pace
-from bot.slack.payloads import MessageEvent, ThreadPage
+from bot.slack.payloads import MessageEvent, PostedMessage, ThreadPage
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate, Status

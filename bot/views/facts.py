@@ -3,7 +3,7 @@
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import listed
 from bot.views.words import all_offline, name_of
-from core.models import Debate
+from core.models import Debate, RequirementStatus
 from core.rules import facts
 from core.rules.formats.registry import format_of
 
@@ -19,6 +19,11 @@ def kept_facts(debate: Debate) -> str:
     known = facts.ledger(debate)
     if not known or all_offline(debate):  # checklists repeat what was demanded, and check nothing
         return ""
+    if debate.verdict and debate.verdict.requirements:
+        # A judge said how each requirement stands: that its words occur says less.
+        statuses = [one.status for one in debate.verdict.requirements]
+        counts = (f"{statuses.count(status)} {status}" for status in RequirementStatus)
+        return f"Requirements: {', '.join(counts)}, says the judge."
     if debate.verdict:
         lost = facts.lost(known, facts.words_of(debate.verdict))
         hold = f"{_HEAD}: {len(known) - len(lost)} of {len(known)} hold in the verdict."

@@ -1,17 +1,27 @@
 """Foreign text as labelled data in a prompt: cleaned, redacted, between random delimiters (pure).
 
 Injection cannot be prevented, only contained. What people and agents wrote stands between two
-lines that nobody could have guessed (`<<<CODE Question` and `>>>CODE`), and holds nothing that a
-reader cannot see. The system prompt says how to read that.
+lines that nobody could have guessed (`<<<CODE Question (from the team)` and `>>>CODE`), and holds
+nothing that a reader cannot see. The system prompt says how to read that.
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from core.redaction import redact
 from core.request import Part, PartKind
 
 _SHORTEST = 2
+#: What the team wrote says so in its first line: it is authoritative, as the system text explains.
+_BY_TEAM = "from the team"
+_TEAMS: Mapping[PartKind, str] = {
+    PartKind.QUESTION: f"({_BY_TEAM})",
+    PartKind.CONTEXT: f"({_BY_TEAM})",
+    PartKind.CLARIFICATIONS: f"(the answers are {_BY_TEAM})",
+    PartKind.NOTES: f"({_BY_TEAM})",
+    PartKind.FACTS: f"({_BY_TEAM})",
+}
 _EMOJI = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
@@ -48,7 +58,9 @@ def quote(part: Part, delimiter: str) -> str:
         return part.text
     if len(delimiter) < _SHORTEST:
         raise ValueError("The delimiter is too short.")
-    label = _without(delimiter, " ".join(clean(part.label).split()))
+    # No other text passes for the team's, whatever an agent is called.
+    label = re.sub(_BY_TEAM, "", " ".join(clean(part.label).split()), flags=re.IGNORECASE)
+    label = _without(delimiter, " ".join(f"{label} {_TEAMS.get(part.kind, '')}".split()))
     body = _without(delimiter, redact(clean(part.text)))
     return f"<<<{delimiter} {label}\n{body}\n>>>{delimiter}"
 

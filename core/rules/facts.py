@@ -15,12 +15,18 @@ from core.models import Debate, Verdict
 
 #: Words that make a sentence a requirement; German ones too, for the teams that ask in German.
 _DEMANDS = re.compile(
-    r"\b(must|shall|should|need(?:s)? to|at (?:most|least)|no more than|never|only|without|"
-    r"muss|müssen|soll|sollen|höchstens|mindestens|nie|ohne|nur)\b",
+    r"\b(must|shall|should|needs? to|required|critical|ideally|at (?:most|least)|no more than|"
+    r"never|only|without|"
+    r"muss|müssen|soll|sollen|sollte|sollten|erforderlich|zwingend|notwendig|kritisch|"
+    r"idealerweise|möglichst|höchstens|mindestens|nie|ohne|nur)\b",
     re.IGNORECASE,
 )
-#: "Should we …?" asks; it demands nothing.
-_ASKS_ONLY = re.compile(r"should|soll(?:en)?", re.IGNORECASE)
+#: A wish: a sentence with no stronger word is a minor requirement.
+_WISHES = re.compile(r"should|ideally|soll(?:en|ten?)?|idealerweise|möglichst", re.IGNORECASE)
+#: "Should we …?" and "Is it required?" ask; they demand nothing.
+_ASKS_ONLY = re.compile(
+    rf"{_WISHES.pattern}|required|critical|erforderlich|notwendig|zwingend|kritisch", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _UNIT = re.compile(r"\s*(%|[$€£]|[^\W\d_]+)")
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
@@ -47,6 +53,8 @@ class Fact:
     text: str
     #: Where it came from: "question", "context", "answer 2", "note 1".
     source: str
+    #: Whether an answer that breaks it is no good; "should" and "ideally" are minor.
+    is_major: bool = True
 
 
 def ledger(debate: Debate) -> Sequence[Fact]:
@@ -101,7 +109,8 @@ def _facts(text: str, source: str) -> Sequence[Fact]:
         if sentence.endswith("?"):
             demands = [demand for demand in demands if not _ASKS_ONLY.fullmatch(demand)]
         if demands:
-            found.append(Fact(FactKind.REQUIREMENT, sentence, source))
+            major = any(not _WISHES.fullmatch(demand) for demand in demands)
+            found.append(Fact(FactKind.REQUIREMENT, sentence, source, is_major=major))
     for match in _NUMBER.finditer(text):
         unit = _UNIT.match(text, match.end())
         figure = match.group() + (unit.group() if unit else "")
@@ -122,3 +131,13 @@ def _words(text: str) -> frozenset[str]:
 def _plain(number: str) -> str:
     """The number without thousands separators: 2,000 and 2.000 are 2000, 2.5 stays."""
     return re.sub(r"[.,](?=\d{3}(?:\D|$))", "", number)
+
+
+def each_once(found: Sequence[Fact]) -> Sequence[Fact]:
+    """Those that are no part of another one: a requirement holds its own figures."""
+    texts = [fact.text.casefold() for fact in found]
+    return [
+        fact
+        for fact, text in zip(found, texts, strict=True)
+        if not any(text in other and text != other for other in texts)
+    ]

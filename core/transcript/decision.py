@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import money, number
 from core.models import Debate, Verdict, VerdictSource
 from core.transcript.inert import inert, inert_line
-from core.transcript.words import bullets, confidence, name_of, nested
+from core.transcript.words import bullets, confidence, name_of, nested, table
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -78,11 +78,16 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             assumed = item.assumption or "nothing in particular"
             assumptions.append(f"{item.question} NA; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
+        ("Why", bullets(verdict.reasons)),
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
         ("Trade-offs", bullets(verdict.tradeoffs)),
         ("Recommendations", bullets(verdict.recommendations)),
-        ("Requirements that are not met", bullets(verdict.unmet_requirements)),
+        ("Requirements", _requirements(verdict)),
+        (
+            "Requirements that are not met",
+            "" if verdict.requirements else bullets(verdict.unmet_requirements),
+        ),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(assumptions)),
         ("Dissent", nested(verdict.dissent, level)),
@@ -91,3 +96,9 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
+
+
+def _requirements(verdict: Verdict) -> str:
+    """The judge's table of requirements; empty in debates of older versions."""
+    rows = [(one.text, one.status.value, one.words) for one in verdict.requirements]
+    return table(("Requirement", "Status", "Words that show it"), rows) if rows else ""

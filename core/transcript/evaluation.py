@@ -58,8 +58,8 @@ class ScoreReply(BaseModel):
     """What an evaluator answers for one criterion."""
 
     criterion: Criterion
-    score: int
     reason: str
+    score: int
 
 
 class EvaluationReply(BaseModel):

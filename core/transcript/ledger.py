@@ -9,14 +9,18 @@ from core.transcript.words import name_of, table
 
 
 def facts_section(debate: Debate) -> str:
-    """Every figure and requirement, and where it survives; empty where people gave none."""
+    """Every figure and requirement, and where it survives; empty where people gave none.
+
+    That a verdict repeats the words does not show that it meets the requirement: that is in the
+    judge's table, beside which no count of repeated words is told.
+    """
     known = facts.ledger(debate)
     if not known:
         return ""
     parts = ["## Facts people gave"]
     if debate.verdict and debate.verdict.confidence is None:
         parts.append("Repeating a fact is not checking it: the judge gave no confidence.")
-    elif debate.verdict:
+    elif debate.verdict and not debate.verdict.requirements:
         kept = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
         parts.append(f"{kept} of {len(known)} hold in the verdict.")
     head = ("Fact", "From", "Final positions", "Summaries", "Verdict")
@@ -27,7 +31,8 @@ def _row(debate: Debate, fact: facts.Fact) -> Sequence[str]:
     """One fact, and who still holds it."""
     verdict = debate.verdict
     held = facts.holds(facts.words_of(verdict), fact) if verdict else False
-    kept = "holds" if verdict and verdict.confidence is not None else "repeated"
+    judged = verdict and verdict.confidence is not None and not verdict.requirements
+    kept = "holds" if judged else "repeated"
     positions = format_of(debate).positions(debate)
     lost = [agent for agent, one in positions.items() if not facts.holds(one.text, fact)]
     names = f", not {', '.join(name_of(debate, agent) for agent in lost)}" if lost else ""

@@ -5,15 +5,29 @@ named to one another; the judge sees names, because it has to say who dissents.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.figures import percent
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind
 from core.rules import facts, voting
+from core.rules.formats import council, panel
+from core.rules.formats.opening_words import first_paragraphs
 from core.rules.formats.registry import format_of
+from core.rules.history.rounds import in_short
 from core.rules.history.strategies import judge_summary, strategy_of
+from core.rules.mind_changes import mind_changes
 from core.turns.acts import ACTS
+
+#: Characters of a panel's statement that stand in for it where its round is not summed up.
+_STATEMENT_CHARS = 400
+#: A shorter text may stand in a prompt twice.
+_WORTH_SAVING = 300
+#: Characters by which an agent knows its own text again.
+_BEGINNING = 160
+#: The judge sees the critiques of so many positions, those that came first.
+_CRITICISED = 2
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     """Everything the agent is shown on this turn but its task."""
     return (
         *_question(debate),
-        *_shared_first(_history(debate, turn), _about(debate, turn)),
+        *_shared_first(*_said_once(_history(debate, turn), _about(debate, turn))),
         *_notes(debate),
         *_lost_facts(debate, turn),
     )
@@ -59,16 +73,19 @@ def first_choice_before(debate: Debate, turn: Turn) -> str | None:
     return ballot.ranking[0] if ballot and turn.round else None
 
 
-def critiques_shown(debate: Debate, turn: Turn) -> Sequence[Contribution]:
+def critiques_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     """The newest critiques of the voter's first choice before the debate, by label c1…cK."""
     before = first_choice_before(debate, turn)
     about = [
         made
         for made in debate.contributions.values()
         if before and made.turn.act is Act.CRITIQUE and made.turn.target == before
+        # Nobody is moved by what one said oneself.
+        if made.turn.agent != turn.agent
     ]
     last = max((critique.turn.round for critique in about), default=0)
-    return [critique for critique in about if critique.turn.round == last]
+    newest = (critique for critique in about if critique.turn.round == last)
+    return {f"c{number}": critique for number, critique in enumerate(newest, start=1)}
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
@@ -87,6 +104,33 @@ def _question(debate: Debate) -> Sequence[Part]:
         parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=answered))
     parts[-1] = replace(parts[-1], ends_shared=True)
     return parts
+
+
+def _said_once(
+    history: Sequence[Part], about: Sequence[Part]
+) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Both without the texts of the turn's own parts that the history holds as well.
+
+    A history that others read too stays as it is, so that it can be cached: then the agent's own
+    part points to it.
+    """
+    told = list(history)
+    shown = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
+    kept = list(about)
+    shared = _shared(history)
+    for at, part in enumerate(history):
+        text = part.text
+        for place, own in enumerate(shown):
+            if own is None or own.text not in text:
+                continue
+            if at >= shared:
+                text = text.replace(own.text, f"(Quoted below: {own.label}.)")
+            elif own.kind is PartKind.OWN:
+                begins = first_paragraphs(own.text, _BEGINNING)
+                pointed = f"{begins}\n(In full above, in: {part.label}.)"
+                kept[place] = replace(own, text=pointed)
+        told[at] = replace(part, text=text)
+    return told, kept
 
 
 def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
@@ -146,7 +190,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
         case Act.BALLOT:
             return _ballot(debate, turn)
         case Act.SYNTHESIS:
-            return (*_final_positions(debate), *_tally(debate))
+            return _case(debate)
         case _:
             return format_of(debate).sees(debate, turn)
 
@@ -157,47 +201,162 @@ def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
         for one in candidates(debate, turn)
     ]
     critiques = [
-        Part(kind=PartKind.CRITIQUE, label=f"c{number}", text=critique.text, spare=3)
-        for number, critique in enumerate(critiques_shown(debate, turn), start=1)
+        Part(kind=PartKind.CRITIQUE, label=label, text=critique.text, spare=3)
+        for label, critique in critiques_shown(debate, turn).items()
     ]
-    return (*shown, *critiques)
+    told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
+    return (*told, *shown, *critiques)
+
+
+def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What was said in a panel before the closing statements: only those are voted on."""
+    if debate.setup.format != panel.NAME or not turn.round:
+        return ()
+    newest = [made.turn.round for made in panel.positions(debate).values()]
+    rounds = range(1, max(newest, default=1))
+    found = [(number, _round_in_short(debate, number)) for number in rounds]
+    return [
+        Part(
+            kind=PartKind.SUMMARY,
+            label=f"Round {number} in short",
+            text=text,
+            ends_shared=number == rounds[-1],
+            spare=4,
+        )
+        for number, text in found
+        if text
+    ]
+
+
+def _round_in_short(debate: Debate, number: int) -> str:
+    """The summary of a round; where there is none yet, how each statement begins."""
+    said = (
+        first_paragraphs(one.text, _STATEMENT_CHARS) for one in panel.statements(debate, number)
+    )
+    return in_short(debate, number) or "\n\n".join(said)
+
+
+def _case(debate: Debate) -> Sequence[Part]:
+    """What the judge judges by: positions, the last critiques, last words, the vote."""
+    return (
+        *_final_positions(debate),
+        *_last_critiques(debate),
+        *_last_words(debate),
+        *_tally(debate),
+    )
 
 
 def _final_positions(debate: Debate) -> Sequence[Part]:
-    """All final positions by name, in the order of the vote; or the judge's summary of them."""
-    summary = judge_summary(debate)
-    if summary:
-        return (Part(kind=PartKind.SUMMARY, label="All positions in short", text=summary.text),)
+    """All final positions by name, in the order of the vote; the winner is shortened last.
+
+    Where settings have the judge's material summed up, the winner stays in full.
+    """
     positions = format_of(debate).positions(debate)
-    order = [score.position for score in debate.tally.scores] if debate.tally else list(positions)
-    return tuple(
+    winners = debate.tally.winners if debate.tally else ()
+    summary = judge_summary(debate)
+    shown = [
         Part(
             kind=PartKind.POSITION,
             label=f"Position of {debate.setup.agent(agent).name}",
             text=positions[agent].text,
-            spare=2,
+            spare=1 if agent in winners else 3,
         )
-        for agent in order
-        if agent in positions
-    )
+        for agent in _by_vote(debate)
+        if not summary or agent in winners
+    ]
+    if summary:
+        label = "All positions in short"
+        shown.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
+    return shown
+
+
+def _by_vote(debate: Debate) -> Sequence[str]:
+    """Ids of the agents that have a position, in the order of the vote."""
+    positions = format_of(debate).positions(debate)
+    scores = debate.tally.scores if debate.tally else ()
+    order = [score.position for score in scores] or list(positions)
+    return [agent for agent in order if agent in positions]
+
+
+def _last_critiques(debate: Debate) -> Sequence[Part]:
+    """The newest critiques of the two positions that came first in the vote."""
+    parts: list[Part] = []
+    roster = [agent.id for agent in debate.setup.agents]
+    for target in _by_vote(debate)[:_CRITICISED]:
+        about = [
+            made
+            for made in debate.contributions.values()
+            if made.turn.act is Act.CRITIQUE and made.turn.target == target
+        ]
+        last = max((made.turn.round for made in about), default=0)
+        parts += [
+            Part(
+                kind=PartKind.CRITIQUE,
+                label=f"{_name(debate, made.turn.agent)} on the position of {_name(debate, target)}"
+                f" in round {last}",
+                text=made.text,
+                spare=4,
+            )
+            for made in sorted(about, key=lambda one: roster.index(one.turn.agent))
+            if made.turn.round == last
+        ]
+    return parts
+
+
+def _last_words(debate: Debate) -> Sequence[Part]:
+    """The council's rebuttals; where there were none, everybody's answers to the others."""
+    for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
+        said = [made for made in debate.contributions.values() if made.turn.act is act]
+        if said:
+            letters = ", ".join(
+                f"Position {council.letter(debate, agent)} is {_name(debate, agent)}'s"
+                for agent in format_of(debate).positions(debate)
+            )
+            return [
+                Part(
+                    kind=PartKind.CRITIQUE,
+                    label=f"{what} of {_name(debate, made.turn.agent)} ({letters})",
+                    text=made.text,
+                    spare=4,
+                )
+                for made in said
+            ]
+    return ()
 
 
 def _tally(debate: Debate) -> Sequence[Part]:
-    """The counted vote and the voters' reasons for their first choice."""
+    """The counted vote, every ballot with all its reasons, and who moved by what."""
     if not debate.tally:
         return ()
     lines = [
-        f"{debate.setup.agent(score.position).name}: {score.points:g} points, "
+        f"{_name(debate, score.position)}: {score.points:g} points, "
         f"{score.first_places} first places"
         for score in debate.tally.scores
     ]
-    lines += [
-        f"{debate.setup.agent(ballot.voter).name} put "
-        f"{debate.setup.agent(ballot.ranking[0]).name} first: {ballot.reasons[ballot.ranking[0]]}"
-        for ballot in voting.counted(debate, debate.tally)
-        if ballot.ranking[0] in ballot.reasons
-    ]
+    for ballot in voting.counted(debate, debate.tally):
+        order = ", then ".join(_name(debate, position) for position in ballot.ranking)
+        sure = "" if ballot.confidence is None else f" (sure of it: {percent(ballot.confidence)})"
+        lines.append(f"The ballot of {_name(debate, ballot.voter)}: {order} first to last{sure}.")
+        lines += [
+            f"- on {_name(debate, position)}: {' '.join(reason.split())}"
+            for position, reason in ballot.reasons.items()
+        ]
+    lines += list(_moves(debate))
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
+
+
+def _moves(debate: Debate) -> Iterator[str]:
+    """Who ranks another position first than before the debate, and by whose critique."""
+    for move in mind_changes(debate):
+        by = debate.contributions.get(move.moved_by or "")
+        cause = f", moved by the critique of {_name(debate, by.turn.agent)}" if by else ""
+        before, after = _name(debate, move.before), _name(debate, move.after)
+        who = _name(debate, move.voter)
+        yield f"{who} put {before} first before the debate, and {after} after it{cause}."
+
+
+def _name(debate: Debate, agent: str) -> str:
+    return debate.setup.agent(agent).name
 
 
 def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -208,7 +367,7 @@ def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
         texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
     else:
         return ()
-    lost = facts.lost(facts.ledger(debate), "\n".join(texts))
+    lost = facts.each_once(facts.lost(facts.ledger(debate), "\n".join(texts)))
     if not texts or not lost:
         return ()
     text = "\n".join(f"- {fact.text}" for fact in lost)

@@ -3,7 +3,8 @@
 from core.events import FacilitatorDecided
 from core.llm.call import ModelCalls
 from core.models import Debate, Guidance, NextStep, Question, Turn
-from core.turns.replies import FacilitationReply, facilitation_fault
+from core.rules.formats import panel
+from core.turns.replies import facilitation_fault, facilitation_reply
 from core.turns.request_for import request_for, terms_for
 
 
@@ -15,21 +16,25 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         ReplyUnreadable: The reply is no decision, even repaired.
         LimitReached: A cap forbids the call.
     """
+    steps = panel.steps_open(debate, turn)
     reply, call = await calls.ask_for(
         request_for(debate, turn),
         debate.setup.agent(turn.agent),
-        FacilitationReply,
+        facilitation_reply(steps),
         check=facilitation_fault,
         terms=terms_for(debate, turn),
     )
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
     asks = reply.decision == NextStep.ASK and bool(question.text)
     step = NextStep(reply.decision) if asks or reply.decision != NextStep.ASK else NextStep.GO_ON
+    if step not in steps:
+        step, asks = NextStep.GO_ON, False
     guidance = Guidance(
         turn=turn,
         next_step=step,
         focus=reply.focus.strip(),
         question=question if asks else None,
+        closing=step is NextStep.VOTE,
         call=call,
     )
     return FacilitatorDecided(guidance=guidance)

@@ -12,7 +12,7 @@ from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.schedule import is_cut_short
 from core.turns.context import note_labels
-from core.turns.replies import VerdictReply, first_sentence, verdict_from, verdict_from_text
+from core.turns.replies import first_sentence, verdict_from, verdict_from_text, verdict_reply
 from core.turns.request_for import request_for, terms_for
 
 _log = structlog.get_logger(__name__)
@@ -25,11 +25,12 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     """Write the verdict: the judge, else another model in use, else the winner's position."""
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
+    form = verdict_reply(labels)
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source in _judges(debate):
         terms = terms_for(debate, turn, judge)
         try:
-            reply, call = await calls.ask_for(request, judge, VerdictReply, terms=terms)
+            reply, call = await calls.ask_for(request, judge, form, terms=terms)
         except ReplyUnreadable as error:
             # Its text is a verdict all the same, unless there is none.
             if not error.text.strip():

@@ -1,10 +1,17 @@
-"""Model text → typed values: the form of structured replies and how they are read (pure)."""
+"""Model text → typed values: the form of structured replies and how they are read (pure).
 
+The form names every label that may stand in a field. The reader forgives what is clear all the
+same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
 
-from core.models import NextStep, NoteOutcome, Verdict
+from core.models import NextStep, NoteOutcome, Requirement, RequirementStatus, Verdict
 
 #: A verdict that leaves a major requirement unmet is never more confident than this.
 UNMET_CONFIDENCE_CAP = 40
@@ -12,19 +19,87 @@ UNMET_CONFIDENCE_CAP = 40
 RAW_CONFIDENCE = 50
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
+#: What a voter answers whom no critique moved.
+NOBODY = "none"
+_WORD = re.compile(r"[^\W_]+")
+_PERCENT = 100
+#: Less than this is no percentage but a figure out of bounds.
+_LEAST_PERCENT = 2
+
+
+def label_in(said: object, labels: Sequence[str]) -> object:
+    """The label that a text is or names first, in any case; the text where it is none."""
+    if not isinstance(said, str):
+        return said
+    known = {label.casefold(): label for label in labels}
+    bare = " ".join(_WORD.findall(said.casefold()))
+    if bare in known:
+        return known[bare]
+    words = bare.split()
+    if NOBODY in known and words[:1] in ([], ["no"], ["none"], ["null"], ["nobody"], ["nothing"]):
+        return NOBODY
+    found = sorted((words.index(label), known[label]) for label in known if label in words)
+    return found[0][1] if found else said
+
+
+def _figure(said: object) -> object:
+    """A number where it stands as text, with or without a percent sign."""
+    if not isinstance(said, str):
+        return said
+    bare = said.strip().removesuffix("%").strip()
+    return None if bare.casefold() in {"", "none", "null", "n/a"} else bare.replace(",", ".")
+
+
+def _share(said: object) -> object:
+    """From 0 to 1: 85, "85" and "85 %" are 0.85."""
+    figure = _figure(said)
+    try:
+        value = float(figure)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return figure
+    is_percent = _LEAST_PERCENT <= value <= _PERCENT or (
+        isinstance(said, str) and said.strip().endswith("%")
+    )
+    return value / _PERCENT if is_percent else value
+
+
+def _of_hundred(said: object) -> object:
+    """From 0 to 100: 0.72 and "72 %" are 72."""
+    figure = _figure(said)
+    try:
+        value = float(figure)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return figure
+    if 0 < value < 1:
+        value *= _PERCENT
+    return round(value) if abs(value) <= _PERCENT**2 else figure
+
+
+def _one_of(labels: Sequence[str]) -> Any:
+    """The type of a field that holds one of these labels."""
+    form: dict[str, Any] = {"type": "string", "enum": list(labels)}
+    return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
 
 
 class BallotReply(BaseModel):
-    """What a voter answers: labels best first, a reason for each in the same order.
+    """What a voter answers: a reason for each label in the labels' order, then the ranking.
 
     An empty ranking with one reason is an abstention.
     """
 
-    ranking: list[str]
     reasons: list[str]
-    confidence: float | None
-    #: Label of the critique that moved the voter, or empty.
+    ranking: list[str]
+    #: Label of the critique that moved the voter, or `NOBODY`.
     moved_by: str
+    confidence: Annotated[float | None, BeforeValidator(_share)]
+
+
+@cache
+def ballot_reply(labels: tuple[str, ...], critiques: tuple[str, ...]) -> type[BallotReply]:
+    """The form of a ballot on these labels, by a voter who saw these critiques."""
+    label, critique = _one_of(labels), _one_of((*critiques, NOBODY))
+    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (critique, ...)}
+    return create_model("BallotReply", __base__=BallotReply, **fields)
 
 
 class QuestionReply(BaseModel):
@@ -43,35 +118,78 @@ class QuestionsReply(BaseModel):
 class FacilitationReply(BaseModel):
     """What a facilitator answers."""
 
-    decision: str
     focus: str
     question: str
     assumption: str
+    decision: str
+
+
+@cache
+def facilitation_reply(steps: tuple[NextStep, ...]) -> type[FacilitationReply]:
+    """The form of a decision where these steps are open."""
+    fields: dict[str, Any] = {"decision": (_one_of([step.value for step in steps]), ...)}
+    return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
 
 
 class NoteReply(BaseModel):
     """What became of one note."""
 
     note: str
-    used: bool
     explanation: str
+    used: bool
+
+
+def _status(said: object) -> object:
+    """A status as the form has it: "fulfilled" and "not_met" are clear, all else is unknown."""
+    if not isinstance(said, str):
+        return said
+    bare = " ".join(_WORD.findall(said.casefold().replace("_", " ")))
+    if bare in {"met", "yes", "fulfilled", "holds", "true"}:
+        return RequirementStatus.MET.value
+    if bare in {"not met", "unmet", "no", "broken", "not fulfilled", "violated", "false"}:
+        return RequirementStatus.NOT_MET.value
+    return RequirementStatus.UNKNOWN.value
+
+
+class RequirementReply(BaseModel):
+    """How the decision stands to one requirement."""
+
+    requirement: str
+    words: str
+    status: Annotated[
+        str,
+        BeforeValidator(_status),
+        WithJsonSchema({"type": "string", "enum": [one.value for one in RequirementStatus]}),
+    ]
 
 
 class VerdictReply(BaseModel):
-    """What the judge answers."""
+    """What the judge answers: what weighs, then what follows from it."""
 
+    reasons: list[str] = []
+    dissent: str
+    requirements: list[RequirementReply] = []
     decision: str
     solution: str
     implementation: str
     tradeoffs: list[str]
     recommendations: list[str]
-    unmet_requirements: list[str]
     open_questions: list[str]
-    dissent: str
     overturned_by: list[str]
     notes: list[NoteReply]
     #: None: none can be given. (The form vendors get asks for a number.)
-    confidence: int | None
+    confidence: Annotated[int | None, BeforeValidator(_of_hundred)]
+
+
+@cache
+def verdict_reply(notes: tuple[str, ...]) -> type[VerdictReply]:
+    """The form of a verdict that has to answer for notes of these labels."""
+    if not notes:
+        return VerdictReply
+    label: dict[str, Any] = {"note": (_one_of(notes), ...)}
+    note = create_model("NoteReply", __base__=NoteReply, **label)
+    fields: dict[str, Any] = {"notes": (list[note], ...)}
+    return create_model("VerdictReply", __base__=VerdictReply, **fields)
 
 
 def abstains(reply: BallotReply) -> bool:
@@ -84,21 +202,34 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
     if abstains(reply):
         return ""
     if sorted(reply.ranking) != sorted(labels):
+        missing = [label for label in labels if label not in reply.ranking]
+        rest = f" {', '.join(missing)} must be ranked too." if missing else ""
         return (
             f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
-            f"it holds {', '.join(reply.ranking) or 'nothing'}."
+            f"it holds {', '.join(reply.ranking) or 'nothing'}.{rest}"
         )
     if len(reply.reasons) != len(labels):
         return (
             f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
         )
-    given = zip(reply.ranking, reply.reasons, strict=True)
-    unfounded = [label for label, reason in given if not reason.strip()]
+    unfounded = [label for label, reason in reasons_by_label(reply, labels).items() if not reason]
     if unfounded:
         return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
     if reply.confidence is not None and not 0 <= reply.confidence <= 1:
         return f'"confidence" must be from 0 to 1; it is {reply.confidence:g}.'
     return ""
+
+
+def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, str]:
+    """The reasons of a good ballot, each under its label.
+
+    A reason that begins with a label ("p2: …") is that label's, if all do; else the order counts.
+    """
+    named = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
+    found = {one[1].casefold(): one[2].strip() for one in named if one}
+    if found.keys() == {label.casefold() for label in labels}:
+        return {label: found[label.casefold()] for label in labels}
+    return dict(zip(labels, (reason.strip() for reason in reply.reasons), strict=True))
 
 
 def facilitation_fault(reply: FacilitationReply) -> str | None:
@@ -121,10 +252,21 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
         reply: What the judge wrote.
         note_ids: The ids of the notes by the labels the judge saw.
     """
-    unmet = _lines(reply.unmet_requirements)
+    table = tuple(
+        Requirement(
+            text=one.requirement.strip(),
+            words=one.words.strip(),
+            status=RequirementStatus(one.status),
+        )
+        for one in reply.requirements
+        if one.requirement.strip()
+    )
+    unmet = tuple(one.text for one in table if one.status is RequirementStatus.NOT_MET)
     cap = UNMET_CONFIDENCE_CAP if unmet else 100
     return Verdict(
         decision=reply.decision.strip(),
+        reasons=_lines(reply.reasons),
+        requirements=table,
         solution=reply.solution.strip(),
         implementation=reply.implementation.strip(),
         tradeoffs=_lines(reply.tradeoffs),
@@ -165,7 +307,7 @@ def _note_outcomes(
     replies: Sequence[NoteReply], note_ids: Mapping[str, str]
 ) -> tuple[NoteOutcome, ...]:
     """One outcome per note; a note the judge passed over is said to be unanswered."""
-    answers = {reply.note.strip(): reply for reply in replies}
+    answers = {label_in(reply.note, tuple(note_ids)): reply for reply in replies}
     return tuple(
         NoteOutcome(note=note_id, used=answers[label].used, explanation=answers[label].explanation)
         if label in answers

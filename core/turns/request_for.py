@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from core.llm.call import CallOptions, ModelRef
-from core.models import Act, Agent, Debate, Turn
+from core.models import Act, Agent, Debate, NextStep, Turn
 from core.request import ModelRequest, Part, PartKind
+from core.rules.formats import council, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.schedule import is_cut_short
 from core.turns.acts import ACTS
@@ -61,10 +62,22 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
 def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
     values: dict[str, object] = {"words": ACTS[turn.act].words}
     match turn.act:
+        case Act.PROPOSAL:
+            values["fresh"] = turn.round > 1
         case Act.CRITIQUE:
-            values["repeated"] = turn.round > 1
+            before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
+            values["repeated"] = bool(before)
+        case Act.DEBATE | Act.ADJUST | Act.REBUTTAL:
+            values["letter"] = council.letter(debate, turn.agent)
         case Act.STATEMENT:
             values["first"] = turn.round == 1
+            values["closing"] = panel.is_closing(debate, turn)
+            values["letter"] = council.letter(debate, turn.agent)
+        case Act.FACILITATION:
+            values |= {"round": turn.round, "left": panel.rounds_left(debate, turn.round)}
+            steps = panel.steps_open(debate, turn)
+            values["may_vote"] = NextStep.VOTE in steps
+            values["may_ask"] = panel.questions_left(debate)
         case Act.QUESTIONS:
             asking = int(turn.target or 1)
             values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
@@ -73,7 +86,7 @@ def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
             values |= _ballot_values(debate, turn)
         case Act.SYNTHESIS:
             values["winner"] = _winner_words(debate)
-            values["partial"] = is_cut_short(debate)
+            values["partial"] = _why_early(debate)
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
         case _:
             pass
@@ -84,13 +97,34 @@ def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
     shown = candidates(debate, turn)
     before = first_choice_before(debate, turn)
     labels = {candidate.position: candidate.label for candidate in shown}
-    critiques = [f"c{n}" for n, _ in enumerate(critiques_shown(debate, turn), start=1)]
+    critiques = critiques_shown(debate, turn)
+    letters = [
+        f"Position {council.letter(debate, one.position)} is {one.label}"
+        for one in shown
+        if turn.round and debate.setup.format == council.NAME
+    ]
     return {
         "count": len(shown),
         "labels": ", ".join(candidate.label for candidate in shown),
         "before": labels.get(before or "", ""),
-        "critiques": ", ".join(critiques) or "there are none",
+        "critiques": ", ".join(critiques),
+        "letters": ", ".join(letters),
     }
+
+
+def _why_early(debate: Debate) -> str:
+    """Why not all turns were taken, in a sentence; empty if they were."""
+    if not is_cut_short(debate):
+        return ""
+    if debate.stop:
+        return "a person stopped it."
+    if debate.vote_called_by:
+        return "a person called the vote."
+    if debate.out_of_time:
+        return "its time was over."
+    if debate.out_of_money:
+        return "its money was spent."
+    return "too few agents could go on."
 
 
 def _winner_words(debate: Debate) -> str:

@@ -6,7 +6,7 @@ from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.turns.context import candidates, critiques_shown, first_choice_before
-from core.turns.replies import BallotReply, abstains, ballot_fault
+from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
 
 
@@ -44,11 +44,12 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         LimitReached: A cap forbids the call.
     """
     shown = {one.label: one.position for one in candidates(debate, turn)}
+    critiques = {label: one.turn.key for label, one in critiques_shown(debate, turn).items()}
     try:
         reply, call = await calls.ask_for(
             request_for(debate, turn),
             debate.setup.agent(turn.agent),
-            BallotReply,
+            ballot_reply(tuple(shown), tuple(critiques)),
             check=lambda ballot: ballot_fault(ballot, list(shown)) or None,
             terms=terms_for(debate, turn),
         )
@@ -59,17 +60,16 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)
         return BallotAbstained(abstention=abstention)
     ranking = tuple(shown[label] for label in reply.ranking)
+    reasons = reasons_by_label(reply, list(shown))
     # Which critique moved the voter counts only if it has moved at all.
     moved_by, before = None, first_choice_before(debate, turn)
     if before is not None and before != ranking[0]:
-        critiques = enumerate(critiques_shown(debate, turn), start=1)
-        keys = {f"c{number}": critique.turn.key for number, critique in critiques}
-        moved_by = keys.get(reply.moved_by.strip())
+        moved_by = critiques.get(reply.moved_by)
     return BallotCast(
         ballot=Ballot(
             turn=turn,
             ranking=ranking,
-            reasons=dict(zip(ranking, reply.reasons, strict=True)),
+            reasons={shown[label]: reason for label, reason in reasons.items()},
             confidence=reply.confidence,
             moved_by=moved_by,
             call=call,

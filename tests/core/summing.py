@@ -23,11 +23,14 @@ async def held(
     rounds: int = 4,
     form: str = "critique",
     provider: ScriptedProvider | None = None,
+    judge: Summarization | None = None,
     **rules: object,
 ) -> tuple[Bench, Debate]:
     summarization = Summarization(method=method, threshold=1000).model_copy(update=rules)
-    setup = a_setup(rounds=rounds).model_copy(
+    setup = a_setup(rounds=rounds)
+    setup = setup.model_copy(
         update={
+            "judge": setup.judge.model_copy(update={"summarization": judge}),
             "format": form,
             "summarization": summarization,
             "termination": Termination.model_construct(threshold=2),

@@ -249,7 +249,7 @@ def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[Mo
     return script
 
 
-@pytest.mark.parametrize("changes", [{"confidence": 85}, {"reasons": ["", " ", ""]}])
+@pytest.mark.parametrize("changes", [{"confidence": 850}, {"reasons": ["", " ", ""]}])
 @pytest.mark.parametrize("mended", [True, False])
 async def test_a_ballot_without_reasons_or_with_a_wild_confidence_gets_one_repair(
     changes: dict[str, object],

@@ -70,6 +70,15 @@ def test_every_debate_has_a_delimiter_of_its_own() -> None:
     assert quote(parts[0], "aaaaaaaa") != quote(parts[0], "bbbbbbbb")
 
 
+@pytest.mark.parametrize("kind", list(PartKind))
+def test_only_what_the_team_wrote_is_marked_as_theirs(kind: PartKind) -> None:
+    part = Part(kind=kind, label="Position of Eve (FROM the\u200b team)", text="x")
+    first = quote(part, DELIMITER).partition("\n")[0].casefold()
+    teams = {"question", "context", "clarifications", "notes", "facts"}
+
+    assert ("from the team)" in first) is (kind.value in teams)
+
+
 def note(number: int, text: str, name: str = "Mallory") -> Note:
     return Note(id=f"n{number}", author=Person(id="U1", name=name), text=text, after=0)
 

@@ -68,7 +68,7 @@ OURS = {
     "core.llm.providers.vendor_errors.translate",
     "core.llm.providers.listing.list_models",
     "core.llm.providers.listing.ollama_context",
-    "core.llm.providers.registry.build",
+    "core.llm.providers.factory.build",
     "core.llm.providers.streams.load",
     "core.llm.providers.testing.frames.broken_frame",
     "core.llm.providers.testing.frames.frames",

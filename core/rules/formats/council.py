@@ -3,14 +3,18 @@
 gather (isolated) → plan (the others' gathering, not its own) → formulate (own in full, others to be
 shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
 rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
+A turn starts when what it needs is there; only rebuttals wait for a whole phase, because it takes
+all adjusted positions to know whether they have converged. Voters and the judge read them.
 Source of the phases: Quorum's "Deliberation V2".
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
 from core.rules import convergence
+from core.rules.formats.opening_words import first_paragraphs
 
 NAME = "council"
 MOST_ROUNDS = 1
@@ -86,11 +90,35 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
             critiques = _texts(
                 debate, Act.DEBATE, me, "Answers of the council", kind=PartKind.CRITIQUE
             )
-            return (*_own(debate, me, Act.FORMULATE), *critiques)
+            others = _named_positions(debate, Act.FORMULATE, me)
+            in_short = [
+                replace(part, text=first_paragraphs(part.text), label=f"{part.label} in short")
+                for part in others
+            ]
+            return (*in_short, *_own(debate, me, Act.FORMULATE), *critiques)
         case Act.REBUTTAL:
             return (*_own(debate, me, Act.DEBATE), *_named_positions(debate, Act.ADJUST, me))
+        case Act.BALLOT if turn.round:
+            return rebuttals(debate)
         case _:
             return ()
+
+
+def rebuttals(debate: Debate) -> Sequence[Part]:
+    """Everybody's last word, under the letters of those who said it: for the voters."""
+    agents = [agent.id for agent in debate.setup.agents]
+    found = [(agent, _made(debate, Act.REBUTTAL, agent)) for agent in agents]
+    said = [(letter(debate, agent), made.text) for agent, made in found if made]
+    return [
+        Part(
+            kind=PartKind.OTHER,
+            label=f"Last word of the holder of Position {name}",
+            text=text,
+            ends_shared=number == len(said),
+            spare=3,
+        )
+        for number, (name, text) in enumerate(said, start=1)
+    ]
 
 
 def longest_chain(rounds: int) -> int:
@@ -114,11 +142,17 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
             return [_turn(act, a) for a in agents if _all_done(debate, Act.GATHER, but=a)]
         case Act.FORMULATE:
             return [_turn(act, a) for a in agents if debate.is_done(_turn(Act.PLAN, a))]
-        case Act.REBUTTAL if _converged(debate):
-            return []
+        case Act.DEBATE:
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.FORMULATE, but=a)]
+        case Act.ADJUST:
+            # Its own position, the others' in short, and what the others answer to it.
+            if not _all_done(debate, Act.FORMULATE):
+                return []
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.DEBATE, but=a)]
         case _:
-            before = PHASES[PHASES.index(act) - 1]
-            return [_turn(act, a) for a in agents if _all_done(debate, before)]
+            # Whether there are rebuttals at all is known when all positions are adjusted.
+            said = _all_done(debate, Act.DEBATE) and _all_done(debate, Act.ADJUST)
+            return [_turn(act, a) for a in agents] if said and not _converged(debate) else []
 
 
 def _converged(debate: Debate) -> bool:
@@ -158,7 +192,7 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     labels = {
         Act.GATHER: "What you found",
         Act.DEBATE: "Your answers to the others",
-        Act.FORMULATE: "Your position",
+        Act.FORMULATE: f"Your position, Position {letter(debate, me)}",
     }
     return [
         Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.models import Act, Contribution, Debate, Turn, turn_of
 from core.request import Part, PartKind, numbered
+from core.rules.formats.opening_words import first_paragraphs
 
 NAME = "critique"
 MOST_ROUNDS = 15
@@ -110,7 +111,11 @@ def _under_review(debate: Debate, turn: Turn) -> Sequence[Part]:
 def _with_critiques(debate: Debate, turn: Turn) -> Sequence[Part]:
     own = debate.text_of(Act.PROPOSAL, turn.round, turn.agent)
     received = critiques_of(debate, turn.round, turn.agent)
+    agents = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
+    others = [debate.text_of(Act.PROPOSAL, turn.round, agent) for agent in agents]
+    in_short = [first_paragraphs(text) for text in others if text]
     return (
+        *numbered(PartKind.OTHER, "Another position in short,", in_short, spare=3),
         Part(kind=PartKind.OWN, label="Your proposal", text=own, spare=1),
         *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
     )

@@ -1,7 +1,8 @@
 """Format `panel`: rounds of one statement per agent; a facilitator says what comes next.
 
 After each round the facilitator goes on (with a focus for the next round), asks people, or calls
-the vote. The first statements are made in isolation. Source of the format: Board of One.
+the vote. The first statements are made in isolation; the last ones close, can be read alone, and
+are what is voted on. Source of the format: Board of One.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,10 @@ NAME = "panel"
 PHASES: tuple[Act, ...] = (Act.STATEMENT, Act.FACILITATION)
 #: A panel never takes more rounds than this.
 MOST_ROUNDS = 7
+#: The facilitator cannot call the vote before this many rounds.
+LEAST_ROUNDS = 2
+#: The facilitator never asks people more than this.
+MOST_QUESTIONS = 2
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -27,7 +32,7 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
     if number > MOST_ROUNDS or _is_over_before(debate, number):
         return ()
     statements = [_statement(number, agent) for agent in alive(debate)]
-    is_last = number == min(debate.setup.rounds, MOST_ROUNDS)
+    is_last = not rounds_left(debate, number) or _is_called(debate, number - 1)
     return statements if is_last else [*statements, facilitation(number)]
 
 
@@ -67,7 +72,10 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The facilitator sees this round; an agent its own last statement and the focus."""
     if turn.act is Act.FACILITATION:
         said = [made.text for made in statements(debate, turn.round)]
-        return numbered(PartKind.POSITION, "Statement", said)
+        shown = numbered(PartKind.POSITION, f"Round {turn.round}, statement", said)
+        return [*_decided_before(debate, turn.round), *shown]
+    if turn.act is Act.BALLOT:
+        return ()  # what was said before is shown in short, by the history
     own = debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent)
     parts = [Part(kind=PartKind.OWN, label="Your last statement", text=own, spare=1)] if own else []
     guidance = debate.guidance.get(facilitation(turn.round - 1).key)
@@ -75,6 +83,19 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         label = "What the facilitator wants looked at in this round"
         parts.append(Part(kind=PartKind.OTHER, label=label, text=guidance.focus))
     return parts
+
+
+def _decided_before(debate: Debate, number: int) -> Sequence[Part]:
+    """What the facilitator decided after earlier rounds."""
+    found = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, number)]
+    lines = [
+        f"After round {n}: {one.next_step}. "
+        + (f"It asked people: {one.question.text}" if one.question else f"Focus: {one.focus}")
+        for n, one in found
+        if one
+    ]
+    label = "What you decided before"
+    return [Part(kind=PartKind.OWN, label=label, text="\n".join(lines), spare=1)] if lines else []
 
 
 def longest_chain(rounds: int) -> int:
@@ -88,6 +109,39 @@ def statements(debate: Debate, number: int) -> Sequence[Contribution]:
     return [debate.contributions[key] for key in keys if key in debate.contributions]
 
 
+def steps_open(debate: Debate, turn: Turn) -> tuple[NextStep, ...]:
+    """What the facilitator may decide on this turn; to go on is always open to it."""
+    steps = [NextStep.GO_ON]
+    if questions_left(debate):
+        steps.append(NextStep.ASK)
+    if turn.round >= LEAST_ROUNDS:
+        steps.append(NextStep.VOTE)
+    return tuple(steps)
+
+
+def questions_left(debate: Debate) -> int:
+    """How many more questions the facilitator may put to people."""
+    if not debate.setup.clarifying.enabled:
+        return 0
+    asked = sum(1 for guidance in debate.guidance.values() if guidance.question)
+    return max(0, MOST_QUESTIONS - asked)
+
+
+def rounds_left(debate: Debate, number: int) -> int:
+    """How many rounds can follow that one."""
+    return max(0, min(debate.setup.rounds, MOST_ROUNDS) - number)
+
+
+def is_closing(debate: Debate, turn: Turn) -> bool:
+    """Whether this is the agent's last statement, which is what is voted on.
+
+    It is in the last round that there can be, and in the one that follows the call for the vote.
+    """
+    if turn.act is not Act.STATEMENT or turn.round == 1:
+        return False
+    return not rounds_left(debate, turn.round) or _is_called(debate, turn.round - 1)
+
+
 def facilitation(number: int) -> Turn:
     """The facilitator's turn after that round."""
     return Turn(act=Act.FACILITATION, round=number, agent=FACILITATOR)
@@ -98,7 +152,8 @@ def _round(debate: Debate, number: int, most: int) -> Sequence[Turn]:
     if number > 1 and not _goes_on_after(debate, number - 1):
         return ()
     said = [_statement(number, agent) for agent in alive(debate)]
-    if number < most and all(debate.is_done(turn) for turn in said):
+    is_last = number >= most or _is_called(debate, number - 1)
+    if not is_last and all(debate.is_done(turn) for turn in said):
         return (*said, facilitation(number))
     return said
 
@@ -109,7 +164,9 @@ def _goes_on_after(debate: Debate, number: int) -> bool:
     guidance = debate.guidance.get(turn.key)
     if guidance is None:
         return turn.key in debate.failures
-    return guidance.next_step is not NextStep.VOTE and _is_answered(debate, guidance)
+    if guidance.next_step is NextStep.VOTE:
+        return guidance.closing
+    return not _is_called(debate, number - 1) and _is_answered(debate, guidance)
 
 
 def _is_answered(debate: Debate, guidance: Guidance) -> bool:
@@ -121,8 +178,18 @@ def _is_answered(debate: Debate, guidance: Guidance) -> bool:
 
 
 def _is_over_before(debate: Debate, number: int) -> bool:
-    votes = (debate.guidance.get(facilitation(n).key) for n in range(1, number))
-    return any(found and found.next_step is NextStep.VOTE for found in votes)
+    """Whether the vote was called before that round, and it is not the one of closing words."""
+    for earlier in range(1, number):
+        found = debate.guidance.get(facilitation(earlier).key)
+        if found and found.next_step is NextStep.VOTE:
+            return not found.closing or earlier < number - 1
+    return False
+
+
+def _is_called(debate: Debate, number: int) -> bool:
+    """Whether the facilitator called the vote after that round."""
+    guidance = debate.guidance.get(facilitation(number).key)
+    return guidance is not None and guidance.next_step is NextStep.VOTE
 
 
 def _statement(number: int, agent: str) -> Turn:

@@ -102,8 +102,11 @@ def _in_use(debate: Debate) -> Sequence[Strategy]:
 
 
 def judge_summary_turn(debate: Debate) -> Turn | None:
-    """The turn on which the judge sums up the last positions; None if they are short enough."""
-    if method_of(debate, JUDGE) is ContextMethod.FULL:
+    """The turn on which the judge sums up the last positions; None if they are short enough.
+
+    The judge reads them in full unless its own settings say otherwise.
+    """
+    if debate.setup.judge.summarization is None or method_of(debate, JUDGE) is ContextMethod.FULL:
         return None
     if chars(last_positions(debate)) < rules_of(debate, JUDGE).threshold:
         return None

@@ -10,7 +10,6 @@ from jinja2.loaders import FileSystemLoader
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.models import Act
-from core.turns.acts import ACTS
 from core.turns.prompts.render import PERSONA
 
 _FOLDER = Path(__file__).parent
@@ -24,14 +23,18 @@ _sandbox = ImmutableSandboxedEnvironment(
 
 #: Every prompt that can be overridden: the persona, which is plain text, and the template of each
 #: act that asks a model.
-NAMES = (PERSONA, *(act.value for act, spec in ACTS.items() if spec.asks_model))
+NAMES = (PERSONA, *(act.value for act in Act if act not in {Act.CLARIFICATION, Act.TALLY}))
 #: Stand in for real values when an override is tried.
 _SAMPLES: Mapping[str, object] = {
     "words": 350,
     "count": 3,
     "most": 5,
     "repeated": True,
-    "partial": False,
+    "round": 1,
+    "left": 2,
+    "may_ask": 2,
+    "may_vote": False,
+    "partial": "a person stopped it.",
     "criteria": [{"name": "security", "meaning": "threats are met."}],
 }
 

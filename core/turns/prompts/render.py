@@ -1,5 +1,6 @@
 """Renders prompt files: the frozen system text, the persona of a role, the task of an act."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,17 @@ _environment = Environment(
 )
 #: For texts that are not ours: no attribute of Python's own can be reached from them.
 _sandbox = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+_POSITION = ("proposal", "From this point of view, in a position:")
+_CRITIQUE = ("critique", "From this point of view, look for:")
+#: Section of a role's file with its points for an act, and the line that introduces them.
+LENSES: Mapping[Act, tuple[str, str]] = {
+    Act.QUESTIONS: ("questions", "From this point of view, what is worth knowing:"),
+    **dict.fromkeys((Act.PROPOSAL, Act.REFINEMENT, Act.ADJUST, Act.STATEMENT), _POSITION),
+    **dict.fromkeys((Act.GATHER, Act.PLAN, Act.FORMULATE), _POSITION),
+    **dict.fromkeys((Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL), _CRITIQUE),
+    Act.BALLOT: ("ballot", "From this point of view, when you vote:"),
+    Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),
+}
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
 #: The key under which an agent overrides who it is.
@@ -27,10 +39,21 @@ def system() -> str:
 
 
 @cache
-def persona(role: str) -> str:
-    """Who the agent is; a role without a file of its own gets the generalist's."""
+def persona(role: str, act: Act | None = None) -> str:
+    """Who the agent is, and what its role looks at in this act.
+
+    A role's file begins with who it is; sections named after the lenses of acts (`LENSES`) hold
+    its points for them. A role without a file of its own gets the generalist's.
+    """
     known = {path.stem: path for path in (_FOLDER / "roles").glob("*.md")}
-    return known.get(role, known["generalist"]).read_text(encoding="utf-8").strip()
+    text = known.get(role, known["generalist"]).read_text(encoding="utf-8")
+    intro, *sections = text.split("\n## ")
+    lenses = {
+        name.strip(): points.strip() for name, _, points in (s.partition("\n") for s in sections)
+    }
+    lens, heading = LENSES.get(act, ("", "")) if act else ("", "")
+    points = lenses.get(lens)
+    return f"{intro.strip()}\n\n{heading}\n\n{points}" if points else intro.strip()
 
 
 def task(act: Act, agent: Agent, **values: object) -> str:
@@ -47,7 +70,7 @@ def task(act: Act, agent: Agent, **values: object) -> str:
         else _environment.get_template(f"acts/{act.value}.md.j2")
     )
     who = agent.prompts.get(PERSONA)
-    return template.render(persona=who.text if who else persona(agent.role), **values).strip()
+    return template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
 
 
 def source(act: Act, agent: Agent) -> str:

@@ -67,3 +67,37 @@ def test_facts_that_a_text_does_not_hold_are_lost() -> None:
 
     assert facts.lost(known, "10") == [known[1]]
     assert facts.lost([], "") == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_major"),
+    [
+        ("A backup is required.", True),
+        ("It needs to run on two machines.", True),
+        ("Uptime is critical.", True),
+        ("Ein Backup ist erforderlich.", True),
+        ("Es sollte leise sein.", False),
+        ("It should be quiet.", False),
+        ("Ideally it is quiet.", False),
+        ("It should be quiet and must be cheap.", True),
+    ],
+)
+def test_requirements_beyond_must_are_major_or_minor(
+    sentence: str,
+    is_major: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup(sentence))]))
+    demands = [fact for fact in facts.ledger(debate) if fact.kind is FactKind.REQUIREMENT]
+
+    assert [(fact.text, fact.is_major) for fact in demands] == [(sentence, is_major)]
+
+
+def test_a_question_whether_something_is_required_demands_nothing() -> None:
+    assert ledger_of("Is a licence required? Is speed critical?") == []
+
+
+def test_a_figure_is_not_named_beside_the_requirement_that_holds_it() -> None:
+    texts = ("It must take 500 jobs per second.", "500 jobs", "3 years")
+    known = [Fact(FactKind.FIGURE, text, "question") for text in texts]
+
+    assert [fact.text for fact in facts.each_once(known)] == [texts[0], texts[2]]

@@ -133,6 +133,58 @@ def cached(play: Play, turn: Turn) -> Sequence[Part]:
     return parts[: last + 1]
 
 
+class Various(Play):
+    """A play in which no two agents say the same."""
+
+    def outcome(self, turn: Turn) -> Event:
+        if turn.act in SPEECHES:
+            text = f"**{turn.key}** " + " ".join(f"{turn.key}-{word}" for word in range(60))
+            return ContributionMade(contribution=Contribution(turn=turn, text=text))
+        return super().outcome(turn)
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+@pytest.mark.parametrize("method", list(ContextMethod))
+def test_no_text_stands_twice_in_a_prompt(form: str, method: ContextMethod) -> None:
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=3).model_copy(update={"format": form, "summarization": rules})
+    play = Various(setup, Luck(seed=1, failing=0, disturbed=0))
+    asked: set[Act] = set()
+    while play.step():
+        ready = [turn for turn in schedule.ready(play.debate) if turn.act in ASKING]
+        # What is under review is shown whole, also where all read the round before.
+        for turn in [turn for turn in ready if turn.act is not Act.CRITIQUE]:
+            prompt = "\n".join(part.text for part in parts_for(play.debate, turn))
+            for made in play.debate.contributions.values():
+                assert prompt.count(made.text) <= 1, (turn.key, made.turn.key)
+            asked.add(turn.act)
+
+    assert {Act.BALLOT, Act.SYNTHESIS} < asked
+
+
+def test_the_judge_sees_the_case() -> None:
+    play = Various(a_setup(rounds=2), Luck(seed=1, failing=0, disturbed=0))
+    while not [turn for turn in schedule.ready(play.debate) if turn.act is Act.SYNTHESIS]:
+        play.step()
+    parts = parts_for(play.debate, Turn(act=Act.SYNTHESIS, round=2, agent="judge"))
+    texts = {part.label: part.text for part in parts}
+    tally, ballots = play.debate.tally, play.debate.ballots.values()
+    top = [score.position for score in tally.scores][:2] if tally else []
+    names = {agent.id: agent.name for agent in play.setup.agents}
+
+    assert all(f"Position of {name}" in texts for name in names.values())
+    assert [label for label in texts if " on the position of " in label] == [
+        f"{names[critic]} on the position of {names[target]} in round 2"
+        for target in top
+        for critic in names
+        if critic != target
+    ]
+    for ballot in ballots:
+        if ballot.turn.round:
+            assert f"The ballot of {names[ballot.voter]}: " in texts["The vote"]
+            assert all(reason in texts["The vote"] for reason in ballot.reasons.values())
+
+
 def test_a_note_is_in_every_prompt_after_it() -> None:
     play = a_play("council", 1, ContextMethod.LENGTH, 1)
     play.add(NoteAdded(note=Note(id="n", author=DANA, text="Two of us are on call.")))

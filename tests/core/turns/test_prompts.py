@@ -13,28 +13,34 @@ from core.turns.prompts import render
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 VALUES: dict[Act, dict[str, object]] = {
     Act.QUESTIONS: {"most": 5, "followup": True},
-    Act.PROPOSAL: {"words": 350},
+    Act.PROPOSAL: {"words": 350, "fresh": False},
     Act.CRITIQUE: {"words": 250, "repeated": True},
     Act.REFINEMENT: {"words": 450},
     Act.GATHER: {"words": 350},
     Act.PLAN: {"words": 200},
     Act.FORMULATE: {"words": 450},
-    Act.DEBATE: {"words": 450},
-    Act.ADJUST: {"words": 450},
-    Act.REBUTTAL: {"words": 250},
-    Act.STATEMENT: {"words": 300, "first": False},
-    Act.BALLOT: {"count": 3, "labels": "p1, p2, p3", "before": "p2", "critiques": "c1, c2"},
+    Act.DEBATE: {"words": 450, "letter": "B"},
+    Act.ADJUST: {"words": 450, "letter": "B"},
+    Act.REBUTTAL: {"words": 250, "letter": "B"},
+    Act.STATEMENT: {"words": 300, "first": False, "closing": False, "letter": "B"},
+    Act.BALLOT: {
+        "count": 3,
+        "labels": "p1, p2, p3",
+        "before": "p2",
+        "critiques": "c1, c2",
+        "letters": "",
+    },
 }
 STAFF: dict[str, dict[Act, dict[str, object]]] = {
     "judge": {
         Act.SYNTHESIS: {
             "words": 500,
             "winner": "the winner of the vote, the position of Security",
-            "partial": True,
+            "partial": "a person stopped it.",
             "notes": "n1, n2",
         }
     },
-    "facilitator": {Act.FACILITATION: {}},
+    "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
     "summarizer": {Act.SUMMARY: {"length": "150 tokens", "brief": True}},
 }
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
@@ -62,9 +68,10 @@ def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, o
 @pytest.mark.parametrize("act", VALUES, ids=str)
 def test_every_role_performs_an_act_in_its_own_person(act: Act) -> None:
     prompts = {role: render.task(act, an_agent(role), **VALUES[act]) for role in ROLES}
-    tasks = {text.removeprefix(render.persona(role)) for role, text in prompts.items()}
+    tasks = {text.removeprefix(render.persona(role, act)) for role, text in prompts.items()}
 
-    assert all(text.startswith(render.persona(role)) for role, text in prompts.items())
+    assert all(text.startswith(render.persona(role, act)) for role, text in prompts.items())
+    assert len({render.persona(role, act) for role in ROLES}) == len(ROLES)
     assert len(tasks) == 1, "what is asked of an agent does not depend on its role"
 
 
@@ -88,7 +95,7 @@ def test_an_agents_own_prompt_wins_and_is_named() -> None:
     own = {"proposal": PromptText(text="{{ persona }} Sing.", source="prompts/sing.md")}
     agent = an_agent("architect").model_copy(update={"prompts": own})
 
-    assert render.task(Act.PROPOSAL, agent) == render.persona("architect") + " Sing."
+    assert render.task(Act.PROPOSAL, agent) == render.persona("architect", Act.PROPOSAL) + " Sing."
     assert render.source(Act.PROPOSAL, agent) == "prompts/sing.md"
     assert render.source(Act.CRITIQUE, agent) == render.BUILT_IN
 
@@ -97,12 +104,53 @@ def test_an_agents_own_persona_is_in_every_task() -> None:
     own = {"persona": PromptText(text="You are the ghost of projects past.", source="ghost.md")}
     agent = an_agent("architect").model_copy(update={"prompts": own})
 
-    assert render.task(Act.PROPOSAL, agent, words=9).startswith("You are the ghost")
+    assert render.task(Act.PROPOSAL, agent, words=9, fresh=False).startswith("You are the ghost")
     assert render.source(Act.PROPOSAL, agent) == "ghost.md"
 
 
 def test_every_built_in_role_has_a_persona_of_its_own() -> None:
     assert len({render.persona(role) for role in (*ROLES, *STAFF)}) == len(ROLES) + len(STAFF)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> None:
+    bare = render.persona(role)
+    for act, (_, heading) in render.LENSES.items():
+        assert render.persona(role, act).startswith(f"{bare}\n\n{heading}\n\n- ")
+
+
+@pytest.mark.parametrize(
+    ("act", "values", "words"),
+    [
+        (Act.PROPOSAL, {"fresh": True}, "Your last version is lost"),
+        (Act.STATEMENT, {"first": True}, "You have not heard anybody else yet"),
+        (Act.STATEMENT, {"closing": True}, "This is your closing statement"),
+        (Act.BALLOT, {"before": "", "critiques": ""}, '"moved_by": "none".'),
+        (Act.BALLOT, {"letters": "Position A is p2"}, "last words quoted above, Position A is p2."),
+    ],
+)
+def test_a_prompt_fits_its_case(act: Act, values: dict[str, object], words: str) -> None:
+    assert words in render.task(act, an_agent(ROLE), **{**VALUES[act], **values})
+
+
+@pytest.mark.parametrize(
+    ("may_vote", "may_ask", "steps"),
+    [
+        (False, 0, '"go_on".'),
+        (False, 1, '"go_on" or "ask".'),
+        (True, 0, '"go_on" or "vote".'),
+        (True, 1, '"go_on", "ask" or "vote".'),
+    ],
+)
+def test_a_facilitator_is_told_what_it_may_decide(
+    may_vote: bool,  # noqa: FBT001 - a parameter of the test
+    may_ask: int,
+    steps: str,
+) -> None:
+    values: dict[str, object] = {"round": 2, "left": 3, "may_vote": may_vote, "may_ask": may_ask}
+    text = render.task(Act.FACILITATION, an_agent("facilitator"), **values)
+
+    assert text.endswith(f'"decision": {steps}')
 
 
 def test_an_unknown_role_speaks_as_the_generalist() -> None:

@@ -3,15 +3,22 @@
 import pytest
 
 from core.llm.call import writable
+from core.llm.structured import answer_form
+from core.models import NextStep
 from core.testing import a_verdict_reply
 from core.turns.replies import (
     BallotReply,
     VerdictReply,
     abstains,
     ballot_fault,
+    ballot_reply,
+    facilitation_reply,
     first_sentence,
+    label_in,
+    reasons_by_label,
     verdict_from,
     verdict_from_text,
+    verdict_reply,
 )
 
 
@@ -40,7 +47,8 @@ def test_confidence_is_kept_between_0_and_100(said: int, kept: int) -> None:
 
 def test_a_judge_may_give_no_confidence() -> None:
     assert verdict_from(a_reply(confidence=None), {}).confidence is None
-    assert verdict_from(a_reply(confidence=None, unmet_requirements=["x"]), {}).confidence is None
+    unmet = [{"requirement": "x", "words": "", "status": "not met"}]
+    assert verdict_from(a_reply(confidence=None, requirements=unmet), {}).confidence is None
 
 
 @pytest.mark.parametrize(
@@ -57,11 +65,16 @@ def test_an_empty_ranking_with_a_reason_is_an_abstention(
 
 
 def test_an_unmet_requirement_caps_the_confidence_at_40() -> None:
-    reply = a_reply(confidence=90, unmet_requirements=["must keep every job", " "])
-    verdict = verdict_from(reply, {})
+    table = [
+        {"requirement": "must keep every job", "words": "jobs may be lost", "status": "not met"},
+        {"requirement": "must be cheap", "words": "", "status": "probably"},
+        {"requirement": " ", "words": "", "status": "not met"},
+    ]
+    verdict = verdict_from(a_reply(confidence=90, requirements=table), {})
 
     assert verdict.confidence == 40
     assert verdict.unmet_requirements == ("must keep every job",)
+    assert [one.status for one in verdict.requirements] == ["not met", "unknown"]
 
 
 def test_every_note_is_answered_for_even_one_the_judge_passed_over() -> None:
@@ -98,8 +111,8 @@ def test_a_long_first_line_is_cut_visibly() -> None:
         (["p1", "p1"], ["a", "b"], "each of p1, p2 exactly once"),
         (["p1", "p3"], ["a", "b"], "it holds p1, p3"),
         (["p1", "p2"], ["a"], "There must be 2 reasons"),
-        (["p2", "p1"], ["a", " "], "there is none for p1"),
-        (["p2", "p1"], ["", ""], "there is none for p2, p1"),
+        (["p2", "p1"], ["a", " "], "there is none for p2"),
+        (["p2", "p1"], ["", ""], "there is none for p1, p2"),
     ],
 )
 def test_a_ballot_is_a_permutation_with_a_reason_each(
@@ -112,7 +125,7 @@ def test_a_ballot_is_a_permutation_with_a_reason_each(
     assert bool(fault) == bool(found)
 
 
-@pytest.mark.parametrize("said", ["85", "1.01", "-0.1", "NaN", "Infinity"])
+@pytest.mark.parametrize("said", ["850", "1.01", "-0.1", "NaN", "Infinity"])
 def test_a_ballots_confidence_is_from_0_to_1(said: str) -> None:
     ballot = BallotReply(ranking=["p1"], reasons=["a"], confidence=float(said), moved_by="")
 
@@ -124,3 +137,71 @@ def test_the_ends_of_the_range_are_confidences_too(said: float) -> None:
     ballot = BallotReply(ranking=["p1"], reasons=["a"], confidence=said, moved_by="")
 
     assert ballot_fault(ballot, ["p1"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("P2", "p2"),
+        ('"p1"', "p1"),
+        ("c1, because it showed the gap", "c1"),
+        ("Critique C2", "c2"),
+        ("[p2]", "p2"),
+        ("", "none"),
+        ("None of them", "none"),
+        ("p12", "p12"),
+        ("reasons", "reasons"),
+    ],
+)
+def test_a_label_is_read_however_it_is_dressed(said: str, label: str) -> None:
+    assert label_in(said, ("p1", "p2", "c1", "c2", "none")) == label
+
+
+def test_a_near_right_ballot_is_a_ballot() -> None:
+    form = ballot_reply(("p1", "p2"), ("c1",))
+    said = {
+        "reasons": ["P2: it is cheap", "p1 – it is dear"],
+        "ranking": ["P2", "position p1"],
+        "moved_by": "C1, because it names the cost",
+        "confidence": "85 %",
+    }
+    ballot = form.model_validate(said)
+
+    assert ballot_fault(ballot, ["p1", "p2"]) == ""
+    assert (ballot.ranking, ballot.moved_by, ballot.confidence) == (["p2", "p1"], "c1", 0.85)
+    assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
+
+
+def test_reasons_without_labels_stand_in_the_order_of_the_labels() -> None:
+    ballot = BallotReply(reasons=["a", "b"], ranking=["p2", "p1"], confidence=1, moved_by="none")
+
+    assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "a", "p2": "b"}
+
+
+def test_the_form_of_a_ballot_names_every_label() -> None:
+    form = answer_form(ballot_reply(("p1", "p2"), ("c1",)))
+
+    assert form.name == "ballot"
+    assert list(form.schema["properties"]) == ["reasons", "ranking", "moved_by", "confidence"]
+    assert form.schema["properties"]["ranking"]["items"]["enum"] == ["p1", "p2"]
+    assert form.schema["properties"]["moved_by"]["enum"] == ["c1", "none"]
+
+
+def test_the_form_of_a_verdict_puts_reasons_first_and_names_the_notes() -> None:
+    form = answer_form(verdict_reply(("n1", "n2"))).schema["properties"]
+    status = form["requirements"]["items"]["properties"]["status"]
+
+    assert list(form)[:4] == ["reasons", "dissent", "requirements", "decision"]
+    assert form["notes"]["items"]["properties"]["note"]["enum"] == ["n1", "n2"]
+    assert status["enum"] == ["met", "not met", "unknown"]
+
+
+def test_a_facilitators_form_holds_only_the_steps_that_are_open() -> None:
+    form = answer_form(facilitation_reply((NextStep.GO_ON, NextStep.ASK)))
+
+    assert form.schema["properties"]["decision"]["enum"] == ["go_on", "ask"]
+
+
+@pytest.mark.parametrize(("said", "kept"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
+def test_a_judges_confidence_is_read_as_percent(said: object, kept: int | None) -> None:
+    assert verdict_from(a_reply(confidence=said), {}).confidence == kept

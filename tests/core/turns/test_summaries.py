@@ -27,6 +27,9 @@ from core.turns.context import parts_for
 from tests.core.bench import DEBATE, Bench
 from tests.core.summing import held, parts_of, script, summed_up
 
+#: The round of closing statements where the facilitator calls the vote as soon as it may.
+CLOSING = 3
+
 
 async def test_full_shows_an_agent_its_whole_own_history() -> None:
     bench, debate = await held(ContextMethod.FULL)
@@ -101,7 +104,7 @@ async def test_the_first_rounds_summary_is_not_lost_and_nothing_waits_for_one() 
         False,
     ]
     assert (metrics.blocked, metrics.blocked_seconds) == (0, 0)
-    assert metrics.generated == 6 + 1, "one per round but the last, and the judge's"
+    assert metrics.generated == 6, "one per round but the last"
     assert metrics.ready_before_needed == 6
     assert metrics.compression > 0.8
 
@@ -201,8 +204,9 @@ async def test_the_last_round_is_not_summed_up_where_the_facilitator_ends_it_ear
         method, form="panel", provider=ScriptedProvider(voting), threshold=100
     )
 
-    assert {made.turn.round for made in debate.contributions.values()} == {1}
-    assert {request.role for request in bench.provider.asked(Act.SUMMARY)} == {"judge"}
+    assert {made.turn.round for made in debate.contributions.values()} == {1, 2, 3}
+    assert max((summary.turn.round for summary in debate.summaries.values()), default=0) <= CLOSING
+    assert len(bench.provider.asked(Act.FACILITATION)) == CLOSING - 1
 
 
 @pytest.mark.parametrize(
@@ -297,14 +301,26 @@ async def test_a_contribution_that_cannot_be_condensed_is_shown_in_full() -> Non
 
 
 async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> None:
-    bench, debate = await held(ContextMethod.LENGTH)
+    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
+    bench, debate = await held(ContextMethod.LENGTH, judge=rules)
     summary = next(s for s in debate.summaries.values() if s.kind is SummaryKind.JUDGE)
     asked = next(r for r in bench.provider.asked(Act.SUMMARY) if r.role == "judge")
     synthesis = bench.provider.asked(Act.SYNTHESIS)[0]
 
     assert "critique" not in next(p.text for p in asked.parts if p.label == "To be summed up")
     assert summary.text in [part.text for part in synthesis.parts]
-    assert not parts_of(synthesis, PartKind.POSITION)
+    winner = next(iter(debate.tally.winners)) if debate.tally else ""
+    assert parts_of(synthesis, PartKind.POSITION) == [
+        f"Position of {debate.setup.agent(winner).name}"
+    ]
+
+
+async def test_the_judge_reads_positions_in_full_where_its_own_settings_say_nothing() -> None:
+    bench, debate = await held(ContextMethod.LENGTH)
+    synthesis = bench.provider.asked(Act.SYNTHESIS)[0]
+
+    assert len(parts_of(synthesis, PartKind.POSITION)) == len(debate.setup.agents)
+    assert "judge" not in {request.role for request in bench.provider.asked(Act.SUMMARY)}
 
 
 async def test_a_requirement_that_a_summary_loses_is_put_back_with_its_figure() -> None:

@@ -275,7 +275,7 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
         why = "No model was asked."
         if asked.things and asked.choice is None:
             why = f"The checklist of {asked.role.title} weighs the options the same."
-        return {"ranking": [], "reasons": [why], "confidence": None, "moved_by": ""}
+        return {"ranking": [], "reasons": [why], "confidence": None, "moved_by": "none"}
     worst = min(map(asked.weight, asked.things)) - 1
     weights = {label: asked.weight(thing) if thing else worst for label, thing in stands.items()}
     # Positions for the same option stand in the same order in every round, on every ballot: any
@@ -286,9 +286,9 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
         f"{thing.title}: {weights[label]:+d} on the checklist of {asked.role.title}."
         if (thing := stands[label])
         else "A checklist cannot read this position."
-        for label in ranking
+        for label in stands
     ]
-    return {"ranking": ranking, "reasons": reasons, "confidence": None, "moved_by": ""}
+    return {"reasons": reasons, "ranking": ranking, "moved_by": "none", "confidence": None}
 
 
 def _verdict(asked: _Asked) -> Mapping[str, object]:
@@ -312,12 +312,16 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
     )
     notes = [line.partition(" ")[0] for line in asked.joined(PartKind.NOTES).splitlines()]
     common = {
+        "reasons": [],
+        "requirements": [
+            {"requirement": demand, "words": "", "status": "unknown"}
+            for demand in asked.reading.demands
+        ],
         "decision": UNDECIDED if ours else NOT_JUDGED,
         "solution": asked.render("verdict.md.j2", chosen=chosen, rest=rest, ours=ours),
         "implementation": "",
         "tradeoffs": [],
         "recommendations": [_ADVICE],
-        "unmet_requirements": [],
         "open_questions": [
             *(f"Is this met? {demand}" for demand in asked.reading.demands),
             *list(asks)[:_MOST_HEARD],

@@ -55,13 +55,27 @@ def test_an_agent_formulates_as_soon_as_its_own_plan_has_an_outcome() -> None:
     assert ready(*happened) == [PLANNED[2], *FORMULATED[:2]]
 
 
-@pytest.mark.parametrize("number", [3, 4, 5])
-def test_a_later_phase_waits_for_the_whole_phase_before(number: int) -> None:
+@pytest.mark.parametrize("number", [3, 4])
+def test_a_later_turn_waits_for_the_others_turns_before_not_for_its_own(number: int) -> None:
     before = [key for phase in PHASES[: number - 1] for key in phase]
     last = PHASES[number - 1]
 
-    assert ready(*said(*before, *last[:2])) == last[2:]
+    assert ready(*said(*before, *last[:1])) == last[1:]
+    assert ready(*said(*before, *last[:2])) == [last[2], PHASES[number][2]]
     assert ready(*said(*before, *last)) == PHASES[number]
+
+
+def test_an_adjustment_needs_every_formulated_position() -> None:
+    happened = said(*GATHERED, *PLANNED, *FORMULATED[:2], DEBATED[2])
+
+    assert ready(*happened) == [FORMULATED[2]]
+
+
+def test_rebuttals_wait_until_it_is_known_whether_positions_have_converged() -> None:
+    before = [key for phase in PHASES[:4] for key in phase]
+
+    assert ready(*said(*before, *ADJUSTED[:2])) == ADJUSTED[2:]
+    assert ready(*said(*before, *ADJUSTED)) == REBUTTED
 
 
 def test_nothing_follows_the_rebuttals() -> None:
@@ -232,7 +246,9 @@ def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
     answers = others(PartKind.CRITIQUE, "Answers of the council", DEBATED[0], DEBATED[2])
 
     assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == (
-        own("Your position", FORMULATED[1]),
+        Part(kind=PartKind.POSITION, label="Position A in short", text=FORMULATED[0], spare=2),
+        Part(kind=PartKind.POSITION, label="Position C in short", text=FORMULATED[2], spare=2),
+        own("Your position, Position B", FORMULATED[1]),
         *answers,
     )
 
@@ -263,3 +279,15 @@ def test_letters_follow_the_roster() -> None:
 def test_the_phases_are_in_the_order_they_are_taken() -> None:
     assert [act.value for act in council.PHASES] == [phase[0].split("/")[1] for phase in PHASES]
     assert council.PHASES[0] is Act.GATHER
+
+
+def test_voters_read_the_rebuttals_under_letters() -> None:
+    debate = a_debate(*said(*(key for phase in PHASES for key in phase)))
+    shown = council.sees(debate, turn("r1/ballot/security"))
+
+    assert [(part.label, part.text) for part in shown] == [
+        (f"Last word of the holder of Position {letter}", text)
+        for letter, text in zip("ABC", REBUTTED, strict=True)
+    ]
+    assert [part.ends_shared for part in shown] == [False, False, True]
+    assert council.sees(debate, turn("r0/ballot/security")) == ()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.events import Event
 from core.models import Debate
-from core.request import Part, PartKind
+from core.request import Part, PartKind, numbered
 from core.rules.formats import critique
 from tests.core.rules.formats.told import (
     AGENTS,
@@ -196,6 +196,7 @@ def test_a_refinement_sees_its_own_proposal_and_the_critiques_of_it_unnamed() ->
     debate = a_debate(*said(*PROPOSED, *reversed(CRITIQUED)))
 
     assert critique.sees(debate, turn("r1/refinement/security")) == (
+        *numbered(PartKind.OTHER, "Another position in short,", PROPOSED[::2], spare=3),
         Part(kind=PartKind.OWN, label="Your proposal", text="r1/proposal/security", spare=1),
         Part(
             kind=PartKind.CRITIQUE,

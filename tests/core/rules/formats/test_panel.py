@@ -9,8 +9,9 @@ from core.events import (
     ClarificationsClosed,
     ClarificationsOpened,
     Event,
+    FacilitatorDecided,
 )
-from core.models import Act, Answer, Debate, NextStep, Person, Question
+from core.models import Act, Answer, Clarifying, Debate, Guidance, NextStep, Person, Question
 from core.request import Part, PartKind
 from core.rules.formats import clarifying, panel
 from tests.core.rules.formats.told import (
@@ -47,6 +48,67 @@ def test_the_facilitator_speaks_when_every_statement_has_an_outcome() -> None:
     assert ready(*said(*FIRST[:2])) == FIRST[2:]
     assert ready(*said(*FIRST)) == [AFTER_FIRST]
     assert ready(*said(*FIRST[:2]), *failed(FIRST[2])) == [AFTER_FIRST]
+
+
+def closing(number: int) -> Event:
+    """The vote is called after that round, as the facilitator calls it now."""
+    called = Guidance(
+        turn=turn(f"r{number}/facilitation/facilitator"), next_step=NextStep.VOTE, closing=True
+    )
+    return FacilitatorDecided(guidance=called)
+
+
+def test_closing_statements_follow_the_call_for_the_vote_and_nothing_follows_them() -> None:
+    before = [*said(*FIRST), decided(1, NextStep.GO_ON), *said(*SECOND), closing(2)]
+    third = of_all("r3/statement/*")
+
+    assert ready(*before, rounds=7) == third
+    assert ready(*before, *said(*third), rounds=7) == []
+    debate = a_debate(*before, rounds=7)
+    assert keys(panel.planned(debate, 3)) == third
+    assert panel.planned(debate, 4) == ()
+    assert panel.is_closing(debate, turn(third[0]))
+    assert not panel.is_closing(debate, turn(SECOND[0]))
+
+
+def test_in_a_log_of_an_older_version_the_vote_follows_its_call_at_once() -> None:
+    before = [*said(*FIRST), decided(1, NextStep.GO_ON), *said(*SECOND)]
+
+    assert ready(*before, decided(2, NextStep.VOTE), rounds=7) == []
+
+
+def test_the_last_round_there_can_be_is_closing_but_never_the_first() -> None:
+    assert panel.is_closing(a_debate(rounds=2), turn(SECOND[0]))
+    assert not panel.is_closing(a_debate(rounds=1), turn(FIRST[0]))
+
+
+def test_the_facilitator_may_vote_after_two_rounds_and_ask_twice() -> None:
+    first, second = turn(AFTER_FIRST), turn("r2/facilitation/facilitator")
+    again = decided(2, NextStep.ASK, question=Question(text="How soon?", assumption="June"))
+
+    setup = a_format_setup("panel", clarifying=Clarifying(enabled=True))
+
+    assert panel.steps_open(told(setup), first) == (NextStep.GO_ON, NextStep.ASK)
+    assert panel.steps_open(told(setup), second) == (NextStep.GO_ON, NextStep.ASK, NextStep.VOTE)
+    assert panel.questions_left(told(setup, ASKED)) == 1
+    assert panel.steps_open(told(setup, ASKED, again), first) == (NextStep.GO_ON,)
+
+
+def test_the_facilitator_asks_nobody_where_clarifications_are_off() -> None:
+    off = Clarifying(enabled=False)
+    debate = told(a_format_setup("panel", clarifying=off))
+
+    assert panel.steps_open(debate, turn(AFTER_FIRST)) == (NextStep.GO_ON,)
+
+
+def test_the_facilitator_is_told_what_it_decided_before() -> None:
+    debate = a_debate(*said(*FIRST), decided(1, NextStep.GO_ON, focus="cost"), *said(*SECOND))
+    shown = panel.sees(debate, turn("r2/facilitation/facilitator"))[0]
+
+    assert (shown.label, shown.text) == (
+        "What you decided before",
+        "After round 1: go_on. Focus: cost",
+    )
 
 
 def test_nobody_facilitates_after_the_last_round() -> None:
@@ -201,8 +263,8 @@ def test_the_facilitator_sees_the_statements_of_its_round_unnamed_and_in_roster_
     debate = a_debate(*said(*FIRST, SECOND[2], SECOND[0]), *failed(SECOND[1]))
 
     assert panel.sees(debate, turn("r2/facilitation/facilitator")) == [
-        Part(kind=PartKind.POSITION, label="Statement 1 of 2", text=SECOND[0], spare=2),
-        Part(kind=PartKind.POSITION, label="Statement 2 of 2", text=SECOND[2], spare=2),
+        Part(kind=PartKind.POSITION, label="Round 2, statement 1 of 2", text=SECOND[0], spare=2),
+        Part(kind=PartKind.POSITION, label="Round 2, statement 2 of 2", text=SECOND[2], spare=2),
     ]
 
 

@@ -1,0 +1,19 @@
+"""A text in short without asking a model: its first paragraphs (pure)."""
+
+CUT_MARK = " […]"
+#: Characters of another position where it is only shown for comparison.
+IN_SHORT = 900
+
+
+def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
+    """As many whole paragraphs as fit; where not even the first does, its words, cut visibly."""
+    if len(text) <= most:
+        return text
+    room, kept = most - len(CUT_MARK), ""
+    for paragraph in text.split("\n\n"):
+        longer = f"{kept}\n\n{paragraph}" if kept else paragraph
+        if len(longer) > room:
+            break
+        kept = longer
+    kept = kept or "".join(text[:room].rsplit(None, 1)[:1])
+    return kept.rstrip() + CUT_MARK
