@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from decimal import Decimal
@@ -23,7 +23,7 @@ from core.errors import (
     ReplyUnusable,
 )
 from core.figures import duration
-from core.llm.budget_holds import BudgetHolds
+from core.llm.budget_holds import BudgetHolds, SharedHolds, Spent
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     NO_TABLES,
@@ -104,6 +104,8 @@ class ModelCalls:
         self._caps: Sequence[Cap] = ()
         self._user = ""
         self._book: Callable[[Usage], None] | None = None
+        self._shared_holds: SharedHolds | None = None
+        self._prove: Callable[[], Awaitable[None]] | None = None
 
     def under(
         self,
@@ -111,6 +113,8 @@ class ModelCalls:
         *,
         user: str = "",
         book: Callable[[Usage], None] | None = None,
+        shared_holds: SharedHolds | None = None,
+        prove: Callable[[], Awaitable[None]] | None = None,
     ) -> "ModelCalls":
         """The same calls with the same books, each bounded by these caps too.
 
@@ -118,9 +122,14 @@ class ModelCalls:
             caps: Bounds on money.
             user: Who asks, unrecognisable; for vendors that want to tell people apart.
             book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
+            shared_holds: Reserves money where other processes draw on the same caps.
+            prove: Awaited right before each attempt, when it has its slot; raises if whoever asks
+                may ask no longer.
         """
         bounded = copy(self)
-        vars(bounded).update(_caps=tuple(caps), _user=user, _book=book)
+        vars(bounded).update(
+            _caps=tuple(caps), _user=user, _book=book, _shared_holds=shared_holds, _prove=prove
+        )
         return bounded
 
     async def ask(
@@ -271,8 +280,16 @@ class ModelCalls:
         held = await self._ledger.hold(tab.terms.caps, worst)
         start = _Start()
         try:
-            async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:
-                start.tell = began
+            async with AsyncExitStack() as entered:
+                if self._shared_holds:
+                    holding = self._shared_holds.hold(tab.terms.caps, worst, tab.seconds_left)
+                    start.spent = await entered.enter_async_context(holding)
+                start.tell = await entered.enter_async_context(
+                    self._leaders.turn(beginnings, lifetime)
+                )
+                await entered.enter_async_context(self._slots[ref.provider])
+                if self._prove:  # only now: it may have waited in line for long
+                    await self._prove()
                 return await self._booked(ref, request, tab, start)
         finally:
             self._ledger.settle(held, start.usage.cost)
@@ -298,6 +315,7 @@ class ModelCalls:
             start.usage = self._priced(ref, usage)
             return replace(reply, text=writable(reply.text))
         finally:
+            start.spent.cost = start.usage.cost
             tab.add(start.usage)
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
@@ -346,6 +364,7 @@ class _Start:
         self.tell: Callable[[], None] = lambda: None
         self.seen = False
         self.usage = Usage()
+        self.spent = Spent()
 
     def __call__(self) -> None:
         """The reply begins."""
