@@ -153,11 +153,11 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
     shown = [
-        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, spare=2)
+        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
         for one in candidates(debate, turn)
     ]
     critiques = [
-        Part(kind=PartKind.CRITIQUE, label=f"c{number}", text=critique.text, spare=3)
+        Part(kind=PartKind.CRITIQUE, label=f"c{number}", text=critique.text, trim_priority=3)
         for number, critique in enumerate(critiques_shown(debate, turn), start=1)
     ]
     return (*shown, *critiques)
@@ -175,7 +175,7 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
             kind=PartKind.POSITION,
             label=f"Position of {debate.setup.agent(agent).name}",
             text=positions[agent].text,
-            spare=2,
+            trim_priority=2,
         )
         for agent in order
         if agent in positions

@@ -267,8 +267,8 @@ class Outbox:
         thread_ts = await self._ts_of(row.thread_key) if row.thread_key else None
         target_key = row.payload.get("target_key")
         target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
-        seat = await self.seats.of(row.workspace)
-        return Call(seat.client, row, thread_ts, target_ts, seat.identity.url)
+        workspace = await self.seats.of(row.workspace)
+        return Call(workspace.client, row, thread_ts, target_ts, workspace.identity.url)
 
     async def _linked(self, row: PostRow, team_url: str) -> Mapping[str, Any]:
         """Fill in the addresses of posts of ours; of one that is not there, its channel's."""

@@ -161,7 +161,9 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
         Act.FORMULATE: "Your position",
     }
     return [
-        Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)
+        Part(
+            kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, trim_priority=1
+        )
         for act, own in made
         if own
     ]
@@ -186,7 +188,7 @@ def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:
             kind=PartKind.POSITION,
             label=f"Position {letter(debate, agent)}",
             text=position.text,
-            spare=2,
+            trim_priority=2,
         )
         for agent, position in found
         if position

@@ -69,7 +69,11 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         said = [made.text for made in statements(debate, turn.round)]
         return numbered(PartKind.POSITION, "Statement", said)
     own = debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent)
-    parts = [Part(kind=PartKind.OWN, label="Your last statement", text=own, spare=1)] if own else []
+    parts = (
+        [Part(kind=PartKind.OWN, label="Your last statement", text=own, trim_priority=1)]
+        if own
+        else []
+    )
     guidance = debate.guidance.get(facilitation(turn.round - 1).key)
     if guidance and guidance.focus:
         label = "What the facilitator wants looked at in this round"
