@@ -12,11 +12,12 @@ from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
 from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
+from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
-from core.models import Agent, Clarifying, Setup
+from core.models import Agent, Clarifying, Debate, Setup, Turn
 from core.ports import ModelProvider
 from core.settings import ModelChoice, Settings
 from core.store.database import Database
@@ -95,8 +96,19 @@ def build_calls(
 
 def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:
     """Return what takes turns, within the caps that the settings set."""
-    caps = SharedCaps(settings.limits, store, SystemClock())
-    return Turns(calls, caps, secret=store.secret)
+    clock = SystemClock()
+    caps = SharedCaps(settings.limits, store, clock)
+
+    def shared_holds(debate: Debate, turn: Turn) -> SharedHolds:
+        return SharedHolds(store, clock, debate_id=debate.id, turn=turn.key)
+
+    # Where one process has the database, what it holds in memory is enough.
+    return Turns(
+        calls,
+        caps,
+        secret=store.secret,
+        shared_holds=shared_holds if store.is_shared else None,
+    )
 
 
 def model_sets(environment: BotSettings) -> Sequence[ModelSet]:

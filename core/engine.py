@@ -6,7 +6,7 @@ call whose answer is in the log is never made again.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import structlog
@@ -30,6 +30,9 @@ _log = structlog.get_logger(__name__)
 #: An event and the debate right after it.
 News = tuple[Debate, Recorded]
 
+#: Seconds for which a run believes that it still holds its debate: far less than another process
+#: waits before it takes over what a frozen one holds.
+PROOF_SECONDS = 1.0
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
 _AT_ONCE = 32
@@ -45,15 +48,23 @@ class Work(NamedTuple):
 class TurnTaker(Protocol):
     """Takes one turn: asks whom it must and returns what came of it."""
 
-    async def take(self, debate: Debate, turn: Turn, book: Callable[[Usage], None]) -> Event:
+    async def take(
+        self,
+        debate: Debate,
+        turn: Turn,
+        book: Callable[[Usage], None],
+        prove: Callable[[], Awaitable[None]],
+    ) -> Event:
         """The outcome of the turn.
 
         Args:
             debate: As it stands.
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
+            prove: Awaited right before each attempt to ask a model.
 
         Raises:
+            RunLost: `prove` says so.
             CallFailed: No model could be asked, or the reply cannot be used; everything else is
                 a fault of ours and stops the run loudly.
         """
@@ -126,6 +137,8 @@ class _Run:
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
+        #: When the database last said that this run holds the debate.
+        self._proven_at = clock.now()
 
     def wake(self) -> None:
         """Note that the log has grown; the next step reads it from the store."""
@@ -220,7 +233,7 @@ class _Run:
         """Take one turn and record its outcome."""
         spent: list[Usage] = []
         try:
-            event = await self._turns.take(debate, turn, spent.append)
+            event = await self._turns.take(debate, turn, spent.append, self._prove)
         except CallFailed as error:
             cause = FailureCause.PASSING
             if isinstance(error, CapReached):
@@ -236,11 +249,21 @@ class _Run:
         await self._append(event)
 
     async def _append(self, event: Event) -> None:
+        asked_at = self._clock.now()
         appended = await self._store.append(
             self._token.debate_id, event, at=self._clock.now(), run=self._token
         )
+        self._proven_at = asked_at
         self._own.append(appended.recorded)
         self._changed.set()
+
+    async def _prove(self) -> None:
+        """Make sure that this run holds the debate: it may have been frozen, and taken over."""
+        age = (self._clock.now() - self._proven_at).total_seconds()
+        if not 0 <= age < PROOF_SECONDS:  # below: the clock was set back
+            asked_at = self._clock.now()
+            await self._store.check_run(self._token)
+            self._proven_at = asked_at
 
     async def _wait(self, debate: Debate) -> None:
         """Wait until the log may have grown or a time limit is reached; raise a turn's error."""

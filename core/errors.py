@@ -62,7 +62,7 @@ class ProviderError(CallFailed):
     """The model provider failed."""
 
     #: Whether the same call may succeed when repeated a little later.
-    passing = False
+    retryable = False
 
 
 class KeyRefused(ProviderError):
@@ -72,7 +72,7 @@ class KeyRefused(ProviderError):
 class ProviderBusy(ProviderError):
     """The provider is overloaded or limits our rate."""
 
-    passing = True
+    retryable = True
 
     def __init__(
         self, message: str = "", *, retry_after: float | None = None, usage: Usage | None = None
@@ -91,7 +91,7 @@ class ProviderBusy(ProviderError):
 class ProviderDown(ProviderError):
     """The provider does not answer."""
 
-    passing = True
+    retryable = True
 
 
 class RequestRejected(ProviderError):
@@ -101,7 +101,7 @@ class RequestRejected(ProviderError):
 class ReplyUnusable(ProviderError):
     """The model's reply is empty, refused or cut off."""
 
-    passing = True
+    retryable = True
 
 
 class ProviderMissing(CallFailed, ConfigurationBroken):

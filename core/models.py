@@ -428,6 +428,15 @@ class Usage(Value):
 
 
 @dataclass(frozen=True)
+class DaySpending:
+    """Whose spending on one day (UTC) a cap bounds: one person's, or everybody's."""
+
+    day: date
+    workspace: str
+    person: str | None = None
+
+
+@dataclass(frozen=True)
 class Cap:
     """An upper bound on money, and what is known to be spent of it. Amounts are in US dollars."""
 
@@ -443,6 +452,12 @@ class Cap:
     remedy: str = ""
     #: Whether a call whose price is unknown is refused.
     stops_unpriced: bool = True
+    #: What the cap bounds, where several debates share it; None: one debate only.
+    shared: DaySpending | None = None
+
+    def has_room_for(self, amount: Decimal) -> bool:
+        """Whether a call that may cost so much stays under the cap."""
+        return self.spent + amount <= self.limit - self.kept
 
 
 class Call(Value):

@@ -130,6 +130,15 @@ class DebateStore(Protocol):
         """
         ...
 
+    async def check_run(self, run: RunToken) -> None:
+        """Make sure that a run still holds its debate.
+
+        Raises:
+            DebateUnknown: No such debate.
+            RunLost: Another run holds the debate.
+        """
+        ...
+
     async def published(self, debate_id: str) -> int:
         """The `seq` up to which events were published; 0 at first."""
         ...
@@ -158,6 +167,44 @@ class Spending(Protocol):
         """US dollars spent on one day (UTC) in a workspace, by one person or by all.
 
         Costs nobody knows are not in it. May raise `StoreDown`.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reservation:
+    """The worst case of one attempt to ask a model, reserved until its turn is recorded."""
+
+    #: Unique; the same one is reserved once.
+    id: str
+    debate_id: str
+    #: Key of the turn: when its outcome is recorded, its reservations end.
+    turn: str
+    amount: Decimal
+    #: From then on it does not count: whoever made it is dead.
+    expires_at: datetime
+
+
+class Reservations(Protocol):
+    """Money reserved under caps that several processes share. May raise `StoreDown`."""
+
+    async def reserve(
+        self, wanted: Reservation, caps: Sequence[Cap], *, at: datetime
+    ) -> Sequence[Cap]:
+        """Reserve the amount under all these caps (each has `shared`), or under none.
+
+        Returns:
+            Nothing if it is reserved. Else the caps with what is spent of them by now: recorded,
+            or settled and not recorded yet, but not what others have only reserved.
+        """
+        ...
+
+    async def settle(
+        self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime
+    ) -> None:
+        """Count what the attempt did cost from now on; None: nobody knows, so the worst case.
+
+        What is recorded, expired or was never reserved is left alone.
         """
         ...
 

@@ -51,13 +51,20 @@ class Part:
     ends_shared: bool = False
     #: How readily this part is shortened when the prompt does not fit; 0 = never. One's own text
     #: is 1 and goes last, others' texts are 2, what was said earlier 3 and 4.
-    spare: int = 0
+    trim_priority: int = 0
 
 
-def numbered(kind: PartKind, label: str, texts: Sequence[str], *, spare: int = 2) -> list[Part]:
+def numbered(
+    kind: PartKind, label: str, texts: Sequence[str], *, trim_priority: int = 2
+) -> list[Part]:
     """Parts of the same kind, unnamed: "Critique 1 of 3" and so on."""
     return [
-        Part(kind=kind, label=f"{label} {number} of {len(texts)}", text=text, spare=spare)
+        Part(
+            kind=kind,
+            label=f"{label} {number} of {len(texts)}",
+            text=text,
+            trim_priority=trim_priority,
+        )
         for number, text in enumerate(texts, start=1)
     ]
 

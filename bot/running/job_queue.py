@@ -15,6 +15,7 @@ from procrastinate.jobs import Job, Status
 from bot.log import logger
 from bot.running.heartbeat import Heartbeat
 from bot.running.job_connection import RetryingConnector, conninfo_of, prepare
+from bot.running.keyed_tasks import log_failure
 from core.retry import RetryPolicy, retry
 
 _log = logger(__name__)
@@ -310,8 +311,8 @@ class JobTasks(Generic[K]):
             self._news.discard(key)
             try:
                 await self._work(key)
-            except Exception:  # noqa: BLE001 - whatever it was, the work must go on
-                _log.exception("failed, beginning again", work=str(key))
+            except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
+                log_failure(error, str(key))
                 self._news.add(key)
                 await asyncio.sleep(1)
 

@@ -5,9 +5,19 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 from bot.log import logger
+from core.errors import MootError
 
 _log = logger(__name__)
 K = TypeVar("K", bound=Hashable)
+
+
+def log_failure(error: Exception, work: str) -> None:
+    """Log an expected error in one line, and a fault of ours with its traceback."""
+    if isinstance(error, MootError | OSError | TimeoutError):
+        reason = str(error) or type(error).__name__
+        _log.warning("failed, beginning again", work=work, reason=reason)
+    else:
+        _log.error("failed, beginning again", work=work, exc_info=error)
 
 
 class KeepsTasks(Protocol[K]):
@@ -80,7 +90,7 @@ class KeyedTasks(Generic[K]):
     async def _try(self, key: K) -> None:
         try:
             await self._work(key)
-        except Exception:  # noqa: BLE001 - whatever it was, the work must go on
-            _log.exception("failed, beginning again", work=str(key))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
+            log_failure(error, str(key))
             self._news.add(key)
             await asyncio.sleep(self._restart_after)

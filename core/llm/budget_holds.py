@@ -1,14 +1,31 @@
-"""Money held for calls under way: calls made at the same time cannot pass a cap together."""
+"""Money held for calls under way: calls made at the same time cannot pass a cap together.
+
+`BudgetHolds` sees to it within one process, `SharedHolds` among processes that share a database.
+"""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import secrets
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 
-from core.llm.prices import check_caps, fits
+import structlog
+
+from core.errors import StoreError
+from core.llm.prices import check_caps
 from core.models import Cap
+from core.ports import Clock, Reservation, Reservations
+
+_log = structlog.get_logger(__name__)
 
 _NOTHING = Decimal(0)
+#: Seconds between two looks whether other processes have settled.
+LOOK_AGAIN_SECONDS = 0.5
+#: How long what an attempt did cost counts without being recorded: longer than any turn takes, and
+#: than a database is away.
+RECORDED_WITHIN = timedelta(minutes=10)
 #: Caps remembered: far more than any hour has debates, people and days. What is older is booked in
 #: the database by then, so that `Cap.spent` tells it.
 CAPS_KEPT = 4096
@@ -78,8 +95,8 @@ class BudgetHolds:
         if worst is None:
             return False
         settled = [replace(cap, spent=self._settled_under(cap)) for cap in caps]
-        could = all(fits(cap, worst) for cap in settled)
-        return could and not all(fits(cap, worst) for cap in self._current(caps))
+        could = all(cap.has_room_for(worst) for cap in settled)
+        return could and not all(cap.has_room_for(worst) for cap in self._current(caps))
 
     def _current(self, caps: Iterable[Cap]) -> list[Cap]:
         """The caps with all that is spent or held under them."""
@@ -93,3 +110,72 @@ class BudgetHolds:
         """What is spent under one cap, as far as anybody knows."""
         here = self._first.setdefault(cap.key, cap.spent) + self._spent.get(cap.key, _NOTHING)
         return max(here, cap.spent)
+
+
+class SharedHolds:
+    """Reserves money for one turn under the caps of a day, which other processes draw on too.
+
+    What is spent is read in the transaction that reserves, so no figure is stale. What a turn
+    spent stays reserved until its outcome is recorded, in the same transaction. A process that dies
+    holds its worst case only for as long as its call might have taken.
+    """
+
+    def __init__(
+        self, reservations: Reservations, clock: Clock, *, debate_id: str, turn: str
+    ) -> None:
+        self._reservations = reservations
+        self._clock = clock
+        self._debate_id = debate_id
+        self._turn = turn
+
+    @asynccontextmanager
+    async def hold(
+        self, caps: Sequence[Cap], worst: Decimal | None, seconds: float
+    ) -> AsyncGenerator["Spent"]:
+        """Reserve the worst case for as long as the block lasts, then count what it says it cost.
+
+        Args:
+            caps: All of the call; those of one debate only are left to `BudgetHolds`.
+            worst: The most the attempt can cost; None or nothing: nothing is reserved.
+            seconds: The longest that the attempt can take.
+
+        Raises:
+            CapReached: A cap could be passed, whatever the others will have cost.
+            StoreDown: The database does not answer.
+        """
+        shared = [cap for cap in caps if cap.shared]
+        spent = Spent()
+        if not shared or not worst:
+            yield spent
+            return
+        name = secrets.token_hex(16)
+        try:
+            while True:
+                now = self._clock.now()
+                wanted = Reservation(
+                    id=name,
+                    debate_id=self._debate_id,
+                    turn=self._turn,
+                    amount=worst,
+                    expires_at=now + timedelta(seconds=seconds),
+                )
+                known = await self._reservations.reserve(wanted, shared, at=now)
+                if not known:
+                    break
+                check_caps(known, worst)
+                await self._clock.sleep(LOOK_AGAIN_SECONDS)
+            yield spent
+        finally:
+            # Also when the reserving was cancelled: it may have been done all the same.
+            expires_at = self._clock.now() + RECORDED_WITHIN
+            try:
+                await self._reservations.settle(name, spent.cost, expires_at=expires_at)
+            except StoreError as error:
+                _log.warning("a reservation is left to expire", reason=str(error))
+
+
+@dataclass
+class Spent:
+    """What an attempt has cost: nothing before it began; None when nobody knows."""
+
+    cost: Decimal | None = _NOTHING

@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from decimal import Decimal
@@ -23,7 +23,7 @@ from core.errors import (
     ReplyUnusable,
 )
 from core.figures import duration
-from core.llm.budget_holds import BudgetHolds
+from core.llm.budget_holds import BudgetHolds, SharedHolds, Spent
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     NO_TABLES,
@@ -97,13 +97,15 @@ class ModelCalls:
         self._measure = Measure(tables.models)
         self._retries = retries
         self._jitter = jitter
-        self._ledger = BudgetHolds()
-        self._leaders = CacheWarmup(clock)
-        self._pauses = RateLimitWaits(clock)
+        self._holds = BudgetHolds()
+        self._warmup = CacheWarmup(clock)
+        self._waits = RateLimitWaits(clock)
         self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
         self._caps: Sequence[Cap] = ()
         self._user = ""
         self._book: Callable[[Usage], None] | None = None
+        self._shared_holds: SharedHolds | None = None
+        self._prove: Callable[[], Awaitable[None]] | None = None
 
     def under(
         self,
@@ -111,6 +113,8 @@ class ModelCalls:
         *,
         user: str = "",
         book: Callable[[Usage], None] | None = None,
+        shared_holds: SharedHolds | None = None,
+        prove: Callable[[], Awaitable[None]] | None = None,
     ) -> "ModelCalls":
         """The same calls with the same books, each bounded by these caps too.
 
@@ -118,29 +122,34 @@ class ModelCalls:
             caps: Bounds on money.
             user: Who asks, unrecognisable; for vendors that want to tell people apart.
             book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
+            shared_holds: Reserves money where other processes draw on the same caps.
+            prove: Awaited right before each attempt, when it has its slot; raises if whoever asks
+                may ask no longer.
         """
         bounded = copy(self)
-        vars(bounded).update(_caps=tuple(caps), _user=user, _book=book)
+        vars(bounded).update(
+            _caps=tuple(caps), _user=user, _book=book, _shared_holds=shared_holds, _prove=prove
+        )
         return bounded
 
     async def ask(
-        self, request: ModelRequest, agent: Agent, terms: CallOptions = USUAL_OPTIONS
+        self, request: ModelRequest, agent: Agent, options: CallOptions = USUAL_OPTIONS
     ) -> ModelAnswer[str]:
         """Ask for text.
 
         Args:
             request: What to ask; its model and temperature are replaced by the agent's.
             agent: Who asks.
-            terms: Time, money, fallbacks.
+            options: Time, money, fallbacks.
 
         Raises:
             LimitReached: A cap on money could be passed, or the prompt does not fit the model.
             ProviderError: No model could be asked; its `usage` is what that cost.
             ProviderMissing: The agent's provider is not set up.
         """
-        async with self._tab(terms, agent) as tab:
-            come = await self._reply(self._for(agent, request), agent, tab)
-            return ModelAnswer(come[1].text, self._call(*come, tab))
+        async with self._usage_of(options, agent) as so_far:
+            come = await self._reply(self._for(agent, request), agent, so_far)
+            return ModelAnswer(come[1].text, self._call(*come, so_far))
 
     async def ask_for(
         self,
@@ -149,7 +158,7 @@ class ModelCalls:
         answer_type: type[M],
         *,
         check: Check[M] | None = None,
-        terms: CallOptions = USUAL_OPTIONS,
+        options: CallOptions = USUAL_OPTIONS,
     ) -> ModelAnswer[M]:
         """Ask for a structured answer; one repair names what is wrong with the first.
 
@@ -158,7 +167,7 @@ class ModelCalls:
             agent: Who asks.
             answer_type: A flat model: text, numbers, booleans, lists, objects.
             check: Says in a sentence what is wrong with a value, or None.
-            terms: Time, money, fallbacks.
+            options: Time, money, fallbacks.
 
         Raises:
             ReplyUnreadable: Not even the repair could be read; its `call` is the call.
@@ -167,20 +176,20 @@ class ModelCalls:
             ProviderMissing: The agent's provider is not set up.
         """
         request = replace(self._for(agent, request), answer=answer_form(answer_type))
-        async with self._tab(terms, agent) as tab:
-            come = await self._reply(request, agent, tab)
+        async with self._usage_of(options, agent) as so_far:
+            come = await self._reply(request, agent, so_far)
             reply = come[1]
             try:
                 value = read_answer(reply.text, answer_type, check)
             except ReplyUnreadable as first:
                 parts = (*request.parts, *repair_parts(reply.text, str(first)))
-                come = await self._reply(replace(request, parts=parts), agent, tab)
+                come = await self._reply(replace(request, parts=parts), agent, so_far)
                 try:
                     value = read_answer(come[1].text, answer_type, check)
                 except ReplyUnreadable as error:
-                    error.text, error.call = come[1].text, self._call(*come, tab)
+                    error.text, error.call = come[1].text, self._call(*come, so_far)
                     raise
-            return ModelAnswer(value, self._call(*come, tab))
+            return ModelAnswer(value, self._call(*come, so_far))
 
     async def close(self) -> None:
         """Close all providers."""
@@ -188,32 +197,32 @@ class ModelCalls:
             await provider.close()
 
     @asynccontextmanager
-    async def _tab(self, terms: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
-        """A tab for one question; errors carry what is on it, and time runs out by it."""
-        terms = replace(terms, caps=(*self._caps, *terms.caps))
-        tab = CallUsage(terms, agent.temperature, self._clock, self._book)
+    async def _usage_of(self, options: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
+        """The usage of one question; errors carry it, and its time limit ends the block."""
+        options = replace(options, caps=(*self._caps, *options.caps))
+        so_far = CallUsage(options, agent.temperature, self._clock, self._book)
         try:
-            async with asyncio.timeout(terms.seconds):
-                yield tab
+            async with asyncio.timeout(options.seconds):
+                yield so_far
         except TimeoutError:
-            said = f"No answer within {duration(terms.seconds)}."
-            raise ProviderDown(said, usage=tab.usage) from None
+            said = f"No answer within {duration(options.seconds)}."
+            raise ProviderDown(said, usage=so_far.usage) from None
         except CallFailed as error:
-            error.usage = tab.usage
+            error.usage = so_far.usage
             raise
 
     async def _reply(
-        self, request: ModelRequest, agent: Agent, tab: CallUsage
+        self, request: ModelRequest, agent: Agent, so_far: CallUsage
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
         own = ModelRef(agent.provider, agent.model)
         failed: list[CallFailed] = []
-        refs = (own, *tab.terms.fallbacks)
+        refs = (own, *so_far.options.fallbacks)
         for place, ref in enumerate(refs):
-            share = tab.seconds_left / (len(refs) - place)  # a model that hangs leaves time
+            share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
                 async with asyncio.timeout(share):
-                    reply = await self._tried(ref, request, tab)
+                    reply = await self._tried(ref, request, so_far)
             except CapReached:
                 raise
             except TimeoutError:
@@ -221,32 +230,32 @@ class ModelCalls:
             except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
-                tab.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
+                so_far.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
                 return ref, reply
         # The last error, but one that may pass before one that only a person can mend: an agent is
         # out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
         raise ([one for one in failed if not isinstance(one, mending)] or failed)[-1]
 
-    async def _tried(self, ref: ModelRef, request: ModelRequest, tab: CallUsage) -> ModelReply:
+    async def _tried(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
         asked, useless = replace(request, model=ref.model), 0
 
         async def attempt() -> ModelReply:
-            return await self._attempt(ref, asked, tab)
+            return await self._attempt(ref, asked, so_far)
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
             nonlocal asked, useless
-            self._pauses.note(ref, error)
+            self._waits.note(ref, error)
             if isinstance(error, ProviderBusy):
                 wait += error.retry_after or 0.0
             if isinstance(error, ReplyUnusable):
                 # Replies are cut off, or lost in thought, for want of room: twice as much.
                 useless += 1
                 asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
-            is_over = useless >= TRIES_IF_UNUSABLE or wait >= tab.seconds_left
-            return wait if error.passing and not is_over else None
+            is_over = useless >= TRIES_IF_UNUSABLE or wait >= so_far.seconds_left
+            return wait if error.retryable and not is_over else None
 
         return await retry(
             attempt,
@@ -257,28 +266,38 @@ class ModelCalls:
             chance=self._jitter,
         )
 
-    async def _attempt(self, ref: ModelRef, request: ModelRequest, tab: CallUsage) -> ModelReply:
+    async def _attempt(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
         """One attempt: fitted, its worst case held under the caps, behind its leader, in a slot.
 
         Money comes first: who waits for it must not keep a slot or a lead from others.
         """
         self._provider(ref.provider)
         request = self._measure.fitted(ref.provider, request)
-        await self._pauses.over(ref, tab.seconds_left)
+        await self._waits.over(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
         worst = self._measure.worst(ref.provider, request, self._prices)
-        held = await self._ledger.hold(tab.terms.caps, worst)
+        held = await self._holds.hold(so_far.options.caps, worst)
         start = _Start()
         try:
-            async with self._leaders.turn(beginnings, lifetime) as began, self._slots[ref.provider]:
-                start.tell = began
-                return await self._booked(ref, request, tab, start)
+            async with AsyncExitStack() as entered:
+                if self._shared_holds:
+                    holding = self._shared_holds.hold(
+                        so_far.options.caps, worst, so_far.seconds_left
+                    )
+                    start.spent = await entered.enter_async_context(holding)
+                start.tell = await entered.enter_async_context(
+                    self._warmup.turn(beginnings, lifetime)
+                )
+                await entered.enter_async_context(self._slots[ref.provider])
+                if self._prove:  # only now: it may have waited in line for long
+                    await self._prove()
+                return await self._booked(ref, request, so_far, start)
         finally:
-            self._ledger.settle(held, start.usage.cost)
+            self._holds.settle(held, start.usage.cost)
 
     async def _booked(
-        self, ref: ModelRef, request: ModelRequest, tab: CallUsage, start: "_Start"
+        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: "_Start"
     ) -> ModelReply:
         """One attempt whose usage is booked afterwards, however it ends."""
         start.usage = Usage(attempts=1)
@@ -298,7 +317,8 @@ class ModelCalls:
             start.usage = self._priced(ref, usage)
             return replace(reply, text=writable(reply.text))
         finally:
-            tab.add(start.usage)
+            start.spent.cost = start.usage.cost
+            so_far.add(start.usage)
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
         """The usage of one attempt with its cost, unless the provider named it."""
@@ -309,18 +329,18 @@ class ModelCalls:
             cost = price(*ref, usage, self._prices, at=self._clock.now())
         return usage.model_copy(update={"cost": cost, "attempts": 1})
 
-    def _call(self, ref: ModelRef, reply: ModelReply, tab: CallUsage) -> Call:
+    def _call(self, ref: ModelRef, reply: ModelReply, so_far: CallUsage) -> Call:
         """How the answer came."""
         return Call(
             provider=ref.provider,
             model=reply.model or ref.model,
-            usage=tab.usage,
-            latency_ms=round(tab.seconds * 1000),
+            usage=so_far.usage,
+            latency_ms=round(so_far.seconds * 1000),
             request_id=reply.request_id,
-            temperature=tab.temperature if self._measure.capability(*ref).sampling else None,
-            prompt_source=tab.terms.prompt_source,
-            stands_in_for=tab.stands_in[0],
-            stands_in_why=tab.stands_in[1],
+            temperature=so_far.temperature if self._measure.capability(*ref).sampling else None,
+            prompt_source=so_far.options.prompt_source,
+            stands_in_for=so_far.stands_in[0],
+            stands_in_why=so_far.stands_in[1],
         )
 
     def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:
@@ -346,6 +366,7 @@ class _Start:
         self.tell: Callable[[], None] = lambda: None
         self.seen = False
         self.usage = Usage()
+        self.spent = Spent()
 
     def __call__(self) -> None:
         """The reply begins."""

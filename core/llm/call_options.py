@@ -57,12 +57,12 @@ class CallUsage:
 
     def __init__(
         self,
-        terms: CallOptions,
+        options: CallOptions,
         temperature: float | None,
         clock: Clock,
         book: Callable[[Usage], None] | None = None,
     ) -> None:
-        self.terms = terms
+        self.options = options
         self._book = book
         self.temperature = temperature
         self.usage = Usage()
@@ -85,4 +85,4 @@ class CallUsage:
     @property
     def seconds_left(self) -> float:
         """Time until the question is given up."""
-        return self.terms.seconds - self.seconds
+        return self.options.seconds - self.seconds

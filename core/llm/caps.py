@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from decimal import Decimal
 
-from core.models import USUAL_DEBATE_COST, Cap, Debate
+from core.models import USUAL_DEBATE_COST, Cap, DaySpending, Debate
 from core.ports import Clock, Spending
 from core.settings import Caps
 
@@ -56,7 +56,8 @@ class SharedCaps:
         spent = await self._spending.spent(day, workspace=workspace, person=person.id)
         key = f"person/{workspace}/{person.id}/{day}"
         words = f"{person.name or 'one person'} today"
-        return (Cap(key, words, limit, spent, remedy=_PERSON_REMEDY),)
+        shared = DaySpending(day, workspace, person.id)
+        return (Cap(key, words, limit, spent, remedy=_PERSON_REMEDY, shared=shared),)
 
     async def _of_day(self, debate: Debate) -> Sequence[Cap]:
         """What is left to everybody."""
@@ -65,9 +66,8 @@ class SharedCaps:
             return ()
         day = self._clock.now().astimezone(UTC).date()
         spent = await self._spending.spent(day, workspace=workspace)
-        return (
-            Cap(f"day/{workspace}/{day}", "all debates today", limit, spent, remedy=_DAY_REMEDY),
-        )
+        key, shared = f"day/{workspace}/{day}", DaySpending(day, workspace)
+        return (Cap(key, "all debates today", limit, spent, remedy=_DAY_REMEDY, shared=shared),)
 
 
 def own_cap(debate: Debate) -> Sequence[Cap]:

@@ -1,4 +1,4 @@
-"""Making a prompt fit a model's context: spare parts are shortened, visibly (pure)."""
+"""Making a prompt fit a model's context: parts are shortened by `trim_priority`, visibly (pure)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ _STEPS = 10
 
 
 def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], int]) -> ModelRequest:
-    """The request as it fits: what is most spare is shortened first, and says so.
+    """The request as it fits: what has the highest `trim_priority` is shortened first, and says so.
 
     Args:
         request: What shall be asked.
@@ -33,7 +33,9 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
     def fits(tried: ModelRequest) -> bool:
         return tokens(prompt_text(tried)) * ESTIMATE_SLACK <= room
 
-    for level in sorted({part.spare for part in request.parts if part.spare}, reverse=True):
+    for level in sorted(
+        {part.trim_priority for part in request.parts if part.trim_priority}, reverse=True
+    ):
         if fits(request):
             return request
         request = _longest_fitting(request, level, fits)
@@ -62,7 +64,7 @@ def _longest_fitting(
 
 def _shortened(request: ModelRequest, level: int, kept: float) -> ModelRequest:
     """The request with only that share of each part of one level."""
-    parts = [_cut(part, kept) if part.spare == level else part for part in request.parts]
+    parts = [_cut(part, kept) if part.trim_priority == level else part for part in request.parts]
     return replace(request, parts=parts)
 
 

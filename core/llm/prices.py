@@ -135,13 +135,8 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
         if worst is None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
             raise CapReached(f"{message} Set its price under `prices` in the settings.")
-        if not fits(cap, worst):
+        if not cap.has_room_for(worst):
             raise CapReached(_passed(cap, worst))
-
-
-def fits(cap: Cap, worst: Decimal) -> bool:
-    """Whether a call that may cost so much stays under the cap."""
-    return cap.spent + worst <= cap.limit - cap.kept
 
 
 def _passed(cap: Cap, worst: Decimal) -> str:

@@ -67,7 +67,7 @@ class Measure:
         return usage.model_copy(update=found)
 
     def fitted(self, provider: str, request: ModelRequest) -> ModelRequest:
-        """The request, its spare parts shortened where the model's context is too small.
+        """The request, parts that may be trimmed shortened where the model's context is too small.
 
         It says how long it was found to be, so that a provider that has to know, too, does not
         come to another result.

@@ -96,6 +96,11 @@ class Database:
             raise
         return database
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write to it at the same time."""
+        return self._file is None
+
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; what it wrote is durable when this returns.
 

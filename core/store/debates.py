@@ -31,8 +31,9 @@ from core.events import (
     event_from_json,
     event_to_json,
 )
-from core.models import Status
-from core.ports import Appended, DebateEntry, DebateFilter, RunToken
+from core.models import Cap, Status
+from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
+from core.store import reservations
 from core.store.columns import insert_new
 from core.store.database import Database
 from core.store.installation import installation_secret
@@ -84,6 +85,12 @@ class SqlDebateStore:
         """Take the debate over from every older run."""
         return await self._database.write(lambda c: _claim(c, debate_id))
 
+    async def check_run(self, run: RunToken) -> None:
+        """Make sure that a run still holds its debate."""
+        head = await self._database.read(lambda c: _head(c, run.debate_id))
+        if run.number != head.run_number:
+            raise RunLost(f"Another run holds the debate {run.debate_id} now.")
+
     async def published(self, debate_id: str) -> int:
         """The `seq` up to which events were published."""
         return await self._database.read(lambda c: _head(c, debate_id).published_seq)
@@ -107,6 +114,25 @@ class SqlDebateStore:
     async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
         """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
         return await self._database.read(lambda c: total(c, day, workspace, person))
+
+    async def reserve(
+        self, wanted: Reservation, caps: Sequence[Cap], *, at: datetime
+    ) -> Sequence[Cap]:
+        """Reserve the amount under all these caps, or under none."""
+        return await self._database.write(lambda c: reservations.reserve(c, wanted, caps, at))
+
+    async def settle(
+        self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime
+    ) -> None:
+        """Count what the attempt did cost from now on."""
+        await self._database.write(
+            lambda c: reservations.settle(c, reservation_id, cost, expires_at)
+        )
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write to the same database."""
+        return self._database.is_shared
 
     async def secret(self) -> bytes:
         """The secret of this installation."""
@@ -186,6 +212,7 @@ def _append(connection: Connection, draft: Recorded, run: RunToken | None) -> Ap
     recorded = replace(draft, seq=_last_seq(connection, debate_id) + 1)
     _insert(connection, recorded)
     book(connection, recorded)
+    reservations.release(connection, debate_id, draft.event)
     _note_end(connection, recorded)
     return Appended(recorded, fresh=True)
 

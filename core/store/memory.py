@@ -1,7 +1,7 @@
 """A store that forgets: the same promises as the one in a database, for tests and tryouts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -12,10 +12,11 @@ from core.events import (
     DebateStarted,
     Event,
     Recorded,
+    VerdictReached,
     spent_by,
 )
-from core.models import Setup, Status
-from core.ports import Appended, DebateEntry, DebateFilter, RunToken
+from core.models import Act, Cap, Setup, Status
+from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
 
 
 @dataclass
@@ -45,6 +46,15 @@ class _Held:
                 pass
 
 
+@dataclass(frozen=True)
+class _Reserved:
+    """A reservation and the keys of its caps."""
+
+    reservation: Reservation
+    caps: frozenset[str]
+    settled: bool = False
+
+
 class InMemoryStore:
     """A `DebateStore` in memory, gone with the process. Of one event loop."""
 
@@ -52,6 +62,7 @@ class InMemoryStore:
         """Start empty."""
         self._debates: dict[str, _Held] = {}
         self._by_origin: dict[str, _Held] = {}
+        self._reserved: dict[str, _Reserved] = {}
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
@@ -90,7 +101,13 @@ class InMemoryStore:
             return Appended(held.by_key[event.key], fresh=False)
         recorded = Recorded(debate_id, len(held.log) + 1, at, event)
         held.add(recorded)
+        self._release(debate_id, event)
         return Appended(recorded, fresh=True)
+
+    async def check_run(self, run: RunToken) -> None:
+        """Make sure that a run still holds its debate."""
+        if run.number != self._held(run.debate_id).run_number:
+            raise RunLost(f"Another run holds the debate {run.debate_id} now.")
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`."""
@@ -142,6 +159,56 @@ class InMemoryStore:
             if recorded.at.astimezone(UTC).date() == day
         )
         return sum((cost for cost in costs if cost), start=Decimal(0))
+
+    async def reserve(
+        self, wanted: Reservation, caps: Sequence[Cap], *, at: datetime
+    ) -> Sequence[Cap]:
+        """Reserve the amount under all these caps, or under none."""
+        self._reserved = {
+            key: one for key, one in self._reserved.items() if one.reservation.expires_at > at
+        }
+        spent: list[Cap] = []
+        has_room = True
+        for cap in caps:
+            of_day = cap.shared
+            recorded = Decimal(0)
+            if of_day:
+                recorded = await self.spent(
+                    of_day.day, workspace=of_day.workspace, person=of_day.person
+                )
+            others = [
+                one
+                for key, one in self._reserved.items()
+                if key != wanted.id and cap.key in one.caps
+            ]
+            settled = sum((o.reservation.amount for o in others if o.settled), start=recorded)
+            held = sum((o.reservation.amount for o in others), start=recorded)
+            spent.append(replace(cap, spent=settled))
+            has_room &= replace(cap, spent=held).has_room_for(wanted.amount)
+        if not has_room:
+            return spent
+        self._reserved[wanted.id] = _Reserved(wanted, frozenset(cap.key for cap in caps))
+        return ()
+
+    async def settle(
+        self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime
+    ) -> None:
+        """Count what the attempt did cost from now on."""
+        known = self._reserved.pop(reservation_id, None)
+        if known and cost != 0:
+            amount = known.reservation.amount if cost is None else cost
+            paid = replace(known.reservation, amount=amount, expires_at=expires_at)
+            self._reserved[reservation_id] = _Reserved(paid, known.caps, settled=True)
+
+    def _release(self, debate_id: str, event: Event) -> None:
+        """End the reservations of the turn whose outcome is recorded."""
+        ends = f"/{Act.SYNTHESIS.value}/" if isinstance(event, VerdictReached) else None
+        for key, one in list(self._reserved.items()):
+            turn = one.reservation.turn
+            if one.reservation.debate_id == debate_id and (
+                turn == event.key or (ends and ends in turn)
+            ):
+                del self._reserved[key]
 
     def _held(self, debate_id: str) -> _Held:
         """The debate with this id.

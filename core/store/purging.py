@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, select
 
 from core.models import Status
-from core.store.tables import DEBATES, EVENTS, SPENDING
+from core.store.tables import DEBATES, EVENTS, RESERVATIONS, SPENDING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,7 @@ def purge_debates(
     ids = list(connection.execute(wanted).scalars())
     for debate_id in ids:  # one by one: databases bound the length of a list
         connection.execute(delete(EVENTS).where(EVENTS.c.debate_id == debate_id))
+        connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.debate_id == debate_id))
         connection.execute(delete(SPENDING).where(SPENDING.c.debate_id == debate_id))
         connection.execute(delete(DEBATES).where(DEBATES.c.id == debate_id))
     return ids

@@ -2,13 +2,15 @@
 
 from datetime import UTC, date
 from decimal import Decimal
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, Select, bindparam, func, insert, select
 
 from core.events import Recorded, spent_by
 from core.store.tables import DEBATES, SPENDING
 
-_NANO = Decimal(10) ** 9
+#: Whole billionths of a US dollar in one.
+NANO = Decimal(10) ** 9
 # Statements are made once: making them anew costs more than running them.
 _WHOSE = select(DEBATES.c.workspace, DEBATES.c.asked_by).where(DEBATES.c.id == bindparam("id"))
 _BOOK = insert(SPENDING)
@@ -26,16 +28,22 @@ def book(connection: Connection, recorded: Recorded) -> None:
         "day": recorded.at.astimezone(UTC).date(),
         "workspace": workspace,
         "person": person,
-        "nanodollars": int((cost * _NANO).to_integral_value()),
+        "nanodollars": int((cost * NANO).to_integral_value()),
     }
     connection.execute(_BOOK, row)
 
 
 def total(connection: Connection, day: date, workspace: str, person: str | None) -> Decimal:
     """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
+    spent = connection.execute(spending_on(day, workspace, person)).scalar()
+    return Decimal(int(spent or 0)) / NANO
+
+
+def spending_on(day: date, workspace: str, person: str | None) -> Select[Any]:
+    """Return the statement that sums up a day's billionths."""
     wanted = select(func.sum(SPENDING.c.nanodollars)).where(
         SPENDING.c.workspace == workspace, SPENDING.c.day == day
     )
     if person is not None:
         wanted = wanted.where(SPENDING.c.person == person)
-    return Decimal(int(connection.execute(wanted).scalar() or 0)) / _NANO
+    return wanted

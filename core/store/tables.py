@@ -5,6 +5,7 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Date,
     ForeignKey,
@@ -68,6 +69,24 @@ SPENDING: Final = Table(
     #: Whole billionths of a US dollar, so that sums are exact on every database.
     Column("nanodollars", BigInteger, nullable=False),
     Index("spending_day", "workspace", "day", "person"),
+)
+
+#: Money reserved under caps that several processes share: a row per attempt and cap.
+RESERVATIONS: Final = Table(
+    "reservations",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    #: The key of the cap.
+    Column("cap", Text, primary_key=True),
+    #: Not a foreign key: a reservation outlives nobody and is looked up by its cap.
+    Column("debate_id", Text, nullable=False),
+    Column("turn", Text, nullable=False),
+    Column("nanodollars", BigInteger, nullable=False),
+    #: Whether the attempt has ended, so that the amount is what it did cost.
+    Column("settled", Boolean, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Index("reservations_cap", "cap"),
+    Index("reservations_turn", "debate_id", "turn"),
 )
 
 #: What belongs to this installation as a whole.

@@ -230,7 +230,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
     )
     try:
         reply, call = await calls.ask_for(
-            request, agent, EvaluationReply, check=reply_fault, terms=terms
+            request, agent, EvaluationReply, check=reply_fault, options=terms
         )
     except (ProviderError, ReplyUnreadable, LimitReached) as error:
         return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)

@@ -197,11 +197,11 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
     shown = [
-        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, spare=2)
+        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
         for one in candidates(debate, turn)
     ]
     critiques = [
-        Part(kind=PartKind.CRITIQUE, label=label, text=critique.text, spare=3)
+        Part(kind=PartKind.CRITIQUE, label=label, text=critique.text, trim_priority=3)
         for label, critique in critiques_shown(debate, turn).items()
     ]
     told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
@@ -221,7 +221,7 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
             label=f"Round {number} in short",
             text=text,
             ends_shared=number == rounds[-1],
-            spare=4,
+            trim_priority=4,
         )
         for number, text in found
         if text
@@ -259,7 +259,7 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
             kind=PartKind.POSITION,
             label=f"Position of {debate.setup.agent(agent).name}",
             text=positions[agent].text,
-            spare=1 if agent in winners else 3,
+            trim_priority=1 if agent in winners else 3,
         )
         for agent in _by_vote(debate)
         if not summary or agent in winners
@@ -295,7 +295,7 @@ def _last_critiques(debate: Debate) -> Sequence[Part]:
                 label=f"{_name(debate, made.turn.agent)} on the position of {_name(debate, target)}"
                 f" in round {last}",
                 text=made.text,
-                spare=4,
+                trim_priority=4,
             )
             for made in sorted(about, key=lambda one: roster.index(one.turn.agent))
             if made.turn.round == last
@@ -317,7 +317,7 @@ def _last_words(debate: Debate) -> Sequence[Part]:
                     kind=PartKind.CRITIQUE,
                     label=f"{what} of {_name(debate, made.turn.agent)} ({letters})",
                     text=made.text,
-                    spare=4,
+                    trim_priority=4,
                 )
                 for made in said
             ]

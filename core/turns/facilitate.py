@@ -22,7 +22,7 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         debate.setup.agent(turn.agent),
         facilitation_reply(steps),
         check=facilitation_fault,
-        terms=terms_for(debate, turn),
+        options=terms_for(debate, turn),
     )
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
     asks = reply.decision == NextStep.ASK and bool(question.text)

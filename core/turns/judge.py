@@ -30,7 +30,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     for judge, source in _judges(debate):
         terms = terms_for(debate, turn, judge)
         try:
-            reply, call = await calls.ask_for(request, judge, form, terms=terms)
+            reply, call = await calls.ask_for(request, judge, form, options=terms)
         except ReplyUnreadable as error:
             # Its text is a verdict all the same, unless there is none.
             if not error.text.strip():

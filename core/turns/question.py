@@ -19,7 +19,7 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     agent = debate.setup.agent(turn.agent)
     request, terms = request_for(debate, turn), terms_for(debate, turn)
     try:
-        reply, call = await calls.ask_for(request, agent, QuestionsReply, terms=terms)
+        reply, call = await calls.ask_for(request, agent, QuestionsReply, options=terms)
     except ReplyUnreadable as error:
         none = Questions(turn=turn, questions=(), call=error.call)
         return QuestionsAsked(questions=none)

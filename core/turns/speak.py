@@ -51,7 +51,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             debate.setup.agent(turn.agent),
             ballot_reply(tuple(shown), tuple(critiques)),
             check=lambda ballot: ballot_fault(ballot, list(shown)) or None,
-            terms=terms_for(debate, turn),
+            options=terms_for(debate, turn),
         )
     except ReplyUnreadable as error:
         abstention = Abstention(turn=turn, reason=str(error), call=error.call)

@@ -81,7 +81,7 @@ async def _ask(
     text = material.shortened if brief else material.text
     parts = (
         Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question),
-        Part(kind=PartKind.OTHER, label="To be summed up", text=text, spare=2),
+        Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2),
     )
     agent = debate.setup.agent(turn.agent)
     if material.prompt:  # settings give summaries a prompt of their own

@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from core.events import Event, VoteTallied
+from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
 from core.llm.caps import OwnCaps
 from core.models import Act, Debate, Turn, Usage
@@ -54,25 +55,33 @@ class Turns:
     def __init__(
         self,
         calls: ModelCalls,
-        purse: SpendingCaps = _OWN_CAP_ONLY,
+        caps_of: SpendingCaps = _OWN_CAP_ONLY,
         *,
         secret: Callable[[], Awaitable[bytes]] | None = None,
+        shared_holds: Callable[[Debate, Turn], SharedHolds] | None = None,
     ) -> None:
         """Keep what turns need.
 
         Args:
             calls: Asks models.
-            purse: Says what may be spent.
+            caps_of: Says what may be spent.
             secret: The installation's, so that vendors can tell people apart and not recognise
                 them; None: vendors are told nothing.
+            shared_holds: Makes what reserves money for a turn where several processes draw on the
+                same caps; None: this process has them alone.
         """
         self._calls = calls
-        self._purse = purse
+        self._caps = caps_of
         self._secret = secret
+        self._shared_holds = shared_holds
         self._key: bytes = b""
 
     async def take(
-        self, debate: Debate, turn: Turn, book: Callable[[Usage], None] | None = None
+        self,
+        debate: Debate,
+        turn: Turn,
+        book: Callable[[Usage], None] | None = None,
+        prove: Callable[[], Awaitable[None]] | None = None,
     ) -> Event:
         """The outcome of the turn.
 
@@ -80,12 +89,15 @@ class Turns:
             debate: As it stands.
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
+            prove: Awaited right before each attempt to ask a model; raises if the debate is held
+                by another run.
 
         Raises:
             CallFailed: No model could be asked, or the reply cannot be used.
+            RunLost: `prove` says so.
             StoreDown: Nobody knows what was spent.
         """
-        caps = await self._purse.caps(debate)
+        caps = await self._caps.caps(debate)
         if not is_ending(turn):
             # A share of the debate's own cap is kept back, so that what is there can be judged.
             caps = [
@@ -99,5 +111,8 @@ class Turns:
             self._key = self._key or await self._secret()
             place = debate.setup.place
             asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
-        calls = self._calls.under(caps, user=asker, book=book)
+        shared_holds = self._shared_holds(debate, turn) if self._shared_holds else None
+        calls = self._calls.under(
+            caps, user=asker, book=book, shared_holds=shared_holds, prove=prove
+        )
         return await PERFORMERS[turn.act](calls, debate, turn)

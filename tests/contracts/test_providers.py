@@ -251,7 +251,7 @@ async def test_an_overload_in_the_middle_of_a_stream_passes(line: Line) -> None:
     with pytest.raises(ProviderError) as caught:
         await line.ask()
 
-    assert caught.value.passing
+    assert caught.value.retryable
 
 
 @pytest.mark.parametrize("body", ["<html>Bad gateway</html>", "[]", "", '{"id": 3}'])

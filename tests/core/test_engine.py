@@ -7,15 +7,18 @@ from collections.abc import Callable
 import pytest
 
 from core.clock import SystemClock
+from core.engine import Engine
 from core.errors import ProviderError, RequestRejected, RunLost
 from core.events import (
     DebateConcluded,
     DebateFailed,
+    DebateStarted,
     NoteAdded,
     StopRequested,
     TurnFailed,
     fold,
 )
+from core.llm.call import ModelCalls
 from core.models import (
     Act,
     Note,
@@ -24,8 +27,16 @@ from core.models import (
     Stop,
     VerdictSource,
 )
-from core.request import ModelRequest, PartKind
-from core.testing import ScriptedProvider, a_setup, plausible_reply
+from core.request import ModelReply, ModelRequest, PartKind
+from core.store.memory import InMemoryStore
+from core.testing import (
+    ManualClock,
+    RecordingSink,
+    ScriptedProvider,
+    a_setup,
+    plausible_reply,
+)
+from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
 
 DANA = Person(id="U1", name="Dana")
@@ -350,3 +361,33 @@ async def test_a_failed_turn_is_booked_with_what_it_cost() -> None:
 
     assert [failure.usage.input_tokens for failure in failures] == [100]
     assert debate.usage.attempts == len(bench.provider.requests)
+
+
+class TakenOver(ScriptedProvider):
+    """While it works on its first call, another run takes the debate over, as after a freeze."""
+
+    def __init__(self, store: InMemoryStore, clock: ManualClock) -> None:
+        super().__init__()
+        self._store = store
+        self._clock = clock
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        reply = await super().complete(request, on_first_token)
+        if len(self.requests) == 1:
+            await self._store.claim(DEBATE)
+            self._clock.advance(60)
+        return reply
+
+
+async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line() -> None:
+    store, clock, sink = InMemoryStore(), ManualClock(), RecordingSink()
+    provider = TakenOver(store, clock)
+    turns = Turns(ModelCalls({"scripted": provider}, clock, parallel=1))
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
+    await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
+
+    with pytest.raises(RunLost):
+        await engine.run(DEBATE)
+    assert len(provider.requests) == 1  # three agents were ready to speak

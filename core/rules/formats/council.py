@@ -115,7 +115,7 @@ def rebuttals(debate: Debate) -> Sequence[Part]:
             label=f"Last word of the holder of Position {name}",
             text=text,
             ends_shared=number == len(said),
-            spare=3,
+            trim_priority=3,
         )
         for number, (name, text) in enumerate(said, start=1)
     ]
@@ -195,7 +195,9 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
         Act.FORMULATE: f"Your position, Position {letter(debate, me)}",
     }
     return [
-        Part(kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, spare=1)
+        Part(
+            kind=PartKind.OWN, label=labels.get(act, f"Your {act}"), text=own.text, trim_priority=1
+        )
         for act, own in made
         if own
     ]
@@ -220,7 +222,7 @@ def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:
             kind=PartKind.POSITION,
             label=f"Position {letter(debate, agent)}",
             text=position.text,
-            spare=2,
+            trim_priority=2,
         )
         for agent, position in found
         if position

@@ -98,13 +98,13 @@ def _under_review(debate: Debate, turn: Turn) -> Sequence[Part]:
             label="Proposal under review",
             text=proposal,
             ends_shared=True,
-            spare=1,
+            trim_priority=1,
         )
     ]
     earlier = debate.text_of(Act.CRITIQUE, turn.round - 1, turn.agent, target)
     if earlier:
         label = "Your critique of its earlier version"
-        parts.append(Part(kind=PartKind.OTHER, label=label, text=earlier, spare=3))
+        parts.append(Part(kind=PartKind.OTHER, label=label, text=earlier, trim_priority=3))
     return parts
 
 
@@ -115,8 +115,8 @@ def _with_critiques(debate: Debate, turn: Turn) -> Sequence[Part]:
     others = [debate.text_of(Act.PROPOSAL, turn.round, agent) for agent in agents]
     in_short = [first_paragraphs(text) for text in others if text]
     return (
-        *numbered(PartKind.OTHER, "Another position in short,", in_short, spare=3),
-        Part(kind=PartKind.OWN, label="Your proposal", text=own, spare=1),
+        *numbered(PartKind.OTHER, "Another position in short,", in_short, trim_priority=3),
+        Part(kind=PartKind.OWN, label="Your proposal", text=own, trim_priority=1),
         *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
     )
 

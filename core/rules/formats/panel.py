@@ -77,7 +77,11 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
     if turn.act is Act.BALLOT:
         return ()  # what was said before is shown in short, by the history
     own = debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent)
-    parts = [Part(kind=PartKind.OWN, label="Your last statement", text=own, spare=1)] if own else []
+    parts = (
+        [Part(kind=PartKind.OWN, label="Your last statement", text=own, trim_priority=1)]
+        if own
+        else []
+    )
     guidance = debate.guidance.get(facilitation(turn.round - 1).key)
     if guidance and guidance.focus:
         label = "What the facilitator wants looked at in this round"
@@ -95,7 +99,11 @@ def _decided_before(debate: Debate, number: int) -> Sequence[Part]:
         if one
     ]
     label = "What you decided before"
-    return [Part(kind=PartKind.OWN, label=label, text="\n".join(lines), spare=1)] if lines else []
+    return (
+        [Part(kind=PartKind.OWN, label=label, text="\n".join(lines), trim_priority=1)]
+        if lines
+        else []
+    )
 
 
 def longest_chain(rounds: int) -> int:

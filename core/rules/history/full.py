@@ -35,4 +35,4 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     if not said:
         return ()
     text = as_text(debate, said, mine=turn.agent)
-    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, spare=4),)
+    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, trim_priority=4),)

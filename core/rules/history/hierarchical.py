@@ -82,7 +82,10 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     over = is_complete(debate, turn.round - 1)
     label = f"Round {turn.round - 1}{'' if over else ' so far'}"
     text = as_text(debate, last)
-    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, spare=4))
+    return (
+        *older,
+        Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4),
+    )
 
 
 def condensed(debate: Debate, made: Contribution) -> Contribution:

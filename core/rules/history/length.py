@@ -71,7 +71,7 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     parts = [Part(kind=PartKind.SUMMARY, label="Your debate so far, in short", text=summary.text)]
     if since:
         text = as_text(debate, since, mine=turn.agent)
-        parts.append(Part(kind=PartKind.OTHER, label="What came after", text=text, spare=4))
+        parts.append(Part(kind=PartKind.OTHER, label="What came after", text=text, trim_priority=4))
     return parts
 
 

@@ -77,7 +77,10 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     label = f"Round {turn.round - 1} {'in full' if over else 'so far'}"
     text = as_text(debate, last)
     # Only what is over is the same text for everybody, and so worth caching.
-    return (*older, Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, spare=4))
+    return (
+        *older,
+        Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4),
+    )
 
 
 def summary_turn(number: int) -> Turn:

@@ -82,7 +82,7 @@ def a_request(question: str = "Kafka or PostgreSQL?", task: str = "Propose.") ->
 
 def with_history(text: str) -> ModelRequest:
     """A request whose longest part may be shortened."""
-    history = Part(kind=PartKind.OTHER, label="Round 1 in full", text=text, spare=4)
+    history = Part(kind=PartKind.OTHER, label="Round 1 in full", text=text, trim_priority=4)
     request = a_request()
     return replace(request, parts=(*request.parts[:-1], history, request.parts[-1]))
 

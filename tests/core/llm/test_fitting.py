@@ -17,8 +17,8 @@ from core.request import ModelRequest, Part, PartKind
 SMALL = capability("nobody", "nothing", [{"context_tokens": 8000, "output_tokens": 1000}])
 
 
-def a_part(text: str, spare: int = 0, kind: PartKind = PartKind.OTHER) -> Part:
-    return Part(kind=kind, label="Part", text=text, spare=spare)
+def a_part(text: str, trim_priority: int = 0, kind: PartKind = PartKind.OTHER) -> Part:
+    return Part(kind=kind, label="Part", text=text, trim_priority=trim_priority)
 
 
 def a_request(*parts: Part) -> ModelRequest:
@@ -39,14 +39,14 @@ def room(limits: Capability, request: ModelRequest) -> int:
 
 
 def test_what_fits_stays_as_it_is() -> None:
-    request = a_request(a_part("x" * 1000, spare=3))
+    request = a_request(a_part("x" * 1000, trim_priority=3))
 
     assert fitted(request, SMALL, estimate_tokens) is request
 
 
 def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
     request = a_request(
-        a_part("q" * 7000), a_part("o" * 9000, spare=1), a_part("h" * 9000, spare=3)
+        a_part("q" * 7000), a_part("o" * 9000, trim_priority=1), a_part("h" * 9000, trim_priority=3)
     )
 
     question, other, history, _ = fitted(request, SMALL, estimate_tokens).parts
@@ -58,7 +58,7 @@ def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
 
 
 def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
-    request = a_request(a_part("o" * 30_000, spare=1), a_part("h" * 9000, spare=3))
+    request = a_request(a_part("o" * 30_000, trim_priority=1), a_part("h" * 9000, trim_priority=3))
 
     other, history, _ = fitted(request, SMALL, estimate_tokens).parts
 
@@ -67,7 +67,7 @@ def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
 
 
 def test_what_is_shorter_than_the_least_stays() -> None:
-    request = a_request(a_part("note", spare=3), a_part("o" * 30_000, spare=3))
+    request = a_request(a_part("note", trim_priority=3), a_part("o" * 30_000, trim_priority=3))
 
     note, other, _ = fitted(request, SMALL, estimate_tokens).parts
 
@@ -83,9 +83,11 @@ def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
 @given(st.lists(st.tuples(st.integers(0, 12_000), st.integers(1, 3)), max_size=6), st.booleans())
 def test_the_result_fits(sizes: list[tuple[int, int]], dense: bool) -> None:  # noqa: FBT001 - drawn
     letter = "東" if dense else "x"
-    request = a_request(*(a_part(letter * size, spare) for size, spare in sizes))
+    request = a_request(*(a_part(letter * size, priority) for size, priority in sizes))
     result = fitted(request, SMALL, estimate_tokens)
 
     assert estimate_tokens(prompt_text(result)) * ESTIMATE_SLACK <= room(SMALL, request)
-    assert [part.spare for part in result.parts] == [part.spare for part in request.parts]
+    assert [part.trim_priority for part in result.parts] == [
+        part.trim_priority for part in request.parts
+    ]
     assert replace(result, parts=()) == replace(request, parts=())

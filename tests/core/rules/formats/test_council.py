@@ -184,18 +184,18 @@ def sees(key: str, *happened: str) -> Sequence[Part]:
 
 
 def own(label: str, text: str) -> Part:
-    return Part(kind=PartKind.OWN, label=label, text=text, spare=1)
+    return Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)
 
 
 def others(kind: PartKind, label: str, first: str, second: str) -> Sequence[Part]:
     return [
-        Part(kind=kind, label=f"{label} 1 of 2", text=first, spare=2),
-        Part(kind=kind, label=f"{label} 2 of 2", text=second, spare=2),
+        Part(kind=kind, label=f"{label} 1 of 2", text=first, trim_priority=2),
+        Part(kind=kind, label=f"{label} 2 of 2", text=second, trim_priority=2),
     ]
 
 
 def position(letter: str, text: str) -> Part:
-    return Part(kind=PartKind.POSITION, label=f"Position {letter}", text=text, spare=2)
+    return Part(kind=PartKind.POSITION, label=f"Position {letter}", text=text, trim_priority=2)
 
 
 def test_gathering_is_done_in_isolation() -> None:
@@ -246,8 +246,12 @@ def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
     answers = others(PartKind.CRITIQUE, "Answers of the council", DEBATED[0], DEBATED[2])
 
     assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == (
-        Part(kind=PartKind.POSITION, label="Position A in short", text=FORMULATED[0], spare=2),
-        Part(kind=PartKind.POSITION, label="Position C in short", text=FORMULATED[2], spare=2),
+        Part(
+            kind=PartKind.POSITION, label="Position A in short", text=FORMULATED[0], trim_priority=2
+        ),
+        Part(
+            kind=PartKind.POSITION, label="Position C in short", text=FORMULATED[2], trim_priority=2
+        ),
         own("Your position, Position B", FORMULATED[1]),
         *answers,
     )

@@ -177,7 +177,7 @@ def test_a_later_critique_sees_what_the_critic_said_of_the_version_before() -> N
             kind=PartKind.OTHER,
             label="Your critique of its earlier version",
             text="r1/critique/architect/security",
-            spare=3,
+            trim_priority=3,
         ),
     ]
 
@@ -188,7 +188,7 @@ def _under_review(text: str) -> Part:
         label="Proposal under review",
         text=text,
         ends_shared=True,
-        spare=1,
+        trim_priority=1,
     )
 
 
@@ -196,19 +196,21 @@ def test_a_refinement_sees_its_own_proposal_and_the_critiques_of_it_unnamed() ->
     debate = a_debate(*said(*PROPOSED, *reversed(CRITIQUED)))
 
     assert critique.sees(debate, turn("r1/refinement/security")) == (
-        *numbered(PartKind.OTHER, "Another position in short,", PROPOSED[::2], spare=3),
-        Part(kind=PartKind.OWN, label="Your proposal", text="r1/proposal/security", spare=1),
+        *numbered(PartKind.OTHER, "Another position in short,", PROPOSED[::2], trim_priority=3),
+        Part(
+            kind=PartKind.OWN, label="Your proposal", text="r1/proposal/security", trim_priority=1
+        ),
         Part(
             kind=PartKind.CRITIQUE,
             label="Critique 1 of 2",
             text="r1/critique/architect/security",
-            spare=2,
+            trim_priority=2,
         ),
         Part(
             kind=PartKind.CRITIQUE,
             label="Critique 2 of 2",
             text="r1/critique/simplicity/security",
-            spare=2,
+            trim_priority=2,
         ),
     )
 

@@ -263,8 +263,18 @@ def test_the_facilitator_sees_the_statements_of_its_round_unnamed_and_in_roster_
     debate = a_debate(*said(*FIRST, SECOND[2], SECOND[0]), *failed(SECOND[1]))
 
     assert panel.sees(debate, turn("r2/facilitation/facilitator")) == [
-        Part(kind=PartKind.POSITION, label="Round 2, statement 1 of 2", text=SECOND[0], spare=2),
-        Part(kind=PartKind.POSITION, label="Round 2, statement 2 of 2", text=SECOND[2], spare=2),
+        Part(
+            kind=PartKind.POSITION,
+            label="Round 2, statement 1 of 2",
+            text=SECOND[0],
+            trim_priority=2,
+        ),
+        Part(
+            kind=PartKind.POSITION,
+            label="Round 2, statement 2 of 2",
+            text=SECOND[2],
+            trim_priority=2,
+        ),
     ]
 
 
@@ -273,7 +283,7 @@ def test_an_agent_sees_its_last_statement_and_what_the_facilitator_wants_looked_
     debate = a_debate(*said(*FIRST, *SECOND), *steps)
 
     assert panel.sees(debate, turn("r3/statement/security")) == [
-        Part(kind=PartKind.OWN, label="Your last statement", text=SECOND[1], spare=1),
+        Part(kind=PartKind.OWN, label="Your last statement", text=SECOND[1], trim_priority=1),
         Part(
             kind=PartKind.OTHER,
             label="What the facilitator wants looked at in this round",
