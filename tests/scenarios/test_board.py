@@ -135,7 +135,7 @@ async def test_the_board_says_which_facts_are_kept_and_links_to_the_end(team: Te
     await board_saying(team, board, "Figures and requirements named")
     await team.wait_for_end(board)
     root = team.thread(board)[0]
-    assert "hold in the verdict" in root["text"]
+    assert "says the judge" in root["text"]
     shown = json.dumps(root["blocks"])
     assert f"/archives/{team.workspace.channel(team.channel).id}/p" in shown
     assert "moot.invalid" not in shown

@@ -24,8 +24,8 @@ from bot.store.settings import ChannelSettings
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.events import CallsDropped, DebateConcluded, DebateStarted
-from core.models import Decision, DecisionKind, Person, Place, Usage
-from core.ports import DebateFilter
+from core.models import Cap, DaySpending, Decision, DecisionKind, Person, Place, Usage
+from core.ports import DebateFilter, Reservation
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.purging import Only
@@ -75,6 +75,12 @@ async def fill_the_rest(database: Database) -> None:
     decision = Decision(
         kind=DecisionKind.REVISIT, by=Person(id="U1"), origin="V1", revisit_on=NOW.date()
     )
+    wanted = Reservation(
+        id="a1", debate_id="run", turn="r1/proposal/ann", amount=Decimal("0.01"), expires_at=NOW
+    )
+    day = DaySpending(day=NOW.date(), workspace="T1")
+    cap = Cap("day/T1", "all debates today", Decimal(1), shared=day)
+    await SqlDebateStore(database).reserve(wanted, [cap], at=NOW - timedelta(days=1))
     await Reminders(database).put("old", decision)
     await Posts(database).hold(Channel("T1", "C1"), "a life")
     await Organisations(database).note("T1", "E1")

@@ -15,7 +15,9 @@ def a_part(text: str, *, label: str = "Question", kind: PartKind = PartKind.QUES
 
 
 def test_data_stands_between_two_lines_nobody_could_guess() -> None:
-    assert quote(a_part("A or B?"), DELIMITER) == ("<<<k7f3q9zz Question\nA or B?\n>>>k7f3q9zz")
+    assert quote(a_part("A or B?"), DELIMITER) == (
+        "<<<k7f3q9zz Question (from the team)\nA or B?\n>>>k7f3q9zz"
+    )
 
 
 def test_the_task_is_not_quoted() -> None:
