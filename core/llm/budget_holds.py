@@ -68,7 +68,11 @@ class BudgetHolds:
         for key in held.keys:
             self._held[key] = self._held.get(key, _NOTHING) + held.amount
             self._first[key] = self._first.pop(key)  # to the end: used last
-        self._forget_oldest()
+        # The caps used longest ago are forgotten, but for those that something is held under.
+        for key in list(self._first)[: max(0, len(self._first) - CAPS_KEPT)]:
+            if not self._held.get(key):
+                for known in (self._first, self._spent, self._held):
+                    known.pop(key, None)
         return held
 
     def settle(self, held: Hold, cost: Decimal | None) -> None:
@@ -83,13 +87,6 @@ class BudgetHolds:
         self._settled.set()
         self._settled = asyncio.Event()
 
-    def _forget_oldest(self) -> None:
-        """Drop the caps used longest ago that nothing is held under."""
-        for key in list(self._first)[: max(0, len(self._first) - CAPS_KEPT)]:
-            if not self._held.get(key):
-                for known in (self._first, self._spent, self._held):
-                    known.pop(key, None)
-
     def _waits_for_others(self, caps: Sequence[Cap], worst: Decimal | None) -> bool:
         """Whether the call fits under what is spent, but not under what is held besides."""
         if worst is None:
@@ -100,11 +97,10 @@ class BudgetHolds:
 
     def _current(self, caps: Iterable[Cap]) -> list[Cap]:
         """The caps with all that is spent or held under them."""
-        return [replace(cap, spent=self._spent_under(cap)) for cap in caps]
-
-    def _spent_under(self, cap: Cap) -> Decimal:
-        """What is spent and held under one cap."""
-        return self._settled_under(cap) + self._held.get(cap.key, _NOTHING)
+        return [
+            replace(cap, spent=self._settled_under(cap) + self._held.get(cap.key, _NOTHING))
+            for cap in caps
+        ]
 
     def _settled_under(self, cap: Cap) -> Decimal:
         """What is spent under one cap, as far as anybody knows."""
@@ -131,7 +127,7 @@ class SharedHolds:
     @asynccontextmanager
     async def hold(
         self, caps: Sequence[Cap], worst: Decimal | None, seconds: float
-    ) -> AsyncGenerator["Spent"]:
+    ) -> AsyncGenerator["AttemptCost"]:
         """Reserve the worst case for as long as the block lasts, then count what it says it cost.
 
         Args:
@@ -144,7 +140,7 @@ class SharedHolds:
             StoreDown: The database does not answer.
         """
         shared = [cap for cap in caps if cap.shared]
-        spent = Spent()
+        spent = AttemptCost()
         if not shared or not worst:
             yield spent
             return
@@ -175,7 +171,7 @@ class SharedHolds:
 
 
 @dataclass
-class Spent:
+class AttemptCost:
     """What an attempt has cost: nothing before it began; None when nobody knows."""
 
     cost: Decimal | None = _NOTHING

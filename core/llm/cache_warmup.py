@@ -53,10 +53,23 @@ class CacheWarmup:
             What to call when the reply begins.
         """
         leading = await self._lead(beginnings, lifetime)
+
+        def began() -> None:
+            """What the prompt wrote can be read now."""
+            for key in beginnings:
+                self._warm[key] = self._clock.now()
+                self._warm.move_to_end(key)
+                self._release(key)
+            while len(self._warm) > self._remembered:
+                self._warm.popitem(last=False)
+
         try:
-            yield lambda: self._began(beginnings)
+            yield began
         finally:
-            self._give_up(leading)
+            # Whatever became of this call, the others go on.
+            for key, event in leading.items():
+                if self._led.get(key) is event:
+                    self._release(key)
 
     async def _lead(self, beginnings: Sequence[str], lifetime: float) -> dict[str, asyncio.Event]:
         """Wait for those who lead a beginning of ours, then take the lead of what is still cold.
@@ -69,36 +82,22 @@ class CacheWarmup:
                     await led[0].wait()
         except TimeoutError:
             return {}  # a leader that hangs must not hold up everybody
-        cold = [key for key in beginnings if not self._is_warm(key, lifetime)]
-        leading = {key: asyncio.Event() for key in cold}
+        # Warm is what a call wrote whose reply began not long ago.
+        now = self._clock.now()
+        ages = {
+            key: (now - self._warm[key]).total_seconds() for key in beginnings if key in self._warm
+        }
+        leading = {
+            key: asyncio.Event() for key in beginnings if key not in ages or ages[key] >= lifetime
+        }
         self._led |= leading
         return leading
-
-    def _began(self, beginnings: Sequence[str]) -> None:
-        """The reply began: what the prompt wrote can be read now."""
-        for key in beginnings:
-            self._warm[key] = self._clock.now()
-            self._warm.move_to_end(key)
-            self._release(key)
-        while len(self._warm) > self._remembered:
-            self._warm.popitem(last=False)
-
-    def _give_up(self, leading: dict[str, asyncio.Event]) -> None:
-        """Let the others go, whatever became of this call."""
-        for key, event in leading.items():
-            if self._led.get(key) is event:
-                self._release(key)
 
     def _release(self, key: str) -> None:
         """Nobody leads this beginning any more."""
         led = self._led.pop(key, None)
         if led:
             led.set()
-
-    def _is_warm(self, key: str, lifetime: float) -> bool:
-        """Whether a call that ended or began not long ago wrote this beginning."""
-        written = self._warm.get(key)
-        return written is not None and (self._clock.now() - written).total_seconds() < lifetime
 
 
 def beginning_keys(scope: str, texts: Sequence[str]) -> list[str]:

@@ -23,7 +23,7 @@ from core.errors import (
     ReplyUnusable,
 )
 from core.figures import duration
-from core.llm.budget_holds import BudgetHolds, SharedHolds, Spent
+from core.llm.budget_holds import AttemptCost, BudgetHolds, SharedHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     NO_TABLES,
@@ -366,7 +366,7 @@ class _Start:
         self.tell: Callable[[], None] = lambda: None
         self.seen = False
         self.usage = Usage()
-        self.spent = Spent()
+        self.spent = AttemptCost()
 
     def __call__(self) -> None:
         """The reply begins."""

@@ -45,29 +45,22 @@ class SharedCaps:
         Raises:
             StoreDown: The database does not answer.
         """
-        return (*own_cap(debate), *await self._of_person(debate), *await self._of_day(debate))
-
-    async def _of_person(self, debate: Debate) -> Sequence[Cap]:
-        """What is left to the person who asked."""
-        limit, person = self._caps.person_day_cost, debate.setup.asked_by
-        if limit is None:
-            return ()
+        found = [*own_cap(debate)]
         workspace, day = debate.setup.place.workspace, self._clock.now().astimezone(UTC).date()
-        spent = await self._spending.spent(day, workspace=workspace, person=person.id)
-        key = f"person/{workspace}/{person.id}/{day}"
-        words = f"{person.name or 'one person'} today"
-        shared = DaySpending(day, workspace, person.id)
-        return (Cap(key, words, limit, spent, remedy=_PERSON_REMEDY, shared=shared),)
-
-    async def _of_day(self, debate: Debate) -> Sequence[Cap]:
-        """What is left to everybody."""
-        limit, workspace = self._caps.day_cost, debate.setup.place.workspace
-        if limit is None:
-            return ()
-        day = self._clock.now().astimezone(UTC).date()
-        spent = await self._spending.spent(day, workspace=workspace)
-        key, shared = f"day/{workspace}/{day}", DaySpending(day, workspace)
-        return (Cap(key, "all debates today", limit, spent, remedy=_DAY_REMEDY, shared=shared),)
+        limit, person = self._caps.person_day_cost, debate.setup.asked_by
+        if limit is not None:
+            spent = await self._spending.spent(day, workspace=workspace, person=person.id)
+            key = f"person/{workspace}/{person.id}/{day}"
+            words = f"{person.name or 'one person'} today"
+            shared = DaySpending(day, workspace, person.id)
+            found.append(Cap(key, words, limit, spent, remedy=_PERSON_REMEDY, shared=shared))
+        limit = self._caps.day_cost
+        if limit is not None:
+            spent = await self._spending.spent(day, workspace=workspace)
+            key, words = f"day/{workspace}/{day}", "all debates today"
+            shared = DaySpending(day, workspace)
+            found.append(Cap(key, words, limit, spent, remedy=_DAY_REMEDY, shared=shared))
+        return found
 
 
 def own_cap(debate: Debate) -> Sequence[Cap]:

@@ -38,7 +38,15 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
     ):
         if fits(request):
             return request
-        request = _longest_fitting(request, level, fits)
+        # As much of the parts of this level as fits, or the least of them.
+        low, high = 0.0, 1.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            if fits(_shortened(request, level, middle)):
+                low = middle
+            else:
+                high = middle
+        request = _shortened(request, level, low)
     if not fits(request):
         raise LimitReached(
             f"The prompt does not fit into the context of {request.model}: it holds"
@@ -46,20 +54,6 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
             f" and the reply may take {number(reply)} of them."
         )
     return request
-
-
-def _longest_fitting(
-    request: ModelRequest, level: int, fits: Callable[[ModelRequest], bool]
-) -> ModelRequest:
-    """The request with as much of the parts of one level as fits, or the least of them."""
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if fits(_shortened(request, level, middle)):
-            low = middle
-        else:
-            high = middle
-    return _shortened(request, level, low)
 
 
 def _shortened(request: ModelRequest, level: int, kept: float) -> ModelRequest:

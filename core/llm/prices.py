@@ -71,21 +71,14 @@ def price(
         at: When the call was made; vendors change prices. None: now.
     """
     own = prices.get(f"{provider}/{model}") or prices.get(model)
-    return _own_price(own, usage) if own else _listed_price(provider, model, usage, at)
-
-
-def _own_price(own: Price, usage: Usage) -> Decimal:
-    """The cost by a price from settings."""
-    plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
-    cached = own.input if own.cached is None else own.cached
-    written = own.input if own.written is None else own.written
-    total = plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written
-    return (total + usage.output_tokens * own.output) / _MILLION
-
-
-def _listed_price(provider: str, model: str, usage: Usage, at: datetime | None) -> Decimal | None:
-    """The cost by the public price list that comes with `genai-prices`."""
-    # An inconsistent report (more cached than input) would be refused by the list.
+    if own:
+        plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
+        cached = own.input if own.cached is None else own.cached
+        written = own.input if own.written is None else own.written
+        paid = plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written
+        return (paid + usage.output_tokens * own.output) / _MILLION
+    # The public price list that comes with `genai-prices` would refuse an inconsistent report:
+    # more cached than input.
     total = max(usage.input_tokens, usage.cached_tokens + usage.written_tokens)
     counted = PricedUsage(
         input_tokens=total,
@@ -136,19 +129,14 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
             raise CapReached(f"{message} Set its price under `prices` in the settings.")
         if not cap.has_room_for(worst):
-            raise CapReached(_passed(cap, worst))
-
-
-def _passed(cap: Cap, worst: Decimal) -> str:
-    """Words about a cap that would be passed: which, how much is left, what to do."""
-    left = max(Decimal(0), cap.limit - cap.kept - cap.spent)
-    kept = f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
-    said = (
-        f"The cost cap for {cap.words} is {money(cap.limit)}; "
-        f"{money(left, rounding=ROUND_DOWN)} is left{kept}, "
-        f"and the next call may cost {money(worst, rounding=ROUND_UP)}."
-    )
-    return f"{said} {cap.remedy}".rstrip()
+            left = max(Decimal(0), cap.limit - cap.kept - cap.spent)
+            kept = f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
+            said = (
+                f"The cost cap for {cap.words} is {money(cap.limit)}; "
+                f"{money(left, rounding=ROUND_DOWN)} is left{kept}, "
+                f"and the next call may cost {money(worst, rounding=ROUND_UP)}."
+            )
+            raise CapReached(f"{said} {cap.remedy}".rstrip())
 
 
 def output_reserve(limits: Capability, wanted: int, effort: str) -> int:

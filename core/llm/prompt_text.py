@@ -34,19 +34,15 @@ def pieces(request: ModelRequest) -> list[Piece]:
             texts = []
     if texts:
         found.append(Piece(_joined(texts)))
-    return _with_last_marked(found)
+    # A vendor takes only so many breakpoints: the last ones.
+    marked = [index for index, piece in enumerate(found) if piece.breakpoint]
+    kept = set(marked[-MOST_BREAKPOINTS:])
+    return [Piece(piece.text, breakpoint=index in kept) for index, piece in enumerate(found)]
 
 
 def _joined(texts: Sequence[str]) -> str:
     """Parts with blank lines between and after them."""
     return "".join(f"{text}\n\n" for text in texts)
-
-
-def _with_last_marked(found: Sequence[Piece]) -> list[Piece]:
-    """The same pieces, with only as many breakpoints as a vendor takes: the last ones."""
-    marked = [index for index, piece in enumerate(found) if piece.breakpoint]
-    kept = set(marked[-MOST_BREAKPOINTS:])
-    return [Piece(piece.text, breakpoint=index in kept) for index, piece in enumerate(found)]
 
 
 def prompt_text(request: ModelRequest) -> str:

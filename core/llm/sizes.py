@@ -91,7 +91,8 @@ class Measure:
         cut = pieces(request)
         last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
         texts = [request.system, *(piece.text for piece in cut[: last + 1])]
-        scope = (provider, request.model, request.effort, request.cache_key, _form(request))
+        form = request.answer.name if request.answer else ""  # another form is another beginning
+        scope = (provider, request.model, request.effort, request.cache_key, form)
         keys = beginning_keys("\0".join(scope), texts)[1:]
         sizes = [
             self.tokens(provider, request.model, "".join(texts[: at + 2]))
@@ -99,8 +100,3 @@ class Measure:
         ]
         found = zip(keys, sizes, strict=True)
         return {key: size for key, size in found if size >= limits.cache_min_tokens}
-
-
-def _form(request: ModelRequest) -> str:
-    """The name of the answer's form: another form is another beginning."""
-    return request.answer.name if request.answer else ""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -43,20 +43,15 @@ def _flat(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
     node = _resolved(node, shared)
     flat: dict[str, Any] = {key: node[key] for key in _KEPT if key in node}
     if node.get("type") == "object":
-        flat |= _flat_object(node, shared)
+        if "properties" not in node:
+            raise TypeError("A strict schema cannot describe a mapping; use a list of pairs.")
+        fields = {key: _flat(value, shared) for key, value in node["properties"].items()}
+        flat |= {"properties": fields, "required": list(fields), "additionalProperties": False}
     if node.get("type") == "array":
         flat["items"] = _flat(node.get("items", node.get("prefixItems", [{}])[0]), shared)
     if not flat:
         raise TypeError("A strict schema cannot describe this field.")
     return flat
-
-
-def _flat_object(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an object, all required, no others allowed."""
-    if "properties" not in node:
-        raise TypeError("A strict schema cannot describe a mapping; use a list of pairs.")
-    fields = {key: _flat(value, shared) for key, value in node["properties"].items()}
-    return {"properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def _resolved(node: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,35 +76,27 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
     try:
         value = answer_type.model_validate(_json_object(text))
     except ValidationError as error:
-        raise ReplyUnreadable(_sentence(error)) from None
+        # What is wrong with the fields, without quoting their content.
+        found = error.errors(include_input=False, include_url=False, include_context=False)
+        wrong = [f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found]
+        raise ReplyUnreadable("; ".join(wrong)) from None
     problem = check(value) if check else None
     if problem:
         raise ReplyUnreadable(problem)
     return value
 
 
-def _sentence(error: ValidationError) -> str:
-    """What is wrong with the fields, without quoting their content."""
-    found = error.errors(include_input=False, include_url=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found)
-
-
 def _json_object(text: str) -> dict[str, Any]:
-    """The first JSON object in the text."""
-    for candidate in _candidates(text):
+    """The first JSON object in the text: inside code fences first, then anywhere."""
+    fenced = [fence.partition("\n") for fence in text.split(_FENCE)[1:-1:2]]
+    json_fenced = [
+        content for language, _, content in fenced if language.strip().lower() in {"", "json"}
+    ]
+    for candidate in (*json_fenced, text):
         found = _first_object(candidate)
         if found is not None:
             return found
     raise ReplyUnreadable("The reply holds no JSON object.")
-
-
-def _candidates(text: str) -> Iterator[str]:
-    """Where to look: inside code fences first, then everywhere."""
-    for fenced in text.split(_FENCE)[1:-1:2]:
-        language, _, content = fenced.partition("\n")
-        if language.strip().lower() in {"", "json"}:
-            yield content
-    yield text
 
 
 def _first_object(text: str) -> dict[str, Any] | None:

@@ -71,7 +71,16 @@ class Database:
             StoreDown: It cannot be opened; says why and what to do.
         """
         url = _read_location(location)
-        database = _on_file(url) if url.drivername == _SQLITE else _on_server(url)
+        if url.drivername == _SQLITE:
+            path = _file_of(url)
+            place = str(path)
+            lock = FileLock(path)
+            # What a disk refuses once it refuses again: nothing is repeated.
+            reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
+            writer = BatchingWriter(sqlite_writer(path), place)
+            database = cls(place=place, reader=reader, writer=writer, lock=lock, file=path)
+        else:
+            database = _on_server(url)
         try:
             await database.write(_ask_something)
         except BaseException:
@@ -88,7 +97,13 @@ class Database:
             StoreDown: It cannot be opened; says why and what to do.
         """
         url = _read_location(location)
-        database = _file_to_read(url) if url.drivername == _SQLITE else _on_server(url)
+        if url.drivername == _SQLITE:
+            path = _file_of(url)
+            # Another process may hold the file's lock, so nothing here writes: the reader refuses.
+            reader = Repeating(sqlite_reader(path), str(path), passes=lambda _error: False)
+            database = cls(place=str(path), reader=reader, writer=reader)
+        else:
+            database = _on_server(url)
         try:
             await database.read(_ask_something)
         except BaseException:
@@ -130,14 +145,22 @@ class Database:
         Raises:
             StoreDown: The database does not answer.
         """
-        if self._file is None:
+        file = self._file
+        if file is None:
             return
+
+        def vacuum() -> None:
+            """Write the file anew without what was deleted, and empty its write-ahead log."""
+            with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
         await self._writer.close()
         try:
-            await asyncio.to_thread(_vacuum, self._file)
+            await asyncio.to_thread(vacuum)
         except sqlite3.Error as error:
             raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
-        self._writer = BatchingWriter(sqlite_writer(self._file), self.place)
+        self._writer = BatchingWriter(sqlite_writer(file), self.place)
 
     def check_file(self) -> None:
         """Make sure that the file is still the one that was opened.
@@ -193,22 +216,9 @@ _WRONG_LOCATION = (
 )
 
 
-def _on_file(url: URL) -> Database:
-    """A database in a file, locked against other processes."""
-    path = Path(url.database or "").absolute()
-    place = str(path)
-    lock = FileLock(path)
-    # What a disk refuses once it refuses again: nothing is repeated.
-    reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
-    writer = BatchingWriter(sqlite_writer(path), place)
-    return Database(place=place, reader=reader, writer=writer, lock=lock, file=path)
-
-
-def _file_to_read(url: URL) -> Database:
-    """A database in a file that another process has locked: it refuses to be written to."""
-    path = Path(url.database or "").absolute()
-    reader = Repeating(sqlite_reader(path), str(path), passes=lambda _error: False)
-    return Database(place=str(path), reader=reader, writer=reader)
+def _file_of(url: URL) -> Path:
+    """Where the database is that a location names, also after the working folder has changed."""
+    return Path(url.database or "").absolute()
 
 
 def _on_server(url: URL) -> Database:
@@ -221,13 +231,6 @@ def _on_server(url: URL) -> Database:
             "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."
         ) from error
     return Database(place=place, reader=both, writer=both)
-
-
-def _vacuum(path: Path) -> None:
-    """Write the file anew without what was deleted, and empty its write-ahead log."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

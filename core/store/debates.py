@@ -1,7 +1,6 @@
 """The log of all debates in a database."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -59,8 +58,31 @@ class SqlDebateStore:
         """
         if not isinstance(started, DebateStarted):
             raise TypeError(f"a debate begins with its start, not with {started.kind}")
-        first = Recorded(debate_id, 1, at, started)
-        return await self._database.write(lambda c: _create(c, first, started, origin))
+        first, setup = Recorded(debate_id, 1, at, started), started.setup
+        values = {
+            "id": debate_id,
+            "origin": origin,
+            "workspace": setup.place.workspace,
+            "channel": setup.place.channel,
+            "asked_by": setup.asked_by.id,
+            # PostgreSQL's text takes no NUL; the log has the question as it was.
+            "question": setup.question.replace("\0", ""),
+            "started_at": at,
+            "status": Status.RUNNING.value,
+            "run_number": 0,
+            "published_seq": 0,
+        }
+
+        def insert_or_find(connection: Connection) -> Appended:
+            if insert_new(connection, DEBATES, values):
+                _insert(connection, first)
+                return Appended(first, fresh=True)
+            row = connection.execute(_START, {"origin": origin}).first()
+            if row is None:
+                raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
+            return Appended(_recorded(row), fresh=False)
+
+        return await self._database.write(insert_or_find)
 
     async def begun(self, origin: str) -> str | None:
         """The id of the debate that this origin began."""
@@ -70,8 +92,25 @@ class SqlDebateStore:
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:
         """Write one event; the key's first writer wins."""
-        draft = Recorded(debate_id, 0, at, event)
-        return await self._database.write(lambda c: _append(c, draft, run))
+
+        def write_or_find(connection: Connection) -> Appended:
+            # The run is checked first: who lost the debate must not be told that its work is done.
+            head = _head(connection, debate_id, lock=True)
+            if run is not None and run != RunToken(debate_id, head.run_number):
+                raise RunLost(f"Another run holds the debate {debate_id} now.")
+            wanted = {"with_id": debate_id, "key": event.key}
+            standing = connection.execute(_STANDING, wanted).first()
+            if standing is not None:
+                return Appended(_recorded(standing), fresh=False)
+            last = connection.execute(_LAST_SEQ, {"with_id": debate_id}).scalar() or 0
+            recorded = Recorded(debate_id, last + 1, at, event)
+            _insert(connection, recorded)
+            book(connection, recorded)
+            reservations.release(connection, debate_id, event)
+            _note_end(connection, recorded)
+            return Appended(recorded, fresh=True)
+
+        return await self._database.write(write_or_find)
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`.
@@ -79,11 +118,23 @@ class SqlDebateStore:
         Raises:
             StoreError: An event cannot be read; names it.
         """
-        return await self._database.read(lambda c: _events(c, debate_id, after))
+
+        def read(connection: Connection) -> list[Recorded]:
+            _head(connection, debate_id)
+            found = connection.execute(_AFTER, {"with_id": debate_id, "after": after})
+            return [_recorded(row) for row in found]
+
+        return await self._database.read(read)
 
     async def claim(self, debate_id: str) -> RunToken:
         """Take the debate over from every older run."""
-        return await self._database.write(lambda c: _claim(c, debate_id))
+
+        def count_up(connection: Connection) -> RunToken:
+            number = _head(connection, debate_id, lock=True).run_number + 1
+            _update(connection, debate_id, run_number=number)
+            return RunToken(debate_id, number)
+
+        return await self._database.write(count_up)
 
     async def check_run(self, run: RunToken) -> None:
         """Make sure that a run still holds its debate."""
@@ -97,19 +148,49 @@ class SqlDebateStore:
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
         """Remember that; a smaller number than before changes nothing."""
-        await self._database.write(lambda c: _mark_published(c, debate_id, seq))
+
+        def set_if_greater(connection: Connection) -> None:
+            known = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
+            if known is None:
+                _head(connection, debate_id)  # as high already, or there is no such debate
+
+        await self._database.write(set_if_greater)
 
     async def unfinished(self) -> Sequence[str]:
         """Ids of debates that did not end or have unpublished events, oldest first."""
-        return await self._database.read(_unfinished)
+        return await self._database.read(lambda c: _ids(c, or_(_RUNS, _HAS_NEWS)))
 
     async def unpublished(self) -> Sequence[str]:
         """Ids of running debates with events that nobody has published."""
-        return await self._database.read(_unpublished)
+        # Few debates run, so few logs are looked at.
+        return await self._database.read(lambda c: _ids(c, and_(_RUNS, _HAS_NEWS)))
 
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
-        return await self._database.read(lambda c: _find(c, wanted))
+        query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
+        if wanted.workspace is not None:
+            query = query.where(DEBATES.c.workspace == wanted.workspace)
+        if wanted.channels is not None:
+            query = query.where(DEBATES.c.channel.in_(wanted.channels))
+        if wanted.open_only:
+            query = query.where(_RUNS)
+
+        def entries(connection: Connection) -> list[DebateEntry]:
+            return [
+                DebateEntry(
+                    debate_id=row.id,
+                    question=row.question,
+                    workspace=row.workspace,
+                    channel=row.channel,
+                    asked_by=row.asked_by,
+                    started_at=row.started_at,
+                    ended_at=row.ended_at,
+                    status=row.status,
+                )
+                for row in connection.execute(query.limit(wanted.limit))
+            ]
+
+        return await self._database.read(entries)
 
     async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
         """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
@@ -139,6 +220,11 @@ class SqlDebateStore:
         return await installation_secret(self._database)
 
 
+#: The debate has events that nobody has published.
+_HAS_NEWS = exists().where(
+    EVENTS.c.debate_id == DEBATES.c.id, EVENTS.c.seq > DEBATES.c.published_seq
+)
+_RUNS = DEBATES.c.status == Status.RUNNING.value
 _ID: ColumnElement[bool] = DEBATES.c.id == bindparam("with_id")
 _LOG: ColumnElement[bool] = EVENTS.c.debate_id == bindparam("with_id")
 
@@ -162,59 +248,6 @@ _PUBLISH = (
     .returning(DEBATES.c.id)
 )
 _INSERT = insert(EVENTS)
-
-
-def _create(
-    connection: Connection, first: Recorded, started: DebateStarted, origin: str
-) -> Appended:
-    """Insert the debate and its start, or find what the origin began."""
-    setup = started.setup
-    values = {
-        "id": first.debate_id,
-        "origin": origin,
-        "workspace": setup.place.workspace,
-        "channel": setup.place.channel,
-        "asked_by": setup.asked_by.id,
-        # PostgreSQL's text takes no NUL; the log has the question as it was.
-        "question": setup.question.replace("\0", ""),
-        "started_at": first.at,
-        "status": Status.RUNNING.value,
-        "run_number": 0,
-        "published_seq": 0,
-    }
-    if insert_new(connection, DEBATES, values):
-        _insert(connection, first)
-        return Appended(first, fresh=True)
-    return Appended(_start_from(connection, origin, first.debate_id), fresh=False)
-
-
-def _start_from(connection: Connection, origin: str, debate_id: str) -> Recorded:
-    """The start that the origin led to."""
-    row = connection.execute(_START, {"origin": origin}).first()
-    if row is None:
-        raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
-    return _recorded(row)
-
-
-def _append(connection: Connection, draft: Recorded, run: RunToken | None) -> Appended:
-    """Write the event under the next number, or find the one that has its key.
-
-    The run is checked first: who lost the debate must not be told that its work is done.
-    """
-    debate_id = draft.debate_id
-    head = _head(connection, debate_id, lock=True)
-    if run is not None and run != RunToken(debate_id, head.run_number):
-        raise RunLost(f"Another run holds the debate {debate_id} now.")
-    wanted = {"with_id": debate_id, "key": draft.event.key}
-    standing = connection.execute(_STANDING, wanted).first()
-    if standing is not None:
-        return Appended(_recorded(standing), fresh=False)
-    recorded = replace(draft, seq=_last_seq(connection, debate_id) + 1)
-    _insert(connection, recorded)
-    book(connection, recorded)
-    reservations.release(connection, debate_id, draft.event)
-    _note_end(connection, recorded)
-    return Appended(recorded, fresh=True)
 
 
 def _insert(connection: Connection, recorded: Recorded) -> None:
@@ -243,60 +276,10 @@ def _note_end(connection: Connection, recorded: Recorded) -> None:
     _update(connection, recorded.debate_id, status=status.value, ended_at=recorded.at)
 
 
-def _events(connection: Connection, debate_id: str, after: int) -> list[Recorded]:
-    """The rows of the log as values."""
-    _head(connection, debate_id)
-    found = connection.execute(_AFTER, {"with_id": debate_id, "after": after})
-    return [_recorded(row) for row in found]
-
-
-def _claim(connection: Connection, debate_id: str) -> RunToken:
-    """Count the runs up."""
-    number = _head(connection, debate_id, lock=True).run_number + 1
-    _update(connection, debate_id, run_number=number)
-    return RunToken(debate_id, number)
-
-
-def _mark_published(connection: Connection, debate_id: str, seq: int) -> None:
-    """Set the number if it is greater."""
-    known = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
-    if known is None:
-        _head(connection, debate_id)  # as high already, or there is no such debate
-
-
-#: The debate has events that nobody has published.
-_HAS_NEWS = exists().where(
-    EVENTS.c.debate_id == DEBATES.c.id, EVENTS.c.seq > DEBATES.c.published_seq
-)
-_RUNS = DEBATES.c.status == Status.RUNNING.value
-
-
-def _unfinished(connection: Connection) -> list[str]:
-    """Ids by the debates' and the events' rows."""
-    return _ids(connection, or_(_RUNS, _HAS_NEWS))
-
-
-def _unpublished(connection: Connection) -> list[str]:
-    """Ids by the debates' and the events' rows; few debates run, so few logs are looked at."""
-    return _ids(connection, and_(_RUNS, _HAS_NEWS))
-
-
 def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
     """Ids of the debates that fit, oldest first."""
     wanted = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
     return list(connection.execute(wanted).scalars())
-
-
-def _find(connection: Connection, wanted: DebateFilter) -> list[DebateEntry]:
-    """Entries by the debates' rows."""
-    query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
-    if wanted.workspace is not None:
-        query = query.where(DEBATES.c.workspace == wanted.workspace)
-    if wanted.channels is not None:
-        query = query.where(DEBATES.c.channel.in_(wanted.channels))
-    if wanted.open_only:
-        query = query.where(DEBATES.c.status == Status.RUNNING.value)
-    return [_entry(row) for row in connection.execute(query.limit(wanted.limit))]
 
 
 def _head(connection: Connection, debate_id: str, *, lock: bool = False) -> Row[Any, Any]:
@@ -309,11 +292,6 @@ def _head(connection: Connection, debate_id: str, *, lock: bool = False) -> Row[
     if row is None:
         raise DebateUnknown(f"There is no debate {debate_id}.")
     return row
-
-
-def _last_seq(connection: Connection, debate_id: str) -> int:
-    """The newest event's number."""
-    return connection.execute(_LAST_SEQ, {"with_id": debate_id}).scalar() or 0
 
 
 def _update(connection: Connection, debate_id: str, **values: Any) -> None:
@@ -335,17 +313,3 @@ def _recorded(row: Row[Any]) -> Recorded:
             "a newer version of Moot wrote it."
         ) from error
     return Recorded(row.debate_id, row.seq, row.at, event)
-
-
-def _entry(row: Row[Any]) -> DebateEntry:
-    """The value of a debate's row."""
-    return DebateEntry(
-        debate_id=row.id,
-        question=row.question,
-        workspace=row.workspace,
-        channel=row.channel,
-        asked_by=row.asked_by,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        status=row.status,
-    )

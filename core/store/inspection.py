@@ -31,8 +31,22 @@ async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
     Raises:
         StoreDown: It is no database, or cannot be read.
     """
+
+    def look() -> Inspection:
+        # Read only: no lock is taken, nothing is created.
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_SECONDS)) as connection:
+            found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            versions = {
+                table: str(connection.execute(f"SELECT version_num FROM {table}").fetchone()[0])  # noqa: S608 - our own names
+                for table in version_tables
+                if table in tables
+            }
+        return Inspection(versions=versions, damage="" if found == "ok" else found)
+
     try:
-        return await asyncio.to_thread(_inspect_file, path, version_tables)
+        return await asyncio.to_thread(look)
     except sqlite3.Error as error:
         raise StoreDown(f"{path} cannot be read as a database ({error}).") from None
 
@@ -44,30 +58,15 @@ async def inspect_server(location: str, version_tables: Sequence[str]) -> Inspec
         StoreDown: It does not answer.
         ConfigurationBroken: The location cannot be understood.
     """
-    async with await Database.open(location) as database:
-        return await database.read(lambda c: _inspect_server(c, version_tables))
 
-
-def _inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
-    """Read only: no lock is taken, nothing is created."""
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_SECONDS)) as connection:
-        found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    def look(connection: Connection) -> Inspection:
+        tables = set(inspect(connection).get_table_names())
         versions = {
-            table: str(connection.execute(f"SELECT version_num FROM {table}").fetchone()[0])  # noqa: S608 - our own names
+            table: str(connection.execute(text(f"SELECT version_num FROM {table}")).scalar())  # noqa: S608 - our own names
             for table in version_tables
             if table in tables
         }
-    return Inspection(versions=versions, damage="" if found == "ok" else found)
+        return Inspection(versions=versions)
 
-
-def _inspect_server(connection: Connection, version_tables: Sequence[str]) -> Inspection:
-    """What a server says about its tables."""
-    tables = set(inspect(connection).get_table_names())
-    versions = {
-        table: str(connection.execute(text(f"SELECT version_num FROM {table}")).scalar())  # noqa: S608 - our own names
-        for table in version_tables
-        if table in tables
-    }
-    return Inspection(versions=versions)
+    async with await Database.open(location) as database:
+        return await database.read(look)

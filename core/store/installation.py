@@ -19,15 +19,14 @@ async def installation_secret(database: Database) -> bytes:
     Raises:
         StoreDown: The database does not answer.
     """
-    return await database.write(_secret)
 
+    def make_or_read(connection: Connection) -> bytes:
+        made = {"name": _SECRET, "content": secrets.token_hex(_BYTES)}
+        insert_new(connection, INSTALLATION, made)
+        wanted = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
+        return bytes.fromhex(str(connection.execute(wanted).scalar_one()))
 
-def _secret(connection: Connection) -> bytes:
-    """Make it unless it is there."""
-    made = {"name": _SECRET, "content": secrets.token_hex(_BYTES)}
-    insert_new(connection, INSTALLATION, made)
-    wanted = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
-    return bytes.fromhex(str(connection.execute(wanted).scalar_one()))
+    return await database.write(make_or_read)
 
 
 async def probe(database: Database) -> None:
@@ -36,13 +35,12 @@ async def probe(database: Database) -> None:
     Raises:
         StoreDown: It does not, or is not; says why.
     """
+
+    def write_a_change(connection: Connection) -> None:
+        values = {"name": _PROBE, "content": secrets.token_hex(4)}
+        if not insert_new(connection, INSTALLATION, values):
+            row = update(INSTALLATION).where(INSTALLATION.c.name == _PROBE)
+            connection.execute(row.values(content=values["content"]))
+
     database.check_file()
-    await database.write(_write)
-
-
-def _write(connection: Connection) -> None:
-    """Write something that is different each time."""
-    values = {"name": _PROBE, "content": secrets.token_hex(4)}
-    if not insert_new(connection, INSTALLATION, values):
-        row = update(INSTALLATION).where(INSTALLATION.c.name == _PROBE)
-        connection.execute(row.values(content=values["content"]))
+    await database.write(write_a_change)

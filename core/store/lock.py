@@ -28,7 +28,8 @@ class FileLock:
         self._file: int | None = None
         try:
             self._file = _lock(path, database)
-            _touch(database)
+            # Created for our eyes only, if there is none; fails if we may not write.
+            os.close(os.open(database, os.O_RDWR | os.O_CREAT, _PRIVATE))
         except OSError as error:
             self.release()
             raise StoreDown(_why(error, database)) from error
@@ -57,11 +58,6 @@ def _lock(path: Path, database: Path) -> int:
             f"Stop it first, or give this one a database of its own. (Lock file: {path})"
         ) from error
     return file
-
-
-def _touch(database: Path) -> None:
-    """Create the database file, for our eyes only, if there is none; fail if we may not write."""
-    os.close(os.open(database, os.O_RDWR | os.O_CREAT, _PRIVATE))
 
 
 def _why(error: OSError, database: Path) -> str:

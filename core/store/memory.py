@@ -146,8 +146,26 @@ class InMemoryStore:
 
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
-        fitting = [held for held in reversed(self._oldest_first()) if _fits(held, wanted)]
-        return [_entry(held) for held in fitting[: wanted.limit]]
+        fitting = [
+            held
+            for held in reversed(self._oldest_first())
+            if wanted.workspace in {None, held.setup.place.workspace}
+            and (wanted.channels is None or held.setup.place.channel in wanted.channels)
+            and (held.status is Status.RUNNING or not wanted.open_only)
+        ]
+        return [
+            DebateEntry(
+                debate_id=held.debate_id,
+                question=held.setup.question,
+                workspace=held.setup.place.workspace,
+                channel=held.setup.place.channel,
+                asked_by=held.setup.asked_by.id,
+                started_at=held.started_at,
+                ended_at=held.ended_at,
+                status=held.status.value,
+            )
+            for held in fitting[: wanted.limit]
+        ]
 
     async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
         """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
@@ -223,27 +241,3 @@ class InMemoryStore:
     def _oldest_first(self) -> list[_Held]:
         """All debates by their start."""
         return sorted(self._debates.values(), key=lambda held: (held.started_at, held.debate_id))
-
-
-def _fits(held: _Held, wanted: DebateFilter) -> bool:
-    """Whether a debate is wanted."""
-    place = held.setup.place
-    return (
-        wanted.workspace in {None, place.workspace}
-        and (wanted.channels is None or place.channel in wanted.channels)
-        and (held.status is Status.RUNNING or not wanted.open_only)
-    )
-
-
-def _entry(held: _Held) -> DebateEntry:
-    """The debate in a list."""
-    return DebateEntry(
-        debate_id=held.debate_id,
-        question=held.setup.question,
-        workspace=held.setup.place.workspace,
-        channel=held.setup.place.channel,
-        asked_by=held.setup.asked_by.id,
-        started_at=held.started_at,
-        ended_at=held.ended_at,
-        status=held.status.value,
-    )

@@ -27,21 +27,18 @@ async def migrate(database: Database, location: Path, version_table: str) -> Non
         StoreError: The tables were made by a newer version of the program.
         StoreDown: The database does not answer.
     """
-    await database.write(
-        lambda connection: _migrate(connection, location, version_table, database.place)
-    )
 
+    def upgrade(connection: Connection) -> None:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        config = Config()
+        config.set_main_option("script_location", str(location).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        config.attributes["version_table"] = version_table
+        _refuse_newer(connection, config, version_table, database.place)
+        command.upgrade(config, "head")
 
-def _migrate(connection: Connection, location: Path, version_table: str, place: str) -> None:
-    """Migrate in the connection's transaction."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-    config = Config()
-    config.set_main_option("script_location", str(location).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    config.attributes["version_table"] = version_table
-    _refuse_newer(connection, config, version_table, place)
-    command.upgrade(config, "head")
+    await database.write(upgrade)
 
 
 def newest(location: Path) -> str:

@@ -90,13 +90,10 @@ class Repeating:
 
         A connection that is torn from the driver in the middle of a statement is never closed.
         """
-        task = asyncio.create_task(self._transact(work))
+        task = asyncio.create_task(self._engine.transact(work))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
-
-    async def _transact(self, work: Callable[[Connection], T]) -> T:
-        return await self._engine.transact(work)
 
     async def close(self) -> None:
         """Free connections, once what is under way has ended."""
@@ -174,16 +171,12 @@ class BatchingWriter:
         going_on = True
         while going_on:
             first = await self._queue.get()
-            taken = [first, *self._more()]
+            more = min(self._queue.qsize(), _BATCH - 1)
+            taken = [first, *(self._queue.get_nowait() for _ in range(more))]
             going_on = None not in taken
             wanted = [one for one in taken if one and not one.done.done()]
             if wanted:
                 await self._commit(wanted)
-
-    def _more(self) -> list[_Waiting | None]:
-        """What waits besides the first."""
-        count = min(self._queue.qsize(), _BATCH - 1)
-        return [self._queue.get_nowait() for _ in range(count)]
 
     async def _commit(self, batch: Sequence[_Waiting]) -> None:
         """Do the batch in one transaction; if anything in it fails, each half in its own."""
@@ -198,16 +191,12 @@ class BatchingWriter:
     async def _take_apart(self, batch: Sequence[_Waiting], error: Exception) -> None:
         """Find whose failure it is by halving."""
         if len(batch) == 1:
-            batch[0].fail(self._explained(error))
+            told = error
+            if isinstance(error, SQLAlchemyError):  # others are said as they are
+                told = explain(error, self._place)
+                told.__cause__ = error
+            batch[0].fail(told)
             return
         middle = len(batch) // 2
         await self._commit(batch[:middle])
         await self._commit(batch[middle:])
-
-    def _explained(self, error: Exception) -> Exception:
-        """Errors of the database in words for people; others as they are."""
-        if isinstance(error, SQLAlchemyError):
-            explained = explain(error, self._place)
-            explained.__cause__ = error
-            return explained
-        return error
