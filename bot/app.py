@@ -1,9 +1,10 @@
 """The composition root: every part of the running bot is made and tied together here."""
 
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 
 from slack_bolt.async_app import AsyncApp
@@ -23,6 +24,7 @@ from bot.log import logger
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
+from bot.operations.retention import EndedDebates
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
@@ -39,7 +41,7 @@ from bot.slack.install.workspaces import Installation, many_workspaces, one_work
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
-from bot.store.expiry import deleting_daily
+from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
 from bot.store.reminders import Reminders
@@ -96,6 +98,8 @@ class Parts:
     #: Where Prometheus finds the figures; no port: nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
+    #: Days after its end that a debate is deleted for good; None: never.
+    retention_days: int | None = None
     pace: Pace = field(default_factory=Pace)
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
@@ -138,7 +142,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         stack.push_async_callback(database.close)
         await core.store.tables.prepare(database)
         await bot.store.tables.prepare(database)
-        await stack.enter_async_context(deleting_daily(Deliveries(database), SystemClock()))
+        for expiring, age in _expiring(parts, database):
+            await stack.enter_async_context(deleting_daily(expiring, SystemClock(), age))
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
         wrap_sink = await stack.enter_async_context(_wrapping(parts, database, metrics))
@@ -214,6 +219,13 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             health=health,
             reminders=reminders,
         )
+
+
+def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, timedelta]]:
+    """What is deleted by itself, and at which age."""
+    yield Deliveries(database), KEPT
+    if parts.retention_days is not None:
+        yield EndedDebates(database), timedelta(days=parts.retention_days)
 
 
 @asynccontextmanager

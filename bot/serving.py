@@ -63,6 +63,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         port=settings.moot_port,
         metrics_host=settings.moot_metrics_host,
         metrics_port=settings.moot_metrics_port,
+        retention_days=settings.moot_retention_days,
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
         examine=lambda channel: examine_here(settings, loaded.settings, channel),

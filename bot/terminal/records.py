@@ -1,7 +1,7 @@
 """What one can do with records: list, show, explain, export."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bot.building import estimating, load_settings, open_records
@@ -9,6 +9,7 @@ from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
+from core.errors import BadInput
 from core.events import Recorded, fold
 from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter
@@ -19,6 +20,9 @@ from core.transcript.inert import visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken, status_words
+
+#: More than any database holds.
+_ALL = 2**31
 
 
 async def read_log(debate_id: str) -> Sequence[Recorded]:
@@ -91,15 +95,45 @@ async def explain_record(debate_id: str) -> None:
 async def export_record(debate_id: str, form: str, output: Path | None) -> None:
     """Write a debate in one of its forms: json, md (report) or adr (decision record)."""
     check_writable(output)
-    log = await read_log(debate_id)
+    put_out(in_form(await read_log(debate_id), form), output)
+
+
+def in_form(log: Sequence[Recorded], form: str) -> str:
+    """A debate as json (the whole record), adr (decision record) or md (report)."""
     match form:
         case "json":
-            text = record_json(log)
+            return record_json(log)
         case "adr":
-            text = adr(fold(log))
+            return adr(fold(log))
         case _:
-            text = report(fold(log))
-    put_out(text, output)
+            return report(fold(log))
+
+
+async def export_records(person: str, channel: str, form: str, folder: Path) -> None:
+    """Write every debate of a person or a channel into a folder, a file each, named by its id.
+
+    Raises:
+        BadInput: The folder cannot be written.
+        StoreDown: The database cannot be opened.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    channels = [channel] if channel else None
+    async with open_records(environment.moot_database) as store:
+        entries = await store.find(DebateFilter(channels=channels, limit=_ALL))
+        found = [one.debate_id for one in entries if not person or one.asked_by == person]
+        texts = {debate_id: in_form(await store.events(debate_id), form) for debate_id in found}
+    _write_all(folder, texts, "json" if form == "json" else "md")
+    tell(f"Wrote {counted(len(texts), 'debate')} into {folder}.")
+
+
+def _write_all(folder: Path, texts: Mapping[str, str], ending: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for debate_id, text in texts.items():
+            (folder / f"{debate_id}.{ending}").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written: {error.strerror}.") from error
 
 
 def _row(entry: DebateEntry) -> tuple[str, str, str, str]:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from core.errors import BadInput
+
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
 )
@@ -129,17 +131,29 @@ def explain(debate_id: DebateId) -> None:
 
 
 def export(
-    debate_id: DebateId,
+    debate_id: Annotated[
+        str, typer.Argument(metavar="[ID]", help="The debate's id; or name whose debates.")
+    ] = "",
+    *,
     form: Annotated[
         Literal["json", "md", "adr"],
         typer.Option("--format", "-f", help="Whole record, report, or decision record."),
     ] = "md",
     output: Output = None,
+    person: Annotated[str, typer.Option(help="All debates this person (U…) asked for.")] = "",
+    channel: Annotated[str, typer.Option(help="All debates of this channel: C….")] = "",
 ) -> None:
-    """Write a debate as JSON, as a report or as a decision record."""
-    from bot.terminal.records import export_record
+    """Write a debate, or all of a person or channel, as JSON, reports or decision records."""
+    from bot.terminal.records import export_record, export_records
 
-    _run(export_record(debate_id, form, output))
+    if bool(debate_id) == bool(person or channel):
+        raise BadInput("Name one debate, or whose debates: --person U… or --channel C….")
+    if debate_id:
+        _run(export_record(debate_id, form, output))
+    elif output is None:
+        raise BadInput("Name the folder to write into: --output FOLDER.")
+    else:
+        _run(export_records(person, channel, form, output))
 
 
 def report(debate_id: DebateId, output: Output = None) -> None:

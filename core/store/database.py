@@ -162,6 +162,11 @@ class Database:
             raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
         self._writer = BatchingWriter(sqlite_writer(file), self.place)
 
+    async def empty_write_ahead_log(self) -> None:
+        """Take what was deleted out of SQLite's write-ahead log, as far as nobody reads it now."""
+        if self._file is not None:
+            await self.read(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
+
     def check_file(self) -> None:
         """Make sure that the file is still the one that was opened.
 

@@ -24,20 +24,25 @@ EVERYTHING = Only()
 
 
 def purge_debates(
-    connection: Connection, workspace: str, before: datetime | None, only: Only = EVERYTHING
+    connection: Connection,
+    workspace: str | None,
+    before: datetime | None,
+    only: Only = EVERYTHING,
 ) -> Sequence[str]:
-    """Delete debates of a workspace.
+    """Delete debates of a workspace, or of all of them.
 
     Args:
         connection: In a transaction.
-        workspace: Whose.
+        workspace: Whose; None: of all.
         before: Only those that ended before; None: all, running ones included.
         only: Of one person, channel or debate only.
 
     Returns:
         Their ids.
     """
-    wanted = select(DEBATES.c.id).where(DEBATES.c.workspace == workspace)
+    wanted = select(DEBATES.c.id)
+    if workspace is not None:
+        wanted = wanted.where(DEBATES.c.workspace == workspace)
     if before is not None:
         wanted = wanted.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
     for column, value in (

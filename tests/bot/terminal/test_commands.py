@@ -253,6 +253,19 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     assert Path("x/report.md").read_text(encoding="utf-8") == moot("report", debate_id).stdout
 
 
+def test_all_debates_of_a_person_can_be_exported_into_a_folder(moot: Moot) -> None:
+    ids = {moot.debate(), moot.debate()}
+    record = json.loads(moot("export", min(ids), "--format", "json").stdout)
+    person = record["events"][0]["event"]["setup"]["asked_by"]["id"]
+
+    moot("export", "--person", person, "--format", "json", "--output", "all")
+    assert {path.name for path in Path("all").iterdir()} == {f"{one}.json" for one in ids}
+    moot("export", "--person", "U0NOBODY", "--output", "none")
+    assert list(Path("none").iterdir()) == []
+    assert "Name the folder" in str(error_of(moot("export", "--channel", "C1")))
+    assert "Name one debate" in str(error_of(moot("export")))
+
+
 def test_records_can_be_read_while_another_process_writes_but_no_debate_can_be_held(
     moot: Moot,
 ) -> None:
