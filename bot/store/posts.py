@@ -94,7 +94,12 @@ class Posts:
 
     async def enqueue(self, posts: Sequence[NewPost]) -> None:
         """Add the posts in this order, all or none. Keys that are there already are left alone."""
-        await self._database.write(lambda connection: _enqueue(connection, posts))
+
+        def insert_all(connection: Connection) -> None:
+            for post in posts:
+                insert_new(connection, POSTS, _fresh(post))
+
+        await self._database.write(insert_all)
 
     async def replace_or_enqueue(self, post: NewPost) -> PostRow:
         """Add an edit of which only the newest state matters.
@@ -115,11 +120,15 @@ class Posts:
         It may be one that is *sending*, or one that has to wait (`not_before`): what comes after
         it waits as well.
         """
-        return await self._database.read(lambda connection: _next_for(connection, channel))
+        row = await self._database.read(
+            lambda c: c.execute(_NEXT, channel._asdict()).mappings().first()
+        )
+        return None if row is None else _row(row)
 
     async def channels_with_work(self) -> Sequence[Channel]:
         """Channels with posts that are neither sent nor failed."""
-        return await self._database.read(_channels_with_work)
+        rows = await self._database.read(lambda c: c.execute(_BUSY_CHANNELS).all())
+        return [Channel(row.workspace, row.channel) for row in rows]
 
     async def backlog(self) -> int:
         """How many posts are neither sent nor failed."""
@@ -186,13 +195,14 @@ class Posts:
 
     async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
         """Id of the debate whose first post began this thread."""
-        return await self._database.read(
-            lambda connection: _debate_of_thread(connection, channel, thread_ts)
-        )
+        wanted = {**channel._asdict(), "thread_ts": thread_ts}
+        return await self._database.read(lambda c: c.execute(_ROOT, wanted).scalar())
 
     async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
         """All posts of a debate, in order."""
-        return await self._database.read(lambda connection: _of_debate(connection, debate_id))
+        wanted = {"debate_id": debate_id}
+        rows = await self._database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
+        return [_row(row) for row in rows]
 
 
 _UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])
@@ -223,12 +233,6 @@ _ROOT = (
 )
 
 
-def _enqueue(connection: Connection, posts: Sequence[NewPost]) -> None:
-    """Insert the posts that are not there."""
-    for post in posts:
-        insert_new(connection, POSTS, _fresh(post))
-
-
 def _replace(connection: Connection, post: NewPost) -> PostRow:
     """Give the post's row the new payload, or insert it."""
     head = _locked(connection, post.key)
@@ -239,11 +243,7 @@ def _replace(connection: Connection, post: NewPost) -> PostRow:
         raise _missing(post.key)
     if head.state in {PostState.WAITING, PostState.SENDING}:
         return _change(connection, post.key, payload=dict(post.payload), version=head.version + 1)
-    return _requeue(connection, head, post)
-
-
-def _requeue(connection: Connection, head: Row[Any], post: NewPost) -> PostRow:
-    """Put a settled row to the end of the queue: a new id is a new place."""
+    # A settled row goes to the end of the queue: a new id is a new place.
     connection.execute(_DELETE, {"with_key": post.key})
     again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
     connection.execute(insert(POSTS), again)
@@ -253,17 +253,6 @@ def _requeue(connection: Connection, head: Row[Any], post: NewPost) -> PostRow:
 def _fresh(post: NewPost) -> dict[str, Any]:
     """The values of a row that was never sent."""
     return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
-
-
-def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
-    """The channel's first unsent post."""
-    row = connection.execute(_NEXT, channel._asdict()).mappings().first()
-    return None if row is None else _row(row)
-
-
-def _channels_with_work(connection: Connection) -> list[Channel]:
-    """Channels with unsent posts."""
-    return [Channel(row.workspace, row.channel) for row in connection.execute(_BUSY_CHANNELS)]
 
 
 def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
@@ -359,17 +348,6 @@ def _find(connection: Connection, key: str) -> PostRow | None:
     """The row with this key, if there is one."""
     row = connection.execute(_BY_KEY, {"with_key": key}).mappings().first()
     return None if row is None else _row(row)
-
-
-def _debate_of_thread(connection: Connection, channel: Channel, thread_ts: str) -> str | None:
-    """The debate of the channel's post with that ts that begins a thread."""
-    return connection.execute(_ROOT, {**channel._asdict(), "thread_ts": thread_ts}).scalar()
-
-
-def _of_debate(connection: Connection, debate_id: str) -> list[PostRow]:
-    """The debate's posts."""
-    found = connection.execute(_OF_DEBATE, {"debate_id": debate_id}).mappings()
-    return [_row(row) for row in found]
 
 
 def _row(row: RowMapping) -> PostRow:

@@ -183,31 +183,24 @@ async def find_post(call: Call) -> str | None:
     attempted = call.row.attempted_at
     oldest = str(attempted.timestamp() - _CLOCK_MARGIN) if attempted else "0"
     names = {file["filename"] for file in call.payload.get("files", ())}
-    cursor = ""
-    while True:
-        page = await _page(call, oldest, cursor)
-        for found in page.messages:
-            if found.key == call.row.key or names & set(found.file_names):
-                return found.ts
-        if not page.next_cursor:
-            return None
-        cursor = page.next_cursor
-
-
-async def _page(call: Call, oldest: str, cursor: str) -> Page:
     wanted: dict[str, Any] = {
         "channel": call.channel,
         "oldest": oldest,
         "limit": _PAGE,
         "include_all_metadata": True,
     }
-    if cursor:
-        wanted["cursor"] = cursor
-    if call.thread_ts is None:
-        answer = await call.client.conversations_history(**wanted)
-    else:
-        answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
-    return Page.model_validate(_body(answer))
+    while True:
+        if call.thread_ts is None:
+            answer = await call.client.conversations_history(**wanted)
+        else:
+            answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
+        page = Page.model_validate(_body(answer))
+        for found in page.messages:
+            if found.key == call.row.key or names & set(found.file_names):
+                return found.ts
+        if not page.next_cursor:
+            return None
+        wanted["cursor"] = page.next_cursor
 
 
 def _body(answer: Any) -> Mapping[str, Any]:

@@ -170,8 +170,10 @@ class Outbox:
         except NotInstalled as error:
             return await self._refuse(row, Rejected(str(error), "not_installed"))
         except (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken) as error:
-            # Who we are there could not be asked: nothing was sent.
-            await self._postpone(row, _nothing_happened(error), way, errors)
+            # Who we are there could not be asked: nothing was sent, so the call may come later.
+            outcome = outcome_of(error)
+            later = outcome if isinstance(outcome, Retry) else Retry(outcome.words)
+            await self._postpone(row, later, way, errors)
             return False
         is_restored = row.debate_id in self.restored and not row.attempts
         if not way.repeatable and (row.state is PostState.SENDING or is_restored):
@@ -333,12 +335,6 @@ def _edit_of(row: PostRow) -> NewPost:
         debate_id=row.debate_id,
         thread_key=row.thread_key,
     )
-
-
-def _nothing_happened(error: BaseException) -> Retry:
-    """What a failed question before the call itself means: the call may come later."""
-    outcome = outcome_of(error)
-    return outcome if isinstance(outcome, Retry) else Retry(outcome.words)
 
 
 async def _unhurried(work: Coroutine[None, None, bool]) -> bool:
