@@ -75,7 +75,7 @@ class PostRow(NewPost):
     #: The version handed out by the last `mark_sending`.
     sending_version: int | None
     #: Token of the process that last began to send it.
-    life: str | None
+    process_token: str | None
     attempted_at: datetime | None
     #: Times somebody began to send it.
     attempts: int
@@ -110,9 +110,9 @@ class Posts:
         """
         return await self._database.write(lambda connection: _replace(connection, post))
 
-    async def hold(self, channel: Channel, life: str) -> None:
-        """Take the sending of a channel's posts over from every older life."""
-        await self._database.write(lambda c: holders.claim(c, *channel, life))
+    async def hold(self, channel: Channel, process_token: str) -> None:
+        """Take the sending of a channel's posts over from every older process."""
+        await self._database.write(lambda c: holders.claim(c, *channel, process_token))
 
     async def next_for(self, channel: Channel) -> PostRow | None:
         """The first post of the channel that is neither sent nor failed; reactions come last.
@@ -134,41 +134,45 @@ class Posts:
         """How many posts are neither sent nor failed."""
         return await self._database.read(lambda c: c.execute(_BACKLOG).scalar_one())
 
-    async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
+    async def mark_sending(self, key: str, process_token: str, at: datetime) -> PostRow:
         """Note, before the call, that this process begins to send it.
 
         Send the payload of the row this returns: it may be newer than the one read before.
 
         Raises:
-            ChannelLost: Another life holds the channel.
+            ChannelLost: Another process holds the channel.
             StoreError: There is no such post, or it was sent or failed already: do not send it.
         """
-        return await self._database.write(lambda c: _mark_sending(c, key, life, at))
+        return await self._database.write(lambda c: _mark_sending(c, key, process_token, at))
 
     async def mark_sent(
-        self, key: str, ts: str | None = None, *, life: str | None = None
+        self, key: str, ts: str | None = None, *, process_token: str | None = None
     ) -> PostRow:
         """Note that Slack has it; `ts` names the message, if the method gives one.
 
         The row then is *sent*; or *waiting*, if it was replaced while it was being sent.
 
         Raises:
-            ChannelLost: `life` is given, and another one holds the channel.
+            ChannelLost: `process_token` is given, and another process holds the channel.
             StoreError: There is no such post.
         """
-        return await self._database.write(lambda c: _settle(c, key, PostState.SENT, life, ts=ts))
+        return await self._database.write(
+            lambda c: _settle(c, key, PostState.SENT, process_token, ts=ts)
+        )
 
-    async def mark_failed(self, key: str, error: str, *, life: str | None = None) -> PostRow:
+    async def mark_failed(
+        self, key: str, error: str, *, process_token: str | None = None
+    ) -> PostRow:
         """Note that Slack will never take it.
 
         The row then is *failed*; or *waiting*, if it was replaced while it was being sent.
 
         Raises:
-            ChannelLost: `life` is given, and another one holds the channel.
+            ChannelLost: `process_token` is given, and another process holds the channel.
             StoreError: There is no such post.
         """
         return await self._database.write(
-            lambda c: _settle(c, key, PostState.FAILED, life, error=error)
+            lambda c: _settle(c, key, PostState.FAILED, process_token, error=error)
         )
 
     async def postpone(
@@ -177,16 +181,16 @@ class Posts:
         not_before: datetime,
         error: str | None = None,
         *,
-        life: str | None = None,
+        process_token: str | None = None,
     ) -> PostRow:
         """Put it back to waiting: it was surely not sent, and may be tried from then on.
 
         Raises:
-            ChannelLost: Another life holds the channel.
+            ChannelLost: Another process holds the channel.
             StoreError: There is no such post.
         """
         return await self._database.write(
-            lambda c: _postpone(c, key, not_before, error=error, life=life)
+            lambda c: _postpone(c, key, not_before, error=error, process_token=process_token)
         )
 
     async def row_by_key(self, key: str) -> PostRow | None:
@@ -255,9 +259,9 @@ def _fresh(post: NewPost) -> dict[str, Any]:
     return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
 
 
-def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
+def _mark_sending(connection: Connection, key: str, process_token: str, at: datetime) -> PostRow:
     """Hand the newest version out."""
-    head = _head_for(connection, key, life)
+    head = _head_for(connection, key, process_token)
     if head.state in {PostState.SENT, PostState.FAILED}:
         raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
     return _change(
@@ -265,7 +269,7 @@ def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> 
         key,
         state=PostState.SENDING,
         sending_version=head.version,
-        life=life,
+        life=process_token,
         attempted_at=at,
         attempts=head.attempts + 1,
         not_before=None,
@@ -276,13 +280,13 @@ def _settle(
     connection: Connection,
     key: str,
     state: PostState,
-    life: str | None,
+    process_token: str | None,
     *,
     ts: str | None = None,
     error: str | None = None,
 ) -> PostRow:
     """End an attempt; a version nobody was handed waits for the next one."""
-    head = _head_for(connection, key, life)
+    head = _head_for(connection, key, process_token)
     newer = head.sending_version is not None and head.version > head.sending_version
     return _change(
         connection,
@@ -300,24 +304,24 @@ def _postpone(
     not_before: datetime,
     *,
     error: str | None,
-    life: str | None,
+    process_token: str | None,
 ) -> PostRow:
     """Put the row back to waiting."""
-    _head_for(connection, key, life)
+    _head_for(connection, key, process_token)
     values = {"not_before": not_before, "error": error, "life": None}
     return _change(connection, key, state=PostState.WAITING, **values)
 
 
-def _head_for(connection: Connection, key: str, life: str | None) -> Row[Any]:
-    """The row with this key, locked, without its payload, if this life may write it.
+def _head_for(connection: Connection, key: str, process_token: str | None) -> Row[Any]:
+    """The row with this key, locked, without its payload, if this process may write it.
 
     None may write all.
     """
     head = _locked(connection, key)
     if head is None:
         raise _missing(key)
-    if life is not None:
-        holders.check(connection, head.workspace, head.channel, life)
+    if process_token is not None:
+        holders.check(connection, head.workspace, head.channel, process_token)
     return head
 
 
@@ -353,4 +357,5 @@ def _find(connection: Connection, key: str) -> PostRow | None:
 def _row(row: RowMapping) -> PostRow:
     """The value of a row."""
     fields: dict[str, Any] = {**row, "state": PostState(row["state"])}
+    fields["process_token"] = fields.pop("life")  # the column keeps the name it had first
     return PostRow(**fields)

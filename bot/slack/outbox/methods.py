@@ -65,11 +65,11 @@ class SlackMethod:
     kind: CallKind
     #: Doing it twice does no harm.
     repeatable: bool
-    call: Callable[["Call"], Awaitable[str | None]]
+    call: Callable[["SlackCall"], Awaitable[str | None]]
 
 
 @dataclass(frozen=True)
-class Call:
+class SlackCall:
     """A row about to be sent, with the timestamps it depends on."""
 
     client: AsyncWebClient
@@ -96,7 +96,7 @@ class Call:
 OWN_FIELDS = frozenset({"target_key", "target_ts"})
 
 
-async def _post(call: Call) -> str:
+async def _post(call: SlackCall) -> str:
     metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": call.row.key}}
     answer = await call.client.chat_postMessage(
         channel=call.channel,
@@ -109,31 +109,31 @@ async def _post(call: Call) -> str:
     return posted_ts(_body(answer))
 
 
-async def _update(call: Call) -> None:
+async def _update(call: SlackCall) -> None:
     await call.client.chat_update(channel=call.channel, ts=call.target_ts or "", **call.payload)
 
 
-async def _pin(call: Call) -> None:
+async def _pin(call: SlackCall) -> None:
     await call.client.pins_add(channel=call.channel, timestamp=call.target_ts)
 
 
-async def _unpin(call: Call) -> None:
+async def _unpin(call: SlackCall) -> None:
     await call.client.pins_remove(channel=call.channel, timestamp=call.target_ts)
 
 
-async def _react(call: Call) -> None:
+async def _react(call: SlackCall) -> None:
     await call.client.reactions_add(
         channel=call.channel, timestamp=call.target_ts or "", **call.payload
     )
 
 
-async def _ephemeral(call: Call) -> None:
+async def _ephemeral(call: SlackCall) -> None:
     await call.client.chat_postEphemeral(
         channel=call.channel, thread_ts=call.thread_ts, **call.payload
     )
 
 
-async def _upload(call: Call) -> None:
+async def _upload(call: SlackCall) -> None:
     """Share files in the thread with one message: three calls and more, the last one counts.
 
     Source: https://docs.slack.dev/messaging/working-with-files
@@ -157,7 +157,7 @@ WAYS: Mapping[str, SlackMethod] = {
 }
 
 
-async def carry_out(call: Call) -> str | None:
+async def carry_out(call: SlackCall) -> str | None:
     """Make the call; return the timestamp of a new message.
 
     Raises:
@@ -172,7 +172,7 @@ async def carry_out(call: Call) -> str | None:
         raise
 
 
-async def find_post(call: Call) -> str | None:
+async def find_post(call: SlackCall) -> str | None:
     """Look in Slack for the message that carries the row's key or files; return its timestamp.
 
     Looks in the thread, or in the channel for what begins one.

@@ -76,7 +76,7 @@ async def fill_the_rest(database: Database) -> None:
         kind=DecisionKind.REVISIT, by=Person(id="U1"), origin="V1", revisit_on=NOW.date()
     )
     await Reminders(database).put("old", decision)
-    await Posts(database).hold(Channel("T1", "C1"), "a life")
+    await Posts(database).hold(Channel("T1", "C1"), "a process")
     await Organisations(database).note("T1", "E1")
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     await Restored(database).mark(NOW)
