@@ -258,7 +258,7 @@ def _connect(
         posts=Posts(database),
         clients=clients,
         clock=clock,
-        life=secrets.token_hex(8),
+        process_token=secrets.token_hex(8),
         pace=parts.pace,
         supervise=sharing.channels,
         on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),

@@ -8,7 +8,7 @@ from bot.log import logger
 from bot.running.debate_runner import Advances, DebateRunner, unfinished
 from bot.running.keyed_tasks import KeyedTasks
 from core.errors import StoreError
-from core.models import Debate, Status
+from core.models import Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
 
@@ -100,18 +100,16 @@ class LocalRunner:
 
     async def _hold(self, debate_id: str) -> None:
         debate = await self._holder.hold(debate_id)
-        if debate:
-            self._let_go(debate)
-
-    def _let_go(self, debate: Debate) -> None:
-        """It has ended, or only people or a time can bring it on."""
-        alarm = self._alarms.pop(debate.id, None)
+        if debate is None:
+            return
+        # It has ended, or only people or a time can bring it on.
+        alarm = self._alarms.pop(debate_id, None)
         if alarm:
             alarm.cancel()
         due = schedule.due(debate) if debate.status is Status.RUNNING else None
         if due:
-            waking = self._wake_at(debate.id, due)
-            self._alarms[debate.id] = asyncio.create_task(waking, name=f"alarm/{debate.id}")
+            waking = self._wake_at(debate_id, due)
+            self._alarms[debate_id] = asyncio.create_task(waking, name=f"alarm/{debate_id}")
 
     async def _wake_at(self, debate_id: str, due: datetime) -> None:
         """Wake a debate at that time. One that was woken before sets its own alarm anew."""

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from procrastinate import App, RetryStrategy
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
-from procrastinate.jobs import Job, Status
+from procrastinate.jobs import Status
 
 from bot.log import logger
 from bot.running.heartbeat import Heartbeat
@@ -188,14 +188,10 @@ class Jobs:
             frozen = loop.time() - before - _LOOK
             if frozen > self.beat.stalled / 2:
                 _log.warning("this process was frozen, letting go", seconds=round(frozen))
-                self._begin_anew()
-
-    def _begin_anew(self) -> None:
-        for kind, worker in list(self._workers.items()):
-            worker.cancel()
-            self._workers[kind] = asyncio.create_task(
-                self._after(worker, kind), name=f"jobs/{kind}"
-            )
+                for kind, worker in list(self._workers.items()):
+                    worker.cancel()
+                    again = self._after(worker, kind)
+                    self._workers[kind] = asyncio.create_task(again, name=f"jobs/{kind}")
 
     async def _after(self, worker: asyncio.Task[None], kind: str) -> None:
         await asyncio.wait([worker])
@@ -206,25 +202,19 @@ class Jobs:
         for job in await self._app.job_manager.get_stalled_jobs(
             seconds_since_heartbeat=self.beat.stalled
         ):
-            await self._replace(job)
+            _log.warning("taken from a dead replica", job=job.queueing_lock or job.task_name)
+            # A new job takes its place, because a replica that comes back from the dead ends the
+            # job it knew: that number must not be the one of the job another replica does now.
+            deferrer = self._app.configure_task(
+                job.task_name, queue=job.queue, lock=job.lock, queueing_lock=job.queueing_lock
+            )
+            if job.task_name != _RESCUE:
+                with suppress(AlreadyEnqueued):
+                    await deferrer.defer_async(**job.task_kwargs)
+            with suppress(ConnectorException):
+                await self._app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         for remind in self.reminders:
             await remind()
-
-    async def _replace(self, job: Job) -> None:
-        """Put a new job in the place of a stalled one.
-
-        A new one, because a replica that comes back from the dead ends the job it knew: the number
-        it knows must not be that of the job another replica does now.
-        """
-        _log.warning("taken from a dead replica", job=job.queueing_lock or job.task_name)
-        deferrer = self._app.configure_task(
-            job.task_name, queue=job.queue, lock=job.lock, queueing_lock=job.queueing_lock
-        )
-        if job.task_name != _RESCUE:
-            with suppress(AlreadyEnqueued):
-                await deferrer.defer_async(**job.task_kwargs)
-        with suppress(ConnectorException):
-            await self._app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
 
 
 class JobTasks(Generic[K]):
@@ -300,21 +290,18 @@ class JobTasks(Generic[K]):
     async def _do(self, written: str) -> None:
         key = self._codec.read(written)
         self._held.append(key)
+        self._news.add(key)
         try:
-            await self._work_off(key)
+            while key in self._news:
+                self._news.discard(key)
+                try:
+                    await self._work(key)
+                except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
+                    log_failure(error, str(key))
+                    self._news.add(key)
+                    await asyncio.sleep(1)
         finally:
             self._held.remove(key)
-
-    async def _work_off(self, key: K) -> None:
-        self._news.add(key)
-        while key in self._news:
-            self._news.discard(key)
-            try:
-                await self._work(key)
-            except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
-                log_failure(error, str(key))
-                self._news.add(key)
-                await asyncio.sleep(1)
 
 
 @dataclass(frozen=True, kw_only=True)

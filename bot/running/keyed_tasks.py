@@ -83,14 +83,11 @@ class KeyedTasks(Generic[K]):
         try:
             while key in self._news and not self._closing:
                 self._news.discard(key)
-                await self._try(key)
+                try:
+                    await self._work(key)
+                except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
+                    log_failure(error, str(key))
+                    self._news.add(key)
+                    await asyncio.sleep(self._restart_after)
         finally:
             del self._tasks[key]
-
-    async def _try(self, key: K) -> None:
-        try:
-            await self._work(key)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
-            log_failure(error, str(key))
-            self._news.add(key)
-            await asyncio.sleep(self._restart_after)

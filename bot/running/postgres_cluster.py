@@ -19,14 +19,6 @@ _log = logger(__name__)
 _AT_ONCE = 200
 
 
-def _write(channel: Channel) -> str:
-    return " ".join(channel)
-
-
-def _read(written: str) -> Channel:
-    return Channel(*written.split(" ", 1))
-
-
 class PostgresCluster:
     """This replica's share."""
 
@@ -36,7 +28,11 @@ class PostgresCluster:
 
     def channels(self, serve: Callable[[Channel], Awaitable[None]]) -> KeepsTasks[Channel]:
         """Return what serves the channels that fall to this replica."""
-        codec = Codec(write=_write, read=_read, at_once=_AT_ONCE)
+        codec = Codec[Channel](
+            write=" ".join,
+            read=lambda written: Channel(*written.split(" ", 1)),
+            at_once=_AT_ONCE,
+        )
         return JobTasks(self._jobs, "channels", serve, codec)
 
     def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:

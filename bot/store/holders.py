@@ -10,7 +10,7 @@ from core.store.columns import insert_new
 
 
 class ChannelLost(StoreError):
-    """Another life of the bot sends this channel's posts now."""
+    """Another process of the bot sends this channel's posts now."""
 
 
 _OF_CHANNEL: ColumnElement[bool] = (CHANNEL_HOLDERS.c.workspace == bindparam("of_workspace")) & (
@@ -21,15 +21,15 @@ _HOLDER = select(CHANNEL_HOLDERS.c.life).where(_OF_CHANNEL).with_for_update()
 _HOLD = update(CHANNEL_HOLDERS).where(_OF_CHANNEL)
 
 
-def claim(connection: Connection, workspace: str, channel: str, life: str) -> None:
-    """Take the channel over from every older life."""
-    values = {"workspace": workspace, "channel": channel, "life": life}
+def claim(connection: Connection, workspace: str, channel: str, process_token: str) -> None:
+    """Take the channel over from every older process."""
+    values = {"workspace": workspace, "channel": channel, "life": process_token}
     if not insert_new(connection, CHANNEL_HOLDERS, values):
-        connection.execute(_HOLD, {**_of(workspace, channel), "life": life})
+        connection.execute(_HOLD, {**_of(workspace, channel), "life": process_token})
 
 
-def check(connection: Connection, workspace: str, channel: str, life: str) -> None:
-    """Make sure, to the end of the transaction, that this life holds the channel.
+def check(connection: Connection, workspace: str, channel: str, process_token: str) -> None:
+    """Make sure, to the end of the transaction, that this process holds the channel.
 
     A channel that nobody ever claimed is free for all.
 
@@ -37,7 +37,7 @@ def check(connection: Connection, workspace: str, channel: str, life: str) -> No
         ChannelLost: It does not.
     """
     holder = connection.execute(_HOLDER, _of(workspace, channel)).scalar()
-    if holder not in {None, life}:
+    if holder not in {None, process_token}:
         raise ChannelLost(f"Another process sends the posts of the channel {channel} now.")
 
 

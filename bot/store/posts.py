@@ -75,7 +75,7 @@ class PostRow(NewPost):
     #: The version handed out by the last `mark_sending`.
     sending_version: int | None
     #: Token of the process that last began to send it.
-    life: str | None
+    process_token: str | None
     attempted_at: datetime | None
     #: Times somebody began to send it.
     attempts: int
@@ -94,7 +94,12 @@ class Posts:
 
     async def enqueue(self, posts: Sequence[NewPost]) -> None:
         """Add the posts in this order, all or none. Keys that are there already are left alone."""
-        await self._database.write(lambda connection: _enqueue(connection, posts))
+
+        def insert_all(connection: Connection) -> None:
+            for post in posts:
+                insert_new(connection, POSTS, _fresh(post))
+
+        await self._database.write(insert_all)
 
     async def replace_or_enqueue(self, post: NewPost) -> PostRow:
         """Add an edit of which only the newest state matters.
@@ -105,9 +110,9 @@ class Posts:
         """
         return await self._database.write(lambda connection: _replace(connection, post))
 
-    async def hold(self, channel: Channel, life: str) -> None:
-        """Take the sending of a channel's posts over from every older life."""
-        await self._database.write(lambda c: holders.claim(c, *channel, life))
+    async def hold(self, channel: Channel, process_token: str) -> None:
+        """Take the sending of a channel's posts over from every older process."""
+        await self._database.write(lambda c: holders.claim(c, *channel, process_token))
 
     async def next_for(self, channel: Channel) -> PostRow | None:
         """The first post of the channel that is neither sent nor failed; reactions come last.
@@ -115,51 +120,59 @@ class Posts:
         It may be one that is *sending*, or one that has to wait (`not_before`): what comes after
         it waits as well.
         """
-        return await self._database.read(lambda connection: _next_for(connection, channel))
+        row = await self._database.read(
+            lambda c: c.execute(_NEXT, channel._asdict()).mappings().first()
+        )
+        return None if row is None else _row(row)
 
     async def channels_with_work(self) -> Sequence[Channel]:
         """Channels with posts that are neither sent nor failed."""
-        return await self._database.read(_channels_with_work)
+        rows = await self._database.read(lambda c: c.execute(_BUSY_CHANNELS).all())
+        return [Channel(row.workspace, row.channel) for row in rows]
 
     async def backlog(self) -> int:
         """How many posts are neither sent nor failed."""
         return await self._database.read(lambda c: c.execute(_BACKLOG).scalar_one())
 
-    async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
+    async def mark_sending(self, key: str, process_token: str, at: datetime) -> PostRow:
         """Note, before the call, that this process begins to send it.
 
         Send the payload of the row this returns: it may be newer than the one read before.
 
         Raises:
-            ChannelLost: Another life holds the channel.
+            ChannelLost: Another process holds the channel.
             StoreError: There is no such post, or it was sent or failed already: do not send it.
         """
-        return await self._database.write(lambda c: _mark_sending(c, key, life, at))
+        return await self._database.write(lambda c: _mark_sending(c, key, process_token, at))
 
     async def mark_sent(
-        self, key: str, ts: str | None = None, *, life: str | None = None
+        self, key: str, ts: str | None = None, *, process_token: str | None = None
     ) -> PostRow:
         """Note that Slack has it; `ts` names the message, if the method gives one.
 
         The row then is *sent*; or *waiting*, if it was replaced while it was being sent.
 
         Raises:
-            ChannelLost: `life` is given, and another one holds the channel.
+            ChannelLost: `process_token` is given, and another process holds the channel.
             StoreError: There is no such post.
         """
-        return await self._database.write(lambda c: _settle(c, key, PostState.SENT, life, ts=ts))
+        return await self._database.write(
+            lambda c: _settle(c, key, PostState.SENT, process_token, ts=ts)
+        )
 
-    async def mark_failed(self, key: str, error: str, *, life: str | None = None) -> PostRow:
+    async def mark_failed(
+        self, key: str, error: str, *, process_token: str | None = None
+    ) -> PostRow:
         """Note that Slack will never take it.
 
         The row then is *failed*; or *waiting*, if it was replaced while it was being sent.
 
         Raises:
-            ChannelLost: `life` is given, and another one holds the channel.
+            ChannelLost: `process_token` is given, and another process holds the channel.
             StoreError: There is no such post.
         """
         return await self._database.write(
-            lambda c: _settle(c, key, PostState.FAILED, life, error=error)
+            lambda c: _settle(c, key, PostState.FAILED, process_token, error=error)
         )
 
     async def postpone(
@@ -168,16 +181,16 @@ class Posts:
         not_before: datetime,
         error: str | None = None,
         *,
-        life: str | None = None,
+        process_token: str | None = None,
     ) -> PostRow:
         """Put it back to waiting: it was surely not sent, and may be tried from then on.
 
         Raises:
-            ChannelLost: Another life holds the channel.
+            ChannelLost: Another process holds the channel.
             StoreError: There is no such post.
         """
         return await self._database.write(
-            lambda c: _postpone(c, key, not_before, error=error, life=life)
+            lambda c: _postpone(c, key, not_before, error=error, process_token=process_token)
         )
 
     async def row_by_key(self, key: str) -> PostRow | None:
@@ -186,13 +199,14 @@ class Posts:
 
     async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
         """Id of the debate whose first post began this thread."""
-        return await self._database.read(
-            lambda connection: _debate_of_thread(connection, channel, thread_ts)
-        )
+        wanted = {**channel._asdict(), "thread_ts": thread_ts}
+        return await self._database.read(lambda c: c.execute(_ROOT, wanted).scalar())
 
     async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
         """All posts of a debate, in order."""
-        return await self._database.read(lambda connection: _of_debate(connection, debate_id))
+        wanted = {"debate_id": debate_id}
+        rows = await self._database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
+        return [_row(row) for row in rows]
 
 
 _UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])
@@ -223,12 +237,6 @@ _ROOT = (
 )
 
 
-def _enqueue(connection: Connection, posts: Sequence[NewPost]) -> None:
-    """Insert the posts that are not there."""
-    for post in posts:
-        insert_new(connection, POSTS, _fresh(post))
-
-
 def _replace(connection: Connection, post: NewPost) -> PostRow:
     """Give the post's row the new payload, or insert it."""
     head = _locked(connection, post.key)
@@ -239,11 +247,7 @@ def _replace(connection: Connection, post: NewPost) -> PostRow:
         raise _missing(post.key)
     if head.state in {PostState.WAITING, PostState.SENDING}:
         return _change(connection, post.key, payload=dict(post.payload), version=head.version + 1)
-    return _requeue(connection, head, post)
-
-
-def _requeue(connection: Connection, head: Row[Any], post: NewPost) -> PostRow:
-    """Put a settled row to the end of the queue: a new id is a new place."""
+    # A settled row goes to the end of the queue: a new id is a new place.
     connection.execute(_DELETE, {"with_key": post.key})
     again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
     connection.execute(insert(POSTS), again)
@@ -255,20 +259,9 @@ def _fresh(post: NewPost) -> dict[str, Any]:
     return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
 
 
-def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
-    """The channel's first unsent post."""
-    row = connection.execute(_NEXT, channel._asdict()).mappings().first()
-    return None if row is None else _row(row)
-
-
-def _channels_with_work(connection: Connection) -> list[Channel]:
-    """Channels with unsent posts."""
-    return [Channel(row.workspace, row.channel) for row in connection.execute(_BUSY_CHANNELS)]
-
-
-def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> PostRow:
+def _mark_sending(connection: Connection, key: str, process_token: str, at: datetime) -> PostRow:
     """Hand the newest version out."""
-    head = _head_for(connection, key, life)
+    head = _head_for(connection, key, process_token)
     if head.state in {PostState.SENT, PostState.FAILED}:
         raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
     return _change(
@@ -276,7 +269,7 @@ def _mark_sending(connection: Connection, key: str, life: str, at: datetime) -> 
         key,
         state=PostState.SENDING,
         sending_version=head.version,
-        life=life,
+        life=process_token,
         attempted_at=at,
         attempts=head.attempts + 1,
         not_before=None,
@@ -287,13 +280,13 @@ def _settle(
     connection: Connection,
     key: str,
     state: PostState,
-    life: str | None,
+    process_token: str | None,
     *,
     ts: str | None = None,
     error: str | None = None,
 ) -> PostRow:
     """End an attempt; a version nobody was handed waits for the next one."""
-    head = _head_for(connection, key, life)
+    head = _head_for(connection, key, process_token)
     newer = head.sending_version is not None and head.version > head.sending_version
     return _change(
         connection,
@@ -311,24 +304,24 @@ def _postpone(
     not_before: datetime,
     *,
     error: str | None,
-    life: str | None,
+    process_token: str | None,
 ) -> PostRow:
     """Put the row back to waiting."""
-    _head_for(connection, key, life)
+    _head_for(connection, key, process_token)
     values = {"not_before": not_before, "error": error, "life": None}
     return _change(connection, key, state=PostState.WAITING, **values)
 
 
-def _head_for(connection: Connection, key: str, life: str | None) -> Row[Any]:
-    """The row with this key, locked, without its payload, if this life may write it.
+def _head_for(connection: Connection, key: str, process_token: str | None) -> Row[Any]:
+    """The row with this key, locked, without its payload, if this process may write it.
 
     None may write all.
     """
     head = _locked(connection, key)
     if head is None:
         raise _missing(key)
-    if life is not None:
-        holders.check(connection, head.workspace, head.channel, life)
+    if process_token is not None:
+        holders.check(connection, head.workspace, head.channel, process_token)
     return head
 
 
@@ -361,18 +354,8 @@ def _find(connection: Connection, key: str) -> PostRow | None:
     return None if row is None else _row(row)
 
 
-def _debate_of_thread(connection: Connection, channel: Channel, thread_ts: str) -> str | None:
-    """The debate of the channel's post with that ts that begins a thread."""
-    return connection.execute(_ROOT, {**channel._asdict(), "thread_ts": thread_ts}).scalar()
-
-
-def _of_debate(connection: Connection, debate_id: str) -> list[PostRow]:
-    """The debate's posts."""
-    found = connection.execute(_OF_DEBATE, {"debate_id": debate_id}).mappings()
-    return [_row(row) for row in found]
-
-
 def _row(row: RowMapping) -> PostRow:
     """The value of a row."""
     fields: dict[str, Any] = {**row, "state": PostState(row["state"])}
+    fields["process_token"] = fields.pop("life")  # the column keeps the name it had first
     return PostRow(**fields)

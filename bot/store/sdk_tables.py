@@ -33,13 +33,9 @@ def explained(engine: AsyncEngine) -> Generator[None]:
     try:
         yield
     except (SQLAlchemyError, OSError) as error:
-        raise explain(error, _in_words(engine.url)) from error
-
-
-def _in_words(url: URL) -> str:
-    """The database for people, without a password."""
-    host = f"{url.host or 'localhost'}/" if _is_on_server(url) else ""
-    return f"{host}{url.database or ''}"
+        # The database for people, without a password.
+        host = f"{engine.url.host or 'localhost'}/" if _is_on_server(engine.url) else ""
+        raise explain(error, f"{host}{engine.url.database or ''}") from error
 
 
 def _is_on_server(url: URL) -> bool:

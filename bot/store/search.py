@@ -27,7 +27,14 @@ class DebateWords:
 
     async def put(self, debate_id: str, channel: Channel, words: str) -> None:
         """Set the words of a debate; the last writer wins."""
-        await self._database.write(lambda c: _put(c, debate_id, channel, words))
+        # PostgreSQL's text takes no NUL.
+        values = {"debate_id": debate_id, **channel._asdict(), "words": words.replace("\0", " ")}
+
+        def replace_row(connection: Connection) -> None:
+            connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
+            connection.execute(insert(DEBATE_WORDS).values(**values))
+
+        await self._database.write(replace_row)
 
     async def find(
         self, workspace: str, channels: Sequence[str], wanted: str, limit: int
@@ -42,13 +49,6 @@ class DebateWords:
             return []
         place = (_TABLE.workspace == workspace) & _TABLE.channel.in_(channels)
         return await self._database.read(lambda c: _find(c, words, place, limit))
-
-
-def _put(connection: Connection, debate_id: str, channel: Channel, words: str) -> None:
-    connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
-    # PostgreSQL's text takes no NUL.
-    values = {"debate_id": debate_id, **channel._asdict(), "words": words.replace("\0", " ")}
-    connection.execute(insert(DEBATE_WORDS).values(**values))
 
 
 def _find(

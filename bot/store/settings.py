@@ -39,15 +39,15 @@ class ChannelSettings:
 
     async def put(self, place: Place, chosen: ChannelChoices) -> None:
         """Set all of the channel's settings; the last writer wins."""
-        values = chosen.model_dump(mode="json")
-        await self._database.write(lambda connection: _put(connection, place, values))
+        settings = chosen.model_dump(mode="json")
+        row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
 
+        def insert_or_update(connection: Connection) -> None:
+            if not insert_new(connection, CHANNEL_SETTINGS, row):
+                change = update(CHANNEL_SETTINGS).where(_of(place))
+                connection.execute(change.values(settings=settings))
 
-def _put(connection: Connection, place: Place, settings: dict[str, Any]) -> None:
-    """Insert or update the row."""
-    row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
-    if not insert_new(connection, CHANNEL_SETTINGS, row):
-        connection.execute(update(CHANNEL_SETTINGS).where(_of(place)).values(settings=settings))
+        await self._database.write(insert_or_update)
 
 
 def _of(place: Place) -> Any:

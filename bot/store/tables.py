@@ -57,7 +57,7 @@ CHANNEL_SETTINGS: Final = Table(
     Column("settings", JSON, nullable=False),
 )
 
-#: Which life of the bot sends a channel's posts: the fence against one that comes back.
+#: Which process of the bot sends a channel's posts: the fence against one that comes back.
 CHANNEL_HOLDERS: Final = Table(
     "channel_holders",
     METADATA,

@@ -5,7 +5,7 @@ named to one another; the judge sees names, because it has to say who dissents.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.figures import percent
@@ -41,9 +41,12 @@ class Candidate:
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     """Everything the agent is shown on this turn but its task."""
+    history: Sequence[Part] = ()
+    if ACTS[turn.act].sees_history and turn.round:
+        history = strategy_of(debate, turn.agent).history(debate, turn)
     return (
         *_question(debate),
-        *_shared_first(*_said_once(_history(debate, turn), _about(debate, turn))),
+        *_shared_first(*_said_once(history, _about(debate, turn))),
         *_notes(debate),
         *_lost_facts(debate, turn),
     )
@@ -98,10 +101,16 @@ def _question(debate: Debate) -> Sequence[Part]:
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
-    answered = _clarifications(debate)
-    if answered:
-        label = "What people were asked"
-        parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=answered))
+    # Questions with answers; "NA" and the assumption where nobody answered.
+    lines: list[str] = []
+    for item in (item for asked in debate.clarifications.values() for item in asked.items):
+        answer = debate.answers.get(item.number)
+        said = answer.text if answer else ""
+        lines.append(f"{item.number}. {_inset(item.question)}")
+        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. Assume: {item.assumption}")
+    if lines:
+        label, text = "What people were asked", "\n".join(lines)
+        parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=text))
     parts[-1] = replace(parts[-1], ends_shared=True)
     return parts
 
@@ -150,24 +159,6 @@ def _shared(parts: Sequence[Part]) -> int:
     return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
 
 
-def _clarifications(debate: Debate) -> str:
-    """Questions with answers; "NA" and the assumption where nobody answered."""
-    items = (item for asked in debate.clarifications.values() for item in asked.items)
-    lines: list[str] = []
-    for item in items:
-        answer = debate.answers.get(item.number)
-        said = answer.text if answer else ""
-        lines.append(f"{item.number}. {_inset(item.question)}")
-        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. Assume: {item.assumption}")
-    return "\n".join(lines)
-
-
-def _history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    if not ACTS[turn.act].sees_history or turn.round == 0:
-        return ()
-    return strategy_of(debate, turn.agent).history(debate, turn)
-
-
 def _notes(debate: Debate) -> Sequence[Part]:
     """What people added while the debate ran."""
     if not debate.notes:
@@ -188,24 +179,25 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What this turn is about."""
     match turn.act:
         case Act.BALLOT:
-            return _ballot(debate, turn)
+            shown = [
+                Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
+                for one in candidates(debate, turn)
+            ]
+            critiques = [
+                Part(kind=PartKind.CRITIQUE, label=label, text=critique.text, trim_priority=3)
+                for label, critique in critiques_shown(debate, turn).items()
+            ]
+            told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
+            return (*told, *shown, *critiques)
         case Act.SYNTHESIS:
-            return _case(debate)
+            return (
+                *_final_positions(debate),
+                *_last_critiques(debate),
+                *_last_words(debate),
+                *_tally(debate),
+            )
         case _:
             return format_of(debate).sees(debate, turn)
-
-
-def _ballot(debate: Debate, turn: Turn) -> Sequence[Part]:
-    shown = [
-        Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
-        for one in candidates(debate, turn)
-    ]
-    critiques = [
-        Part(kind=PartKind.CRITIQUE, label=label, text=critique.text, trim_priority=3)
-        for label, critique in critiques_shown(debate, turn).items()
-    ]
-    told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
-    return (*told, *shown, *critiques)
 
 
 def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -214,7 +206,13 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
         return ()
     newest = [made.turn.round for made in panel.positions(debate).values()]
     rounds = range(1, max(newest, default=1))
-    found = [(number, _round_in_short(debate, number)) for number in rounds]
+    found: list[tuple[int, str]] = []
+    for number in rounds:
+        # Where a round is not summed up yet: how each statement begins.
+        said = (
+            first_paragraphs(one.text, _STATEMENT_CHARS) for one in panel.statements(debate, number)
+        )
+        found.append((number, in_short(debate, number) or "\n\n".join(said)))
     return [
         Part(
             kind=PartKind.SUMMARY,
@@ -226,24 +224,6 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
         for number, text in found
         if text
     ]
-
-
-def _round_in_short(debate: Debate, number: int) -> str:
-    """The summary of a round; where there is none yet, how each statement begins."""
-    said = (
-        first_paragraphs(one.text, _STATEMENT_CHARS) for one in panel.statements(debate, number)
-    )
-    return in_short(debate, number) or "\n\n".join(said)
-
-
-def _case(debate: Debate) -> Sequence[Part]:
-    """What the judge judges by: positions, the last critiques, last words, the vote."""
-    return (
-        *_final_positions(debate),
-        *_last_critiques(debate),
-        *_last_words(debate),
-        *_tally(debate),
-    )
 
 
 def _final_positions(debate: Debate) -> Sequence[Part]:
@@ -341,18 +321,13 @@ def _tally(debate: Debate) -> Sequence[Part]:
             f"- on {_name(debate, position)}: {' '.join(reason.split())}"
             for position, reason in ballot.reasons.items()
         ]
-    lines += list(_moves(debate))
-    return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
-
-
-def _moves(debate: Debate) -> Iterator[str]:
-    """Who ranks another position first than before the debate, and by whose critique."""
     for move in mind_changes(debate):
         by = debate.contributions.get(move.moved_by or "")
         cause = f", moved by the critique of {_name(debate, by.turn.agent)}" if by else ""
         before, after = _name(debate, move.before), _name(debate, move.after)
         who = _name(debate, move.voter)
-        yield f"{who} put {before} first before the debate, and {after} after it{cause}."
+        lines.append(f"{who} put {before} first before the debate, and {after} after it{cause}.")
+    return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 
 
 def _name(debate: Debate, agent: str) -> str:

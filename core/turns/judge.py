@@ -1,6 +1,6 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import structlog
 
@@ -46,9 +46,19 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         verdict = verdict.model_copy(update={"call": call, "source": source})
         break
     verdict = verdict or _winners_position(debate)
-    lost = sum((error.usage for error in failed), start=Usage())
-    verdict = verdict.model_copy(update={"lost": lost})
-    return VerdictReached(verdict=_marked(debate, verdict, failed))
+    # What is missing from the debate behind it, each thing once.
+    said = (
+        *verdict.warnings,
+        *_degradations(debate),
+        *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
+        *(f"The judge failed: {error}" for error in failed),
+    )
+    marks = {
+        "lost": sum((error.usage for error in failed), start=Usage()),
+        "partial": is_cut_short(debate),
+        "warnings": tuple(dict.fromkeys(said)),
+    }
+    return VerdictReached(verdict=verdict.model_copy(update=marks))
 
 
 def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
@@ -84,19 +94,6 @@ def _winners_position(debate: Debate) -> Verdict:
             f"The judge could not be asked: this is the position of {name}, which {chosen}.",
         ),
     )
-
-
-def _marked(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Verdict:
-    """The verdict, saying what is missing from the debate behind it, each thing once."""
-    calls = (*debate.calls, *([verdict.call] if verdict.call else []))
-    said = (
-        *verdict.warnings,
-        *_degradations(debate),
-        *fallback_words(calls),
-        *(f"The judge failed: {error}" for error in failed),
-    )
-    warnings = tuple(dict.fromkeys(said))
-    return verdict.model_copy(update={"partial": is_cut_short(debate), "warnings": warnings})
 
 
 def _degradations(debate: Debate) -> Iterator[str]:

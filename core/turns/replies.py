@@ -263,6 +263,7 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
     )
     unmet = tuple(one.text for one in table if one.status is RequirementStatus.NOT_MET)
     cap = UNMET_CONFIDENCE_CAP if unmet else 100
+    answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
     return Verdict(
         decision=reply.decision.strip(),
         reasons=_lines(reply.reasons),
@@ -275,7 +276,14 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
         open_questions=_lines(reply.open_questions),
         dissent=reply.dissent.strip(),
         overturned_by=_lines(reply.overturned_by),
-        notes=_note_outcomes(reply.notes, note_ids),
+        notes=tuple(
+            NoteOutcome(
+                note=note_id, used=answers[label].used, explanation=answers[label].explanation
+            )
+            if label in answers
+            else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
+            for label, note_id in note_ids.items()
+        ),
         confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, cap)),
     )
 
@@ -301,16 +309,3 @@ def first_sentence(text: str) -> str:
 
 def _lines(items: Sequence[str]) -> tuple[str, ...]:
     return tuple(item.strip() for item in items if item.strip())
-
-
-def _note_outcomes(
-    replies: Sequence[NoteReply], note_ids: Mapping[str, str]
-) -> tuple[NoteOutcome, ...]:
-    """One outcome per note; a note the judge passed over is said to be unanswered."""
-    answers = {label_in(reply.note, tuple(note_ids)): reply for reply in replies}
-    return tuple(
-        NoteOutcome(note=note_id, used=answers[label].used, explanation=answers[label].explanation)
-        if label in answers
-        else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
-        for label, note_id in note_ids.items()
-    )

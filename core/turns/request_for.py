@@ -21,8 +21,38 @@ from core.turns.prompts import render
 
 def request_for(debate: Debate, turn: Turn) -> ModelRequest:
     """What to ask a model on this turn."""
+    values: dict[str, object] = {"words": ACTS[turn.act].words}
+    match turn.act:
+        case Act.PROPOSAL:
+            values["fresh"] = turn.round > 1
+        case Act.CRITIQUE:
+            before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
+            values["repeated"] = bool(before)
+        case Act.DEBATE | Act.ADJUST | Act.REBUTTAL:
+            values["letter"] = council.letter(debate, turn.agent)
+        case Act.STATEMENT:
+            values["first"] = turn.round == 1
+            values["closing"] = panel.is_closing(debate, turn)
+            values["letter"] = council.letter(debate, turn.agent)
+        case Act.FACILITATION:
+            values |= {"round": turn.round, "left": panel.rounds_left(debate, turn.round)}
+            steps = panel.steps_open(debate, turn)
+            values["may_vote"] = NextStep.VOTE in steps
+            values["may_ask"] = panel.questions_left(debate)
+        case Act.QUESTIONS:
+            asking = int(turn.target or 1)
+            values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
+            values["last"] = asking == MOST_ROUNDS
+        case Act.BALLOT:
+            values |= _ballot_values(debate, turn)
+        case Act.SYNTHESIS:
+            values["winner"] = _winner_words(debate)
+            values["partial"] = _why_early(debate)
+            values["notes"] = ", ".join(note_labels(debate)) or "there are none"
+        case _:
+            pass
     agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
-    return request_with(debate, turn, agent, parts=parts, values=_task_values(debate, turn))
+    return request_with(debate, turn, agent, parts=parts, values=values)
 
 
 def request_with(
@@ -57,40 +87,6 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
     )
-
-
-def _task_values(debate: Debate, turn: Turn) -> dict[str, object]:
-    values: dict[str, object] = {"words": ACTS[turn.act].words}
-    match turn.act:
-        case Act.PROPOSAL:
-            values["fresh"] = turn.round > 1
-        case Act.CRITIQUE:
-            before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
-            values["repeated"] = bool(before)
-        case Act.DEBATE | Act.ADJUST | Act.REBUTTAL:
-            values["letter"] = council.letter(debate, turn.agent)
-        case Act.STATEMENT:
-            values["first"] = turn.round == 1
-            values["closing"] = panel.is_closing(debate, turn)
-            values["letter"] = council.letter(debate, turn.agent)
-        case Act.FACILITATION:
-            values |= {"round": turn.round, "left": panel.rounds_left(debate, turn.round)}
-            steps = panel.steps_open(debate, turn)
-            values["may_vote"] = NextStep.VOTE in steps
-            values["may_ask"] = panel.questions_left(debate)
-        case Act.QUESTIONS:
-            asking = int(turn.target or 1)
-            values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
-            values["last"] = asking == MOST_ROUNDS
-        case Act.BALLOT:
-            values |= _ballot_values(debate, turn)
-        case Act.SYNTHESIS:
-            values["winner"] = _winner_words(debate)
-            values["partial"] = _why_early(debate)
-            values["notes"] = ", ".join(note_labels(debate)) or "there are none"
-        case _:
-            pass
-    return values
 
 
 def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:

@@ -97,7 +97,11 @@ async def _ask(
     if material.stand_in:  # a second try may follow
         terms = replace(terms, seconds=terms.seconds / 2)
     reply, call = await calls.ask(request, agent, terms)
-    kept = _with_lost_facts(debate, material, reply.strip())
+    text, most = reply.strip(), material.most_chars
+    known = [fact for fact in facts.ledger(debate) if facts.holds(material.text, fact)]
+    lead = _reminder(facts.lost(known, cut(text, most)), int(most * _FACTS_SHARE))
+    body = cut(text, most - len(lead))
+    kept = _reminder(facts.lost(known, body), most - len(body)) + body
     return Summary(
         turn=turn,
         kind=material.kind,
@@ -107,15 +111,6 @@ async def _ask(
         method="brief" if brief else material.method.value,
         call=call,
     )
-
-
-def _with_lost_facts(debate: Debate, material: Material, text: str) -> str:
-    """The summary within its length, led by the facts that its material held and it does not."""
-    most = material.most_chars
-    known = [fact for fact in facts.ledger(debate) if facts.holds(material.text, fact)]
-    lead = _reminder(facts.lost(known, cut(text, most)), int(most * _FACTS_SHARE))
-    body = cut(text, most - len(lead))
-    return _reminder(facts.lost(known, body), most - len(body)) + body
 
 
 def _reminder(lost: Sequence[facts.Fact], most: int) -> str:

@@ -65,11 +65,11 @@ class SlackMethod:
     kind: CallKind
     #: Doing it twice does no harm.
     repeatable: bool
-    call: Callable[["Call"], Awaitable[str | None]]
+    call: Callable[["SlackCall"], Awaitable[str | None]]
 
 
 @dataclass(frozen=True)
-class Call:
+class SlackCall:
     """A row about to be sent, with the timestamps it depends on."""
 
     client: AsyncWebClient
@@ -96,7 +96,7 @@ class Call:
 OWN_FIELDS = frozenset({"target_key", "target_ts"})
 
 
-async def _post(call: Call) -> str:
+async def _post(call: SlackCall) -> str:
     metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": call.row.key}}
     answer = await call.client.chat_postMessage(
         channel=call.channel,
@@ -109,31 +109,31 @@ async def _post(call: Call) -> str:
     return posted_ts(_body(answer))
 
 
-async def _update(call: Call) -> None:
+async def _update(call: SlackCall) -> None:
     await call.client.chat_update(channel=call.channel, ts=call.target_ts or "", **call.payload)
 
 
-async def _pin(call: Call) -> None:
+async def _pin(call: SlackCall) -> None:
     await call.client.pins_add(channel=call.channel, timestamp=call.target_ts)
 
 
-async def _unpin(call: Call) -> None:
+async def _unpin(call: SlackCall) -> None:
     await call.client.pins_remove(channel=call.channel, timestamp=call.target_ts)
 
 
-async def _react(call: Call) -> None:
+async def _react(call: SlackCall) -> None:
     await call.client.reactions_add(
         channel=call.channel, timestamp=call.target_ts or "", **call.payload
     )
 
 
-async def _ephemeral(call: Call) -> None:
+async def _ephemeral(call: SlackCall) -> None:
     await call.client.chat_postEphemeral(
         channel=call.channel, thread_ts=call.thread_ts, **call.payload
     )
 
 
-async def _upload(call: Call) -> None:
+async def _upload(call: SlackCall) -> None:
     """Share files in the thread with one message: three calls and more, the last one counts.
 
     Source: https://docs.slack.dev/messaging/working-with-files
@@ -157,7 +157,7 @@ WAYS: Mapping[str, SlackMethod] = {
 }
 
 
-async def carry_out(call: Call) -> str | None:
+async def carry_out(call: SlackCall) -> str | None:
     """Make the call; return the timestamp of a new message.
 
     Raises:
@@ -172,7 +172,7 @@ async def carry_out(call: Call) -> str | None:
         raise
 
 
-async def find_post(call: Call) -> str | None:
+async def find_post(call: SlackCall) -> str | None:
     """Look in Slack for the message that carries the row's key or files; return its timestamp.
 
     Looks in the thread, or in the channel for what begins one.
@@ -183,31 +183,24 @@ async def find_post(call: Call) -> str | None:
     attempted = call.row.attempted_at
     oldest = str(attempted.timestamp() - _CLOCK_MARGIN) if attempted else "0"
     names = {file["filename"] for file in call.payload.get("files", ())}
-    cursor = ""
-    while True:
-        page = await _page(call, oldest, cursor)
-        for found in page.messages:
-            if found.key == call.row.key or names & set(found.file_names):
-                return found.ts
-        if not page.next_cursor:
-            return None
-        cursor = page.next_cursor
-
-
-async def _page(call: Call, oldest: str, cursor: str) -> Page:
     wanted: dict[str, Any] = {
         "channel": call.channel,
         "oldest": oldest,
         "limit": _PAGE,
         "include_all_metadata": True,
     }
-    if cursor:
-        wanted["cursor"] = cursor
-    if call.thread_ts is None:
-        answer = await call.client.conversations_history(**wanted)
-    else:
-        answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
-    return Page.model_validate(_body(answer))
+    while True:
+        if call.thread_ts is None:
+            answer = await call.client.conversations_history(**wanted)
+        else:
+            answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
+        page = Page.model_validate(_body(answer))
+        for found in page.messages:
+            if found.key == call.row.key or names & set(found.file_names):
+                return found.ts
+        if not page.next_cursor:
+            return None
+        wanted["cursor"] = page.next_cursor
 
 
 def _body(answer: Any) -> Mapping[str, Any]:

@@ -93,8 +93,13 @@ def outcome_of(error: BaseException) -> Outcome:
 
 
 def _of_answer(error: SlackApiError) -> Outcome:
-    refusal, status, after = _read(error)
+    # The SDK passes its own response, or aiohttp's when the body was not JSON.
+    answer: Any = error.response
+    refusal = refusal_of(answer)
+    status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
     if status == TOO_MANY or refusal.error in _PASSING:
+        asked = answer.headers.get("Retry-After") or ""
+        after = float(asked) if asked.replace(".", "", 1).isdecimal() else None
         return Retry("Slack asks for a slower pace", after)
     if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
         return Unknown(f"Slack failed ({refusal.error or status})")
@@ -109,17 +114,3 @@ def in_words(refusal: Refusal) -> str:
         scope = refusal.needed or "one that this needs"
         return f"Moot lacks the permission {scope}; reinstall it with the current manifest."
     return _WORDS.get(refusal.error, f"Slack refuses it ({refusal.error}).")
-
-
-def _read(error: SlackApiError) -> tuple[Refusal, int, float | None]:
-    """Return the refusal, the HTTP status and Retry-After in seconds.
-
-    The SDK passes its own response, or aiohttp's when the body was not JSON.
-    """
-    answer: Any = error.response
-    status = getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0
-    return refusal_of(answer), int(status), _seconds(answer.headers.get("Retry-After") or "")
-
-
-def _seconds(text: str) -> float | None:
-    return float(text) if text.replace(".", "", 1).isdecimal() else None

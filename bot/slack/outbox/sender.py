@@ -18,7 +18,7 @@ from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from bot.slack.clients import NotInstalled, WorkspaceClients
 from bot.slack.ids import addressed, fill_in
 from bot.slack.outbox.later_edits import LaterEdits, Make
-from bot.slack.outbox.methods import WAYS, Call, SlackMethod, carry_out, find_post
+from bot.slack.outbox.methods import WAYS, SlackCall, SlackMethod, carry_out, find_post
 from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, outcome_of
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
 from bot.store.holders import ChannelLost
@@ -56,8 +56,8 @@ class Outbox:
     posts: Posts
     clients: WorkspaceClients
     clock: Clock
-    #: Token of this process's life; with a number, written on every row before it is sent.
-    life: str
+    #: Drawn anew at every start; with a number, written on every row before it is sent.
+    process_token: str
     pace: Pace = field(default_factory=Pace)
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice.
     on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
@@ -142,14 +142,16 @@ class Outbox:
 
     async def _serve(self, channel: Channel) -> None:
         """Send what waits, unless another process takes the channel over."""
-        life = f"{self.life}/{next(self._serves)}"
-        await self.posts.hold(channel, life)
+        token = f"{self.process_token}/{next(self._serves)}"
+        await self.posts.hold(channel, token)
         errors = 0
         try:
             while (row := await self.posts.next_for(channel)) is not None:
                 if self._fronts.get(channel, ("",))[0] != row.key:
                     self._fronts[channel] = (row.key, time.monotonic())
-                errors = 0 if await self._step(replace(row, life=life), errors) else errors + 1
+                errors = (
+                    0 if await self._step(replace(row, process_token=token), errors) else errors + 1
+                )
         except ChannelLost as error:
             _log.warning("let go", reason=str(error))
         finally:
@@ -170,8 +172,10 @@ class Outbox:
         except NotInstalled as error:
             return await self._refuse(row, Rejected(str(error), "not_installed"))
         except (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken) as error:
-            # Who we are there could not be asked: nothing was sent.
-            await self._postpone(row, _nothing_happened(error), way, errors)
+            # Who we are there could not be asked: nothing was sent, so the call may come later.
+            outcome = outcome_of(error)
+            later = outcome if isinstance(outcome, Retry) else Retry(outcome.words)
+            await self._postpone(row, later, way, errors)
             return False
         is_restored = row.debate_id in self.restored and not row.attempts
         if not way.repeatable and (row.state is PostState.SENDING or is_restored):
@@ -179,10 +183,10 @@ class Outbox:
         await self._turn(way.kind, row)
         return await _unhurried(self._send(call, way, errors))
 
-    async def _send(self, call: Call, way: SlackMethod, errors: int) -> bool:
+    async def _send(self, call: SlackCall, way: SlackMethod, errors: int) -> bool:
         began = time.monotonic()
         row = await self.posts.mark_sending(
-            call.row.key, call.row.life or self.life, self.clock.now()
+            call.row.key, call.row.process_token or self.process_token, self.clock.now()
         )
         linked = replace(row, payload=await self._linked(row, call.team_url))
         if time.monotonic() - began > FREEZE_SECONDS:
@@ -193,7 +197,7 @@ class Outbox:
             ts = await carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._after(outcome_of(error), row, way, errors)
-        await self.posts.mark_sent(row.key, ts, life=row.life)
+        await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
         return True
 
     async def _after(self, outcome: Outcome, row: PostRow, way: SlackMethod, errors: int) -> bool:
@@ -213,9 +217,9 @@ class Outbox:
         seconds = self.pace.after_errors(errors) if asked is None else asked
         self._turnstile.hold(way.kind, _channel_of(row), time.monotonic() + seconds)
         due = self.clock.now() + timedelta(seconds=seconds)
-        await self.posts.postpone(row.key, due, outcome.words, life=row.life)
+        await self.posts.postpone(row.key, due, outcome.words, process_token=row.process_token)
 
-    async def _reconcile(self, call: Call, errors: int) -> bool:
+    async def _reconcile(self, call: SlackCall, errors: int) -> bool:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
         row, now = call.row, self.clock.now()
         patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
@@ -234,7 +238,7 @@ class Outbox:
         if ts is None:
             await self._free(row, "it had not arrived")
             return True
-        await self.posts.mark_sent(row.key, ts, life=row.life)
+        await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
         if row.state is PostState.WAITING and row.method == "post":
             await self.replace(_edit_of(row))
         return True
@@ -254,21 +258,21 @@ class Outbox:
 
     async def _free(self, row: PostRow, words: str) -> None:
         """Let it be sent again at once."""
-        await self.posts.postpone(row.key, self.clock.now(), words, life=row.life)
+        await self.posts.postpone(row.key, self.clock.now(), words, process_token=row.process_token)
 
     async def _refuse(self, row: PostRow, refusal: Rejected) -> bool:
         _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
         await self.on_refused(row, refusal)
-        await self.posts.mark_failed(row.key, refusal.words, life=row.life)
+        await self.posts.mark_failed(row.key, refusal.words, process_token=row.process_token)
         return True
 
-    async def _call(self, row: PostRow) -> Call:
+    async def _call(self, row: PostRow) -> SlackCall:
         """Find the timestamps a row depends on."""
         thread_ts = await self._ts_of(row.thread_key) if row.thread_key else None
         target_key = row.payload.get("target_key")
         target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
         workspace = await self.clients.of(row.workspace)
-        return Call(workspace.client, row, thread_ts, target_ts, workspace.identity.url)
+        return SlackCall(workspace.client, row, thread_ts, target_ts, workspace.identity.url)
 
     async def _linked(self, row: PostRow, team_url: str) -> Mapping[str, Any]:
         """Fill in the addresses of posts of ours; of one that is not there, its channel's."""
@@ -322,7 +326,7 @@ def _channel_of(row: PostRow) -> Channel:
 
 
 def _edit_of(row: PostRow) -> NewPost:
-    """Return what makes a post of another life say what the log says now."""
+    """Return what makes a post from before a restore say what the log says now."""
     shown = {name: row.payload[name] for name in ("text", "blocks") if name in row.payload}
     return NewPost(
         key=f"{row.key}/restored",
@@ -333,12 +337,6 @@ def _edit_of(row: PostRow) -> NewPost:
         debate_id=row.debate_id,
         thread_key=row.thread_key,
     )
-
-
-def _nothing_happened(error: BaseException) -> Retry:
-    """What a failed question before the call itself means: the call may come later."""
-    outcome = outcome_of(error)
-    return outcome if isinstance(outcome, Retry) else Retry(outcome.words)
 
 
 async def _unhurried(work: Coroutine[None, None, bool]) -> bool:

@@ -31,7 +31,9 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
     for number in range(1, min(rules.rounds, MOST_ROUNDS) + 1):
         opening = clarification_turn(number)
         if not debate.is_done(opening):
-            return _asking(debate, number) or (opening,)
+            # Agents that have not yet said what they want to know come first.
+            turns = (_question_turn(number, agent.id) for agent in debate.setup.agents)
+            return tuple(turn for turn in turns if not debate.is_done(turn)) or (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and is_open(debate, opened):
             return ()
@@ -78,12 +80,6 @@ def is_open(debate: Debate, opened: Clarifications) -> bool:
 def clarification_turn(number: int) -> Turn:
     """The turn on which the questions of that asking round are put to people."""
     return Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target=str(number))
-
-
-def _asking(debate: Debate, number: int) -> Sequence[Turn]:
-    """Agents that have not yet said what they want to know."""
-    turns = (_question_turn(number, agent.id) for agent in debate.setup.agents)
-    return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def _question_turn(number: int, agent: str) -> Turn:

@@ -83,7 +83,8 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         case Act.PLAN:
             return _texts(debate, Act.GATHER, me, "Findings of the others")
         case Act.FORMULATE:
-            return (*_own(debate, me, Act.GATHER, Act.PLAN), *_gathered(debate, me))
+            gathered = _texts(debate, Act.GATHER, me, "Findings of the others")
+            return (*_own(debate, me, Act.GATHER, Act.PLAN), *gathered)
         case Act.DEBATE:
             return _named_positions(debate, Act.FORMULATE, me)
         case Act.ADJUST:
@@ -207,10 +208,6 @@ def _texts(
     debate: Debate, act: Act, me: str, label: str, *, kind: PartKind = PartKind.OTHER
 ) -> Sequence[Part]:
     return numbered(kind, label, [made.text for made in _others(debate, act, me)])
-
-
-def _gathered(debate: Debate, me: str) -> Sequence[Part]:
-    return _texts(debate, Act.GATHER, me, "Findings of the others")
 
 
 def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:

@@ -61,9 +61,31 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What this turn is about."""
     match turn.act:
         case Act.CRITIQUE:
-            return _under_review(debate, turn)
+            target = turn.target or ""
+            under_review = Part(
+                kind=PartKind.POSITION,
+                label="Proposal under review",
+                text=debate.text_of(Act.PROPOSAL, turn.round, target),
+                ends_shared=True,
+                trim_priority=1,
+            )
+            earlier = debate.text_of(Act.CRITIQUE, turn.round - 1, turn.agent, target)
+            if not earlier:
+                return [under_review]
+            label = "Your critique of its earlier version"
+            own = Part(kind=PartKind.OTHER, label=label, text=earlier, trim_priority=3)
+            return [under_review, own]
         case Act.REFINEMENT:
-            return _with_critiques(debate, turn)
+            own = debate.text_of(Act.PROPOSAL, turn.round, turn.agent)
+            received = critiques_of(debate, turn.round, turn.agent)
+            agents = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
+            others = [debate.text_of(Act.PROPOSAL, turn.round, agent) for agent in agents]
+            in_short = [first_paragraphs(text) for text in others if text]
+            return (
+                *numbered(PartKind.OTHER, "Another position in short,", in_short, trim_priority=3),
+                Part(kind=PartKind.OWN, label="Your proposal", text=own, trim_priority=1),
+                *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
+            )
         case _:
             return ()
 
@@ -89,38 +111,6 @@ def longest_chain(rounds: int) -> int:
     return 2 * rounds + 1
 
 
-def _under_review(debate: Debate, turn: Turn) -> Sequence[Part]:
-    target = turn.target or ""
-    proposal = debate.text_of(Act.PROPOSAL, turn.round, target)
-    parts = [
-        Part(
-            kind=PartKind.POSITION,
-            label="Proposal under review",
-            text=proposal,
-            ends_shared=True,
-            trim_priority=1,
-        )
-    ]
-    earlier = debate.text_of(Act.CRITIQUE, turn.round - 1, turn.agent, target)
-    if earlier:
-        label = "Your critique of its earlier version"
-        parts.append(Part(kind=PartKind.OTHER, label=label, text=earlier, trim_priority=3))
-    return parts
-
-
-def _with_critiques(debate: Debate, turn: Turn) -> Sequence[Part]:
-    own = debate.text_of(Act.PROPOSAL, turn.round, turn.agent)
-    received = critiques_of(debate, turn.round, turn.agent)
-    agents = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
-    others = [debate.text_of(Act.PROPOSAL, turn.round, agent) for agent in agents]
-    in_short = [first_paragraphs(text) for text in others if text]
-    return (
-        *numbered(PartKind.OTHER, "Another position in short,", in_short, trim_priority=3),
-        Part(kind=PartKind.OWN, label="Your proposal", text=own, trim_priority=1),
-        *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
-    )
-
-
 def _alive(debate: Debate) -> Sequence[str]:
     lost = {f.turn.agent for f in debate.failures.values() if f.turn.act is Act.PROPOSAL}
     lost |= debate.refused.keys()
@@ -129,18 +119,21 @@ def _alive(debate: Debate) -> Sequence[str]:
 
 def _left(debate: Debate, number: int) -> Sequence[Turn]:
     """The turns of this round that can be taken now; asked for again with every further round."""
-    return debate.once(("critique round", number), lambda: _undone(debate, number))
-
-
-def _undone(debate: Debate, number: int) -> Sequence[Turn]:
-    return tuple(turn for turn in _round(debate, number) if not debate.is_done(turn))
+    return debate.once(
+        ("critique round", number),
+        lambda: tuple(turn for turn in _round(debate, number) if not debate.is_done(turn)),
+    )
 
 
 def _round(debate: Debate, number: int) -> Iterator[Turn]:
     """Every turn of this round whose inputs exist; done or not, but for refinements."""
     agents = [agent.id for agent in debate.setup.agents]
     for agent in agents:
-        if _may_propose(debate, number, agent):
+        # In round 1 at once; later when the agent's last refinement has an outcome.
+        if number == 1 or (
+            agent not in debate.refused
+            and debate.is_done(turn_of(Act.REFINEMENT, number - 1, agent))
+        ):
             yield turn_of(Act.PROPOSAL, number, agent)
     proposed = [agent for agent in agents if _made(debate, Act.PROPOSAL, number, agent)]
     able = [agent for agent in proposed if agent not in debate.refused]
@@ -150,23 +143,13 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
                 yield turn_of(Act.CRITIQUE, number, critic, target)
     for agent in able:
         refinement = turn_of(Act.REFINEMENT, number, agent)
-        if not debate.is_done(refinement) and _may_refine(debate, number, agent):
+        if debate.is_done(refinement):
+            continue
+        # Every critique that can still come has to be there.
+        critics = (other for other in alive(debate) if other != agent)
+        awaited = (turn_of(Act.CRITIQUE, number, critic, agent) for critic in critics)
+        if all(debate.is_done(turn) for turn in awaited):
             yield refinement
-
-
-def _may_propose(debate: Debate, number: int, agent: str) -> bool:
-    """In round 1 at once; later when the agent's last refinement has an outcome."""
-    if number == 1:
-        return True
-    able = agent not in debate.refused
-    return able and debate.is_done(turn_of(Act.REFINEMENT, number - 1, agent))
-
-
-def _may_refine(debate: Debate, number: int, agent: str) -> bool:
-    """Every critique that can still come is there."""
-    critics = (other for other in alive(debate) if other != agent)
-    turns = (turn_of(Act.CRITIQUE, number, c, agent) for c in critics)
-    return all(debate.is_done(turn) for turn in turns)
 
 
 def _made(

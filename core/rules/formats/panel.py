@@ -7,7 +7,7 @@ are what is voted on. Source of the format: Board of One.
 
 from collections.abc import Mapping, Sequence
 
-from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, Guidance, NextStep, Turn
+from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
 from core.request import Part, PartKind, numbered
 
 NAME = "panel"
@@ -41,8 +41,14 @@ def alive(debate: Debate) -> Sequence[str]:
 
     So is one whose provider refuses the key.
     """
-    able = (agent.id for agent in debate.setup.agents if agent.id not in debate.refused)
-    return tuple(agent for agent in able if not _is_lost(debate, agent))
+    able: list[str] = []
+    for agent in (one.id for one in debate.setup.agents if one.id not in debate.refused):
+        failed = (failure.turn for failure in debate.failures.values())
+        missed = {turn.round for turn in failed if turn == _statement(turn.round, agent)}
+        # Without a first statement there is nothing to go on with.
+        if 1 not in missed and not any(number + 1 in missed for number in missed):
+            able.append(agent)
+    return tuple(able)
 
 
 def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
@@ -73,7 +79,17 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
     if turn.act is Act.FACILITATION:
         said = [made.text for made in statements(debate, turn.round)]
         shown = numbered(PartKind.POSITION, f"Round {turn.round}, statement", said)
-        return [*_decided_before(debate, turn.round), *shown]
+        earlier = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, turn.round)]
+        decided = "\n".join(
+            f"After round {n}: {one.next_step}. "
+            + (f"It asked people: {one.question.text}" if one.question else f"Focus: {one.focus}")
+            for n, one in earlier
+            if one
+        )
+        if not decided:
+            return shown
+        label = "What you decided before"
+        return [Part(kind=PartKind.OWN, label=label, text=decided, trim_priority=1), *shown]
     if turn.act is Act.BALLOT:
         return ()  # what was said before is shown in short, by the history
     own = debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent)
@@ -87,23 +103,6 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         label = "What the facilitator wants looked at in this round"
         parts.append(Part(kind=PartKind.OTHER, label=label, text=guidance.focus))
     return parts
-
-
-def _decided_before(debate: Debate, number: int) -> Sequence[Part]:
-    """What the facilitator decided after earlier rounds."""
-    found = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, number)]
-    lines = [
-        f"After round {n}: {one.next_step}. "
-        + (f"It asked people: {one.question.text}" if one.question else f"Focus: {one.focus}")
-        for n, one in found
-        if one
-    ]
-    label = "What you decided before"
-    return (
-        [Part(kind=PartKind.OWN, label=label, text="\n".join(lines), trim_priority=1)]
-        if lines
-        else []
-    )
 
 
 def longest_chain(rounds: int) -> int:
@@ -174,13 +173,11 @@ def _goes_on_after(debate: Debate, number: int) -> bool:
         return turn.key in debate.failures
     if guidance.next_step is NextStep.VOTE:
         return guidance.closing
-    return not _is_called(debate, number - 1) and _is_answered(debate, guidance)
-
-
-def _is_answered(debate: Debate, guidance: Guidance) -> bool:
-    """Whether people's answer, if one was asked for, is not waited for any more."""
+    if _is_called(debate, number - 1):
+        return False
     if guidance.next_step is not NextStep.ASK or not guidance.question:
         return True
+    # People's answer is not waited for any more.
     opened = Turn(act=Act.CLARIFICATION, round=guidance.turn.round, agent=ENGINE)
     return debate.is_done(opened) and not debate.open_clarifications
 
@@ -202,11 +199,3 @@ def _is_called(debate: Debate, number: int) -> bool:
 
 def _statement(number: int, agent: str) -> Turn:
     return Turn(act=Act.STATEMENT, round=number, agent=agent)
-
-
-def _is_lost(debate: Debate, agent: str) -> bool:
-    """No first statement, or two missed in a row."""
-    missed = {
-        f.turn.round for f in debate.failures.values() if f.turn == _statement(f.turn.round, agent)
-    }
-    return 1 in missed or any(number + 1 in missed for number in missed)

@@ -33,7 +33,8 @@ def is_same(one: str, other: str) -> bool:
 def _content(question: str) -> Counter[str]:
     """The words that can change the answer, each as often as it stands there."""
     words, binding = list[str](), ""
-    for word in _words(question):
+    known = (_SAME.get(word, word) for word in _bare(question) if not _IDLE.fullmatch(word))
+    for word in known:
         if _BINDING.fullmatch(word):
             binding += f"{word} "
         else:
@@ -43,19 +44,11 @@ def _content(question: str) -> Counter[str]:
     return Counter([*words, binding] if words or binding else _bare(question))
 
 
-def _words(question: str) -> Iterator[str]:
-    return (_SAME.get(word, word) for word in _bare(question) if not _IDLE.fullmatch(word))
-
-
 def _bare(question: str) -> Iterator[str]:
     """All words in lower case, without the marks around them."""
     text = unicodedata.normalize("NFKC", question).casefold()
     for piece in text.replace("'", " ").replace("’", " ").split():
-        word = piece.strip("".join(filter(_is_idle_mark, set(piece))))
+        marks = {c for c in piece if unicodedata.category(c).startswith("P") or c == "`"}
+        word = piece.strip("".join(marks - _SPEAKING))
         if word:
             yield word
-
-
-def _is_idle_mark(mark: str) -> bool:
-    is_mark = unicodedata.category(mark).startswith("P") or mark == "`"
-    return is_mark and mark not in _SPEAKING

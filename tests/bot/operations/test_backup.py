@@ -82,7 +82,7 @@ async def fill_the_rest(database: Database) -> None:
     cap = Cap("day/T1", "all debates today", Decimal(1), shared=day)
     await SqlDebateStore(database).reserve(wanted, [cap], at=NOW - timedelta(days=1))
     await Reminders(database).put("old", decision)
-    await Posts(database).hold(Channel("T1", "C1"), "a life")
+    await Posts(database).hold(Channel("T1", "C1"), "a process")
     await Organisations(database).note("T1", "E1")
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     await Restored(database).mark(NOW)

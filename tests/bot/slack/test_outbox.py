@@ -34,9 +34,9 @@ class Office:
         self.workspace = workspace
         self.posts = posts
         self.refused: list[tuple[str, str]] = []
-        self.outbox = self.open(pace, "life-1")
+        self.outbox = self.open(pace, "process-1")
 
-    def open(self, pace: Pace, life: str) -> Outbox:
+    def open(self, pace: Pace, process_token: str) -> Outbox:
         client = slack_client(self.workspace.bot_token, self.workspace.api_url)
         client.timeout = 1
         return Outbox(
@@ -45,7 +45,7 @@ class Office:
                 WorkspaceClient(client, Identity(team_id="T1", user_id="U1"))
             ),
             clock=SystemClock(),
-            life=life,
+            process_token=process_token,
             pace=pace,
             on_refused=self._take,
         )
@@ -284,13 +284,13 @@ async def test_what_a_dead_process_was_sending_is_looked_for_and_sent_if_absent(
         await office.settled("d1/board")
         await office.outbox.close()
         await office.posts.enqueue([office.new("d1/e1/0", thread_key="d1/board")])
-        await office.posts.hold(Channel("T1", office.new("").channel), "another life")
-        await office.posts.mark_sending("d1/e1/0", "another life", SystemClock().now())
-        again = office.open(FAST, "life-2")
+        await office.posts.hold(Channel("T1", office.new("").channel), "another process")
+        await office.posts.mark_sending("d1/e1/0", "another process", SystemClock().now())
+        again = office.open(FAST, "process-2")
         await again.start()
         (row,) = await office.settled("d1/e1/0")
         await again.close()
-        assert (row.state, row.life, row.attempts) == (PostState.SENT, "life-2/1", 2)
+        assert (row.state, row.process_token, row.attempts) == (PostState.SENT, "process-2/1", 2)
 
 
 async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path):
@@ -302,9 +302,9 @@ async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path
             await prepare(db)
             posts = Posts(db)  # a table that never learned of the answer
             await posts.enqueue([office.new("d1/board")])
-            await posts.mark_sending("d1/board", "another life", SystemClock().now())
+            await posts.mark_sending("d1/board", "another process", SystemClock().now())
             office.posts = posts
-            again = office.open(FAST, "life-2")
+            again = office.open(FAST, "process-2")
             await again.start()
             (found,) = await office.settled("d1/board")
             await again.close()
@@ -345,8 +345,8 @@ class FrozenOnce(Posts):
 
     thaw: Callable[[], Awaitable[None]] | None = None
 
-    async def mark_sending(self, key: str, life: str, at: datetime) -> PostRow:
-        row = await super().mark_sending(key, life, at)
+    async def mark_sending(self, key: str, process_token: str, at: datetime) -> PostRow:
+        row = await super().mark_sending(key, process_token, at)
         thaw, self.thaw = self.thaw, None
         if thaw:
             await asyncio.sleep(FREEZE_SECONDS + 0.1)
@@ -381,7 +381,7 @@ async def test_a_clock_that_was_set_back_does_not_hold_up_a_channel(office: Offi
     tomorrow = SystemClock().now() + timedelta(days=1)
     await office.posts.enqueue([office.new("d1/e1/0"), office.new("d1/e2/0")])
     await office.posts.postpone("d1/e1/0", tomorrow, "too fast")
-    impatient = office.open(replace(FAST, longest_pause=0.1), "life-2")
+    impatient = office.open(replace(FAST, longest_pause=0.1), "process-2")
     await impatient.start()
     await office.settled("d1/e1/0", "d1/e2/0")
     await impatient.close()

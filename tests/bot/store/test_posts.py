@@ -47,7 +47,7 @@ async def next_of(posts: Posts, channel: Channel = GENERAL) -> PostRow:
 
 
 async def send(posts: Posts, key: str, ts: str | None = None) -> PostRow:
-    await posts.mark_sending(key, "life-1", NOON)
+    await posts.mark_sending(key, "process-1", NOON)
     return await posts.mark_sent(key, ts)
 
 
@@ -83,7 +83,7 @@ async def test_a_post_comes_back_as_it_went_in(posts: Posts) -> None:
         state=PostState.WAITING,
         version=1,
         sending_version=None,
-        life=None,
+        process_token=None,
         attempted_at=None,
         attempts=0,
         ts=None,
@@ -142,20 +142,24 @@ async def test_posts_are_enqueued_all_or_none(posts: Posts) -> None:
 async def test_an_attempt_is_noted_before_it_is_made(posts: Posts) -> None:
     await posts.enqueue([post("a")])
 
-    row = await posts.mark_sending("a", "life-1", NOON)
+    row = await posts.mark_sending("a", "process-1", NOON)
 
     assert row == await next_of(posts)
-    assert (row.state, row.life, row.attempted_at) == (PostState.SENDING, "life-1", NOON)
+    assert (row.state, row.process_token, row.attempted_at) == (
+        PostState.SENDING,
+        "process-1",
+        NOON,
+    )
     assert (row.attempts, row.sending_version) == (1, 1)
 
 
 async def test_another_life_can_try_again_what_was_being_sent(posts: Posts) -> None:
     await posts.enqueue([post("a"), post("b")])
-    await posts.mark_sending("a", "life-1", NOON)
+    await posts.mark_sending("a", "process-1", NOON)
 
-    row = await posts.mark_sending("a", "life-2", NOON + timedelta(minutes=1))
+    row = await posts.mark_sending("a", "process-2", NOON + timedelta(minutes=1))
 
-    assert (row.life, row.attempts) == ("life-2", 2)
+    assert (row.process_token, row.attempts) == ("process-2", 2)
     assert (await next_of(posts)).key == "a"
 
 
@@ -173,13 +177,13 @@ async def test_a_post_that_was_sent_is_not_sent_again(posts: Posts) -> None:
     await send(posts, "a", "1700.0001")
 
     with pytest.raises(StoreError, match="sent already"):
-        await posts.mark_sending("a", "life-2", NOON)
+        await posts.mark_sending("a", "process-2", NOON)
     assert await posts.next_for(GENERAL) is None
 
 
 async def test_a_post_that_failed_makes_room_and_says_why(posts: Posts) -> None:
     await posts.enqueue([post("a"), post("b")])
-    await posts.mark_sending("a", "life-1", NOON)
+    await posts.mark_sending("a", "process-1", NOON)
 
     failed = await posts.mark_failed("a", "channel_not_found")
 
@@ -189,19 +193,19 @@ async def test_a_post_that_failed_makes_room_and_says_why(posts: Posts) -> None:
 
 async def test_a_postponed_post_keeps_its_place(posts: Posts) -> None:
     await posts.enqueue([post("a"), post("b")])
-    await posts.mark_sending("a", "life-1", NOON)
+    await posts.mark_sending("a", "process-1", NOON)
 
     await posts.postpone("a", NOON + timedelta(seconds=30), "ratelimited")
 
     row = await next_of(posts)
-    assert (row.key, row.state, row.life) == ("a", PostState.WAITING, None)
+    assert (row.key, row.state, row.process_token) == ("a", PostState.WAITING, None)
     assert (row.not_before, row.error) == (NOON + timedelta(seconds=30), "ratelimited")
-    assert (await posts.mark_sending("a", "life-1", NOON)).not_before is None
+    assert (await posts.mark_sending("a", "process-1", NOON)).not_before is None
 
 
 async def test_marking_a_post_nobody_enqueued_is_an_error(posts: Posts) -> None:
     for marking in (
-        posts.mark_sending("a", "life-1", NOON),
+        posts.mark_sending("a", "process-1", NOON),
         posts.mark_sent("a"),
         posts.mark_failed("a", "x"),
         posts.postpone("a", NOON),
@@ -224,13 +228,13 @@ async def test_an_edit_that_is_being_sent_is_sent_again_with_the_newest_state(
     posts: Posts,
 ) -> None:
     await posts.replace_or_enqueue(edit("round 1"))
-    sending = await posts.mark_sending("d1/board", "life-1", NOON)
+    sending = await posts.mark_sending("d1/board", "process-1", NOON)
     await posts.replace_or_enqueue(edit("round 2"))
     row = await posts.replace_or_enqueue(edit("round 3"))
 
     assert (sending.payload, row.state) == ({"text": "round 1"}, PostState.SENDING)
     assert (await posts.mark_sent("d1/board")).state is PostState.WAITING
-    again = await posts.mark_sending("d1/board", "life-1", NOON)
+    again = await posts.mark_sending("d1/board", "process-1", NOON)
     assert again.payload == {"text": "round 3"}
     assert (await posts.mark_sent("d1/board")).state is PostState.SENT
 
@@ -239,7 +243,7 @@ async def test_an_edit_replaced_while_it_fails_is_tried_with_the_newest_state(
     posts: Posts,
 ) -> None:
     await posts.replace_or_enqueue(edit("too long"))
-    await posts.mark_sending("d1/board", "life-1", NOON)
+    await posts.mark_sending("d1/board", "process-1", NOON)
     await posts.replace_or_enqueue(edit("shorter"))
 
     assert (await posts.mark_failed("d1/board", "msg_too_long")).state is PostState.WAITING
@@ -299,16 +303,16 @@ async def test_who_lost_the_channel_can_neither_send_nor_say_what_came_of_it(pos
     with pytest.raises(ChannelLost):
         await posts.mark_sending("d1/e2/0", "frozen", NOON)
     with pytest.raises(ChannelLost):
-        await posts.mark_sent("d1/e1/0", "1.1", life="frozen")
+        await posts.mark_sent("d1/e1/0", "1.1", process_token="frozen")
     with pytest.raises(ChannelLost):
-        await posts.postpone("d1/e1/0", NOON, "too fast", life="frozen")
+        await posts.postpone("d1/e1/0", NOON, "too fast", process_token="frozen")
     with pytest.raises(ChannelLost):
-        await posts.mark_failed("d1/e1/0", "refused", life="frozen")
+        await posts.mark_failed("d1/e1/0", "refused", process_token="frozen")
 
     row = await next_of(posts)
-    assert (row.key, row.state, row.life) == ("d1/e1/0", PostState.SENDING, "frozen")
+    assert (row.key, row.state, row.process_token) == ("d1/e1/0", PostState.SENDING, "frozen")
     await posts.mark_sending("d1/e1/0", "awake", NOON)
-    assert (await posts.mark_sent("d1/e1/0", "1.2", life="awake")).ts == "1.2"
+    assert (await posts.mark_sent("d1/e1/0", "1.2", process_token="awake")).ts == "1.2"
 
 
 async def test_a_channel_is_held_apart_from_the_others(posts: Posts) -> None:
