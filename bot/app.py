@@ -40,6 +40,7 @@ from bot.slack.connection.socket import SocketGateway
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
+from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.organisations import Organisations
@@ -47,7 +48,6 @@ from bot.store.posts import Posts
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
-from bot.store.settings import ChannelSettings
 from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine

@@ -15,12 +15,12 @@ import bot.store.tables
 import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
+from bot.store.channel_choices import ChannelSettings
 from bot.store.organisations import Organisations
 from bot.store.posts import Channel, NewPost, Posts
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
-from bot.store.settings import ChannelSettings
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.events import CallsDropped, DebateConcluded, DebateStarted
