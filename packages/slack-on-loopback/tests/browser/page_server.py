@@ -109,6 +109,16 @@ class PageServer:
         """Return what the page sent for one action."""
         return [body for name, body in self.asked if name == action]
 
+    async def sent(self, action: str, count: int = 1) -> list[Json]:
+        """Wait until the page has sent so many bodies for an action; return them.
+
+        What the page shows may change before its request has arrived.
+        """
+        async with asyncio.timeout(10):
+            while len(self.bodies(action)) < count:  # noqa: ASYNC110 - requests come from outside
+                await asyncio.sleep(0.01)
+        return self.bodies(action)
+
     async def _count_reply(self, channel: str, reply: Json) -> None:
         root = next(one for one in self.messages[channel] if one["ts"] == reply["thread_ts"])
         root["reply_count"] = root.get("reply_count", 0) + 1

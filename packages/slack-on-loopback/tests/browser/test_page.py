@@ -97,7 +97,7 @@ async def test_a_thread_is_read_and_answered_by_keyboard_alone(
     await page.keyboard.press("Escape")
     await expect(page.locator("#thread")).to_be_hidden()
     await expect(board).to_be_focused()
-    said = server.bodies("say")
+    said = await server.sent("say")
     assert said == [
         {"user": "U1", "channel": "C1", "text": "2: about 10k rps", "thread_ts": sample.BOARD_TS}
     ]
@@ -134,7 +134,7 @@ async def test_commands_complete_with_their_hints(open_page: Open, server: PageS
     await area.press_sequentially("A or B?")
     await page.keyboard.press("Enter")
     await expect(area).to_have_value("")
-    assert [body["text"] for body in server.bodies("say")] == ["/poll A or B?"]
+    assert [body["text"] for body in (await server.sent("say"))] == ["/poll A or B?"]
 
 
 async def test_mentions_are_sent_as_ids(open_page: Open, server: PageServer) -> None:
@@ -145,7 +145,7 @@ async def test_mentions_are_sent_as_ids(open_page: Open, server: PageServer) -> 
     await area.press_sequentially("A or B in #gallery? @Ann Lee")
     await page.keyboard.press("Enter")
     await expect(area).to_have_value("")
-    assert [body["text"] for body in server.bodies("say")] == ["<@UB> A or B in <#C2>? <@U1>"]
+    assert [body["text"] for body in (await server.sent("say"))] == ["<@UB> A or B in <#C2>? <@U1>"]
 
 
 async def test_a_refused_command_stays_in_the_composer(open_page: Open) -> None:
@@ -235,17 +235,17 @@ async def test_a_form_sends_every_kind_of_input(open_page: Open, server: PageSer
     await page.get_by_role("button", name="Start").click()
     await expect(page.locator("dialog")).to_have_count(0)
 
-    assert server.bodies("options")[-1] == {
+    assert (await server.sent("options"))[-1] == {
         "user": "U1",
         "view_id": "V1",
         "block_id": "model",
         "action_id": "in",
         "value": "opu",
     }
-    assert server.bodies("files") == [
+    assert await server.sent("files") == [
         {"user": "U1", "name": "notes.txt", "mimetype": "text/plain", "content": "bm90ZXM="}
     ]
-    values = server.bodies("view/submit")[0]["values"]
+    values = (await server.sent("view/submit"))[0]["values"]
     sent = {block: actions["in"] for block, actions in values.items()}
     for entry in sent.values():
         entry.pop("type")
@@ -302,7 +302,7 @@ async def test_focus_stays_in_a_form_and_returns_after_it(
     await page.keyboard.press("Escape")
     await expect(page.locator("dialog")).to_have_count(0)
     await expect(page.get_by_label("Channel menu")).to_be_focused()
-    assert server.bodies("view/close") == [{"user": "U1", "view_id": "V1"}]
+    assert (await server.sent("view/close")) == [{"user": "U1", "view_id": "V1"}]
 
 
 async def test_views_stack_and_keep_what_was_typed(open_page: Open, server: PageServer) -> None:
@@ -337,7 +337,7 @@ async def test_a_button_with_a_confirmation_asks_first(open_page: Open, server: 
     await stop.click()
     await page.get_by_role("button", name="Stop it").click()
     await expect(page.locator("dialog")).to_have_count(0)
-    assert server.bodies("click") == [
+    assert await server.sent("click") == [
         {
             "user": "U1",
             "channel": "C1",
@@ -363,7 +363,7 @@ async def test_elements_in_messages_send_what_was_chosen(
     await expect(page.get_by_role("button", name="Good")).to_have_attribute("aria-pressed", "true")
     sent = [
         (body["action_id"], body.get("selected_option") or body["value"])
-        for body in server.bodies("click")
+        for body in await server.sent("click", 3)
     ]
     assert sent == [
         ("pick", sample.option("Green")),
@@ -558,7 +558,7 @@ async def test_reactions_are_added_and_taken_back(open_page: Open, server: PageS
     await page.get_by_label("Search emoji").fill("rocket")
     await page.keyboard.press("Enter")
     await expect(row.get_by_role("button", name="rocket, 1: you")).to_be_visible()
-    names = [(body["name"], body["remove"]) for body in server.bodies("react")]
+    names = [(body["name"], body["remove"]) for body in await server.sent("react", 2)]
     assert names == [("eyes", True), ("rocket", False)]
 
 
@@ -573,7 +573,7 @@ async def test_pins_mark_messages_and_fill_the_strip(open_page: Open, server: Pa
     await expect(page.locator(".pinned-row")).to_have_count(2)
     await page.locator(".pinned-row").nth(1).click()
     await expect(page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"]')).to_be_focused()
-    assert server.bodies("pin")[0]["remove"] is False
+    assert (await server.sent("pin"))[0]["remove"] is False
 
 
 async def test_a_message_shortcut_is_in_the_menu(open_page: Open, server: PageServer) -> None:
@@ -585,8 +585,8 @@ async def test_a_message_shortcut_is_in_the_menu(open_page: Open, server: PageSe
     await shoot(page, "message-menu")
     await page.keyboard.press("Enter")
     await expect(page.locator(".menu")).to_have_count(0)
-    assert [body["callback_id"] for body in server.bodies("shortcut")] == ["poll_this"]
-    assert server.bodies("shortcut")[0]["message_ts"] == server.messages["C1"][0]["ts"]
+    assert [body["callback_id"] for body in (await server.sent("shortcut"))] == ["poll_this"]
+    assert (await server.sent("shortcut"))[0]["message_ts"] == server.messages["C1"][0]["ts"]
 
 
 async def test_agents_have_their_own_name_and_icon(open_page: Open) -> None:
@@ -634,8 +634,8 @@ async def test_the_home_of_an_app_is_shown_and_follows_it(
     view = {**sample.HOME, "blocks": [{"type": "header", "text": sample.plain("None left")}]}
     await server.emit({"type": "home", "app": "A1", "view": view})
     await expect(page.get_by_role("heading", name="None left")).to_be_visible()
-    assert server.bodies("home") == [{"user": "U1", "app": "A1"}]
-    assert server.bodies("click")[0]["view_id"] == "VH"
+    assert await server.sent("home") == [{"user": "U1", "app": "A1"}]
+    assert (await server.sent("click"))[0]["view_id"] == "VH"
 
 
 async def test_one_acts_as_another_user(open_page: Open, server: PageServer) -> None:
@@ -647,7 +647,7 @@ async def test_one_acts_as_another_user(open_page: Open, server: PageServer) -> 
     await area.fill("as Bo")
     await area.press("Enter")
     await expect(area).to_have_value("")
-    assert server.bodies("say")[0]["user"] == "U2"
+    assert (await server.sent("say"))[0]["user"] == "U2"
 
 
 async def test_a_permalink_leads_to_its_thread(open_page: Open) -> None:
@@ -668,7 +668,7 @@ async def test_archived_and_foreign_channels_cannot_be_written_in(
     joined = [{**one, "is_member": True} for one in server.channels]
     await server.emit({"type": "channels", "channels": joined})
     await expect(page.get_by_label("Message #random")).to_be_visible()
-    assert server.bodies("channels") == [{"user": "U1", "action": "join", "channel": "C4"}]
+    assert await server.sent("channels") == [{"user": "U1", "action": "join", "channel": "C4"}]
 
 
 @pytest.mark.parametrize(
