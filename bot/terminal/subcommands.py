@@ -11,8 +11,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from core.errors import BadInput
-
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
 )
@@ -145,6 +143,7 @@ def export(
 ) -> None:
     """Write a debate, or all of a person or channel, as JSON, reports or decision records."""
     from bot.terminal.records import export_record, export_records
+    from core.errors import BadInput
 
     if bool(debate_id) == bool(person or channel):
         raise BadInput("Name one debate, or whose debates: --person U… or --channel C….")
