@@ -29,6 +29,7 @@ from core.models import (
     Setup,
     Turn,
     Usage,
+    When,
 )
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
@@ -122,7 +123,12 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     # The debate at its start: nobody is asked, no cap stops it, all rounds are held.
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})
-    changes = {"clarifying": Clarifying(), "termination": termination, "limits": limits}
+    changes = {
+        "clarifying": Clarifying(),
+        "when": When.ALWAYS,
+        "termination": termination,
+        "limits": limits,
+    }
     started = DebateStarted(setup=setup.model_copy(update=changes))
     debate = apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
     seconds = 0.0
@@ -259,7 +265,22 @@ def usual_reply(request: ModelRequest) -> str:
         case Act.BALLOT:
             labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
             reasons = [_SENTENCE for _ in labels]
-            reply = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": "none"}
+            options = [
+                line
+                for part in request.parts
+                if part.kind is PartKind.OPTIONS
+                for line in part.text.splitlines()
+            ]
+            shares = [100 // len(options)] * len(options) if options else []
+            reply = {"reasons": reasons, "ranking": labels, "probabilities": shares}
+            reply |= {"moved_by": "none"}
+        case Act.OPTIONS:
+            labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+            names = [f"option {number}" for number, _ in enumerate(items, start=1)]
+            stands_for = [number % len(names) + 1 for number, _ in enumerate(labels)]
+            reply = {"options": names, "stands_for": stands_for, "kind": "choice"}
+        case Act.CROSS_CHECK:
+            reply = {"reason": _SENTENCE, "option": "o1"}
         case Act.FACILITATION:
             step = NextStep.GO_ON
             reply = {"decision": step, "focus": _SENTENCE, "question": "", "assumption": ""}
@@ -269,7 +290,11 @@ def usual_reply(request: ModelRequest) -> str:
                 "requirements": [
                     {"requirement": _SENTENCE, "words": _SENTENCE, "status": "met"} for _ in items
                 ],
+                "criteria": [
+                    {"option": "o1", "criterion": _SENTENCE, "judgement": _SENTENCE} for _ in items
+                ],
                 "decision": _SENTENCE,
+                "option": "o1",
                 "solution": text[:length],
                 "implementation": " ".join(items),
                 "tradeoffs": items,

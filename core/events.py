@@ -20,16 +20,21 @@ from core.models import (
     JUDGE,
     RESERVED_IDS,
     Abstention,
+    Act,
     Answer,
     Ballot,
     Clarifications,
     Contribution,
+    CrossCheck,
     Debate,
     Decision,
     Failure,
     Feedback,
+    Gate,
     Guidance,
     Note,
+    OptionEdit,
+    Options,
     PeopleBallot,
     Person,
     Questions,
@@ -44,6 +49,10 @@ from core.models import (
     Value,
     Verdict,
 )
+
+
+def _of_edition(key: str, edition: int) -> str:
+    return key if edition == 1 else f"{key}/{edition}"
 
 
 class DebateStarted(Value):
@@ -179,16 +188,77 @@ class BallotAbstained(Value):
         return self.abstention.turn.key
 
 
+class OptionsMerged(Value):
+    """It was said what there is to choose between."""
+
+    kind: Literal["options_merged"] = "options_merged"
+    options: Options
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.options.turn.key
+
+
+class OptionEdited(Value):
+    """A person added, renamed or merged options."""
+
+    kind: Literal["option_edited"] = "option_edited"
+    edit: OptionEdit
+
+    @property
+    def key(self) -> str:
+        """One form, one edit."""
+        return f"option/{self.edit.origin}"
+
+
+class GatePassed(Value):
+    """It was weighed whether another round is worth holding."""
+
+    kind: Literal["gate_passed"] = "gate_passed"
+    gate: Gate
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.gate.turn.key
+
+
+class DebateWanted(Value):
+    """A person wanted the debate that the gate had skipped."""
+
+    kind: Literal["debate_wanted"] = "debate_wanted"
+    by: Person
+
+    @property
+    def key(self) -> str:
+        """It is wanted once."""
+        return "debate-wanted"
+
+
+class CrossChecked(Value):
+    """The judge chose with the positions in the opposite order."""
+
+    kind: Literal["cross_checked"] = "cross_checked"
+    check: CrossCheck
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.check.turn.key
+
+
 class VoteTallied(Value):
     """The ballots were counted."""
 
     kind: Literal["vote_tallied"] = "vote_tallied"
     tally: Tally
+    edition: int = 1
 
     @property
     def key(self) -> str:
         """The final vote is counted once."""
-        return "tally"
+        return _of_edition("tally", self.edition)
 
 
 class NoteAdded(Value):
@@ -284,22 +354,24 @@ class VerdictReached(Value):
 
     kind: Literal["verdict_reached"] = "verdict_reached"
     verdict: Verdict
+    edition: int = 1
 
     @property
     def key(self) -> str:
-        """There is one verdict."""
-        return "verdict"
+        """There is one verdict, and another if the skipped debate is wanted after it."""
+        return _of_edition("verdict", self.edition)
 
 
 class DebateConcluded(Value):
     """The debate ended with a verdict."""
 
     kind: Literal["debate_concluded"] = "debate_concluded"
+    edition: int = 1
 
     @property
     def key(self) -> str:
-        """A debate ends once."""
-        return "end"
+        """A debate ends once, and again if the skipped debate is wanted after its verdict."""
+        return _of_edition("end", self.edition)
 
 
 class DebateFailed(Value):
@@ -307,11 +379,12 @@ class DebateFailed(Value):
 
     kind: Literal["debate_failed"] = "debate_failed"
     reason: str
+    edition: int = 1
 
     @property
     def key(self) -> str:
-        """A debate ends once."""
-        return "end"
+        """As it concludes."""
+        return _of_edition("end", self.edition)
 
 
 class PeopleBallotCast(Value):
@@ -375,6 +448,11 @@ Event = Annotated[
     | TurnFailed
     | BallotCast
     | BallotAbstained
+    | OptionsMerged
+    | OptionEdited
+    | GatePassed
+    | DebateWanted
+    | CrossChecked
     | VoteTallied
     | NoteAdded
     | StopRequested
@@ -409,7 +487,7 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(agent=failure.turn.agent, lost=failure.usage)
         case CallsDropped(usage=usage):
             return Spent(lost=usage)
-        case SummaryMade(summary=made):
+        case SummaryMade(summary=made) | OptionsMerged(options=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):
             return Spent(agent=JUDGE, call=made.call, lost=made.lost)
@@ -419,6 +497,7 @@ def spending_of(event: Event) -> Spent | None:
             | FacilitatorDecided(guidance=made)
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
+            | CrossChecked(check=made)
         ):
             return Spent(agent=made.turn.agent, call=made.call)
         case _:
@@ -437,6 +516,9 @@ def turn_in(event: Event) -> Turn | None:
             | SummaryMade(summary=made)
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
+            | OptionsMerged(options=made)
+            | GatePassed(gate=made)
+            | CrossChecked(check=made)
         ):
             return made.turn
         case _:
@@ -531,6 +613,8 @@ def _fault(debate: Debate, event: Event) -> str:
             return "ranks nothing"
         case BallotCast(ballot=ballot) | PeopleBallotCast(ballot=ballot):
             named = ballot.ranking
+        case OptionsMerged(options=options):
+            named = tuple(options.stances)
         case VoteTallied(tally=tally):
             named = (*(score.position for score in tally.scores), *tally.winners)
         case _:
@@ -566,7 +650,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     )
 
 
-def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912 - one case per event
+def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
     """The debate with the event applied."""
     match event:
         case DebateStarted():
@@ -584,17 +668,32 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case ClarificationsClosed(which=which):
             return replace(debate, closed=debate.closed | {which})
         case FacilitatorDecided(guidance=guidance):
-            return replace(debate, guidance={**debate.guidance, key: guidance})
+            by_rule = {guidance.gate.turn.key: guidance.gate} if guidance.gate else {}
+            return replace(
+                debate,
+                guidance={**debate.guidance, key: guidance},
+                gates={**debate.gates, **by_rule},
+            )
         case SummaryMade(summary=summary):
             return replace(debate, summaries={**debate.summaries, key: summary})
         case BallotCast(ballot=ballot):
             return replace(debate, ballots={**debate.ballots, key: ballot})
         case BallotAbstained(abstention=abstention):
             return replace(debate, abstentions={**debate.abstentions, key: abstention})
-        case VoteTallied(tally=tally):
-            return replace(debate, tally=tally)
-        case VerdictReached(verdict=verdict):
-            return replace(debate, verdict=verdict)
+        case OptionsMerged(options=options):
+            return replace(debate, options=options)
+        case OptionEdited(edit=edit):
+            return replace(debate, option_edits=(*debate.option_edits, edit))
+        case GatePassed(gate=gate):
+            return replace(debate, gates={**debate.gates, key: gate})
+        case DebateWanted(by=person):
+            return _wanted(debate, person)
+        case CrossChecked(check=check):
+            return replace(debate, cross_check=check)
+        case VoteTallied(tally=tally, edition=edition):
+            return replace(debate, tally=tally) if edition == debate.edition else debate
+        case VerdictReached(verdict=verdict, edition=edition):
+            return replace(debate, verdict=verdict) if edition == debate.edition else debate
         case NoteAdded(note=note):
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
@@ -617,9 +716,13 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return debate  # it only cost something
         case TimeRanOut():
             return replace(debate, out_of_time=True)
-        case DebateConcluded():
+        case DebateConcluded(edition=edition):
+            if edition != debate.edition:
+                return debate  # written while somebody wanted it to go on
             return replace(debate, status=Status.CONCLUDED, ended_at=at)
-        case DebateFailed(reason=reason):
+        case DebateFailed(reason=reason, edition=edition):
+            if edition != debate.edition:
+                return debate
             return replace(debate, status=Status.FAILED, failure=reason, ended_at=at)
         case PeopleBallotCast(ballot=ballot):
             return replace(debate, people_ballots={**debate.people_ballots, ballot.by.id: ballot})
@@ -631,3 +734,28 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, feedback={**debate.feedback, given.by.id: given})
         case _:
             assert_never(event)
+
+
+#: What ends a debate and is done anew when the debate is wanted after all.
+_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.SYNTHESIS})
+
+
+def _wanted(debate: Debate, person: Person) -> Debate:
+    """The debate with its rounds open again; what had ended it stays in the log.
+
+    What was still being written of the old end when this came counts no more: its edition is over.
+    """
+    if debate.wanted_by:
+        return debate
+    return replace(
+        debate,
+        wanted_by=person,
+        edition=2,
+        status=Status.RUNNING,
+        tally=None,
+        cross_check=None,
+        verdict=None,
+        failure="",
+        ended_at=None,
+        failures={k: f for k, f in debate.failures.items() if f.turn.act not in _END},
+    )

@@ -17,11 +17,13 @@ from core.models import (
     SUMMARIZER,
     Agent,
     ContextMethod,
+    Ending,
     ModelChoice,
     Person,
     Place,
     Setup,
     Summarization,
+    When,
 )
 from core.redaction import redact
 from core.rules.formats.panel import NAME as PANEL
@@ -51,7 +53,9 @@ class DebateRequest:
     asked_by: Person
     place: Place
     agents: Sequence[str] | None = None
+    #: Asked for by hand: then all of them are held, whatever the first answers say.
     rounds: int | None = None
+    when: When | None = None
     format: str | None = None
 
 
@@ -71,6 +75,10 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     if form not in FORMATS:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
     rounds, notices = _rounds(request.rounds, settings, form)
+    when, termination = request.when or settings.when, settings.termination
+    if request.rounds is not None and request.when is None:
+        when = When.ALWAYS
+        termination = termination.model_copy(update={"ending": Ending.FIXED})
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
     asked = check_question(request.question, settings.question_max_chars)
     question, context = redact(asked), redact(request.context.strip())
@@ -93,7 +101,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         summarizer=_summarizer(judge, settings.summary_model),
         limits=settings.limits.of_debate,
         vote=settings.vote,
-        termination=settings.termination,
+        when=when,
+        termination=termination,
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
         delimiter=delimiter,

@@ -9,7 +9,7 @@ from core.capabilities import capability
 from core.config.keys import nearest
 from core.config.source import Path, Source
 from core.llm.known_models import is_known, nearest_model
-from core.models import FEWEST_ROUNDS, RESERVED_IDS, ModelChoice, PromptText
+from core.models import RESERVED_IDS, ModelChoice, PromptText
 from core.rules.formats.registry import FORMATS
 from core.settings import SettingsFile, role_id
 from core.turns.prompts import overrides
@@ -30,9 +30,6 @@ def faults(
     if debate.format not in FORMATS:
         where, hint = source.at(("debate", "format")), nearest(debate.format, list(FORMATS))
         yield f'{where}: there is no format "{debate.format}". {hint}'
-    if debate.termination.min_rounds < FEWEST_ROUNDS:
-        where = source.at(("debate", "termination", "min_rounds"))
-        yield f"{where}: should be greater than or equal to {FEWEST_ROUNDS}."
     is_written = "debate_cost" in limits.model_fields_set
     if is_written and limits.with_cost(limits.debate_cost).debate_cost != limits.debate_cost:
         where = source.at(("limits", "debate_cost"))

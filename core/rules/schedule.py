@@ -10,19 +10,18 @@ from datetime import datetime
 from core.events import DebateConcluded, DebateFailed
 from core.models import (
     ENGINE,
-    FEWEST_ROUNDS,
     JUDGE,
+    SUMMARIZER,
     Act,
-    Ballot,
     Clarification,
     Debate,
-    Ending,
     Status,
     Turn,
 )
-from core.rules import convergence
+from core.rules import gate
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
+from core.rules.gate import rounds_open
 from core.rules.history import strategies
 
 
@@ -61,14 +60,14 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     if debate.status is not Status.RUNNING or waits or ready(debate):
         return None
     if debate.verdict:
-        return DebateConcluded()
+        return DebateConcluded(edition=debate.edition)
     if debate.has_failed(Act.SYNTHESIS):
         reason = "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
     elif debate.stop:
         reason = "It was stopped before any agent had taken a position."
     else:
         reason = "No agent could take a position. " + _reasons(debate, *Act)
-    return DebateFailed(reason=reason)
+    return DebateFailed(reason=reason, edition=debate.edition)
 
 
 def due(debate: Debate) -> datetime | None:
@@ -119,69 +118,49 @@ def _able(debate: Debate) -> Sequence[str]:
     return [agent for agent in format_of(debate).alive(debate) if agent not in debate.refused]
 
 
-def rounds_open(debate: Debate) -> int:
-    """How many rounds may be held as things stand: fewer than wished once the debate has settled.
-
-    With a fixed ending all of them; else each further round needs the ballots after the last one.
-    """
-    return debate.once("rounds open", lambda: _rounds_open(debate))
-
-
-def _rounds_open(debate: Debate) -> int:
-    rules, wished = debate.setup.termination, debate.setup.rounds
-    if rules.ending is Ending.FIXED:
-        return wished
-    for number in range(max(FEWEST_ROUNDS, rules.min_rounds), wished):
-        if turns_ready(debate, number) or _missing_ballots(debate, number):
-            return number
-        if has_settled(debate, number):
-            return number
-    return wished
-
-
-def has_settled(debate: Debate, number: int) -> bool:
-    """Whether the debate has converged or is deadlocked after that round.
-
-    Converged: nobody ranks otherwise than before, and positions are alike. Deadlocked: nobody
-    ranks otherwise, and every position only repeats itself.
-    """
-    earlier_rounds = [b.turn.round for b in debate.ballots.values() if b.turn.round < number]
-    before = ballots_of(debate, max(earlier_rounds)) if earlier_rounds else ()
-    if not convergence.are_stable(before, ballots_of(debate, number)):
-        return False
-    now = format_of(debate).positions(debate, number)
-    earlier = format_of(debate).positions(debate, number - 1)
-    alike = convergence.likeness([position.text for position in now.values()])
-    repeated = [convergence.is_repeated(earlier[a].text, now[a].text) for a in now if a in earlier]
-    return alike >= debate.setup.termination.threshold or (bool(repeated) and all(repeated))
-
-
-def ballots_of(debate: Debate, number: int) -> Sequence[Ballot]:
-    """The ballots cast after that round; round 0 is before the debate."""
-    return [ballot for ballot in debate.ballots.values() if ballot.turn.round == number]
+def rounds_held(debate: Debate) -> int:
+    """In how many rounds agents answered one another; 0: there are only isolated drafts."""
+    spoken = [made.turn.round for made in debate.contributions.values()]
+    return min(rounds_open(debate), max(spoken, default=0))
 
 
 def ballot_turns(debate: Debate) -> Sequence[Turn]:
-    """The final ballots: none when a person stopped the debate or there is nothing to choose."""
+    """The final ballots: none when a person stopped the debate or there is nothing to choose.
+
+    Where no round was held they are the blind ones.
+    """
     if debate.stop or len(format_of(debate).positions(debate)) <= 1:
         return ()
     return _ballot_turns(debate, rounds_open(debate))
 
 
 def _rounds(debate: Debate) -> Sequence[Turn]:
-    """The format's turns, and what runs beside them: ballots on the way and summaries."""
+    """The format's turns, and what runs beside them: options, ballots on the way and summaries."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
-    # Ballots on the isolated drafts show later who moved.
-    blind = debate.setup.blind_ballot and len(format_of(debate).drafts(debate)) > 1
-    beside = (
+    weighed = gate.due(debate)
+    return (
+        *(turn for turn in turns if not strategies.lacks(debate, turn)),
         *clarifying.asked_by_facilitator(debate),
-        *(_missing_ballots(debate, 0) if blind else ()),
+        *_options(debate),
+        *_blind_ballots(debate),
+        *([weighed] if weighed else []),
         *strategies.ready(debate, rounds),
     )
-    if not turns and rounds < debate.setup.rounds and not beside:
-        return _missing_ballots(debate, rounds)
-    return (*(turn for turn in turns if not strategies.lacks(debate, turn)), *beside)
+
+
+def _options(debate: Debate) -> Sequence[Turn]:
+    """The turn on which it is said what there is to choose between."""
+    if len(format_of(debate).drafts(debate)) <= 1:
+        return ()
+    return _undone(debate, [Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)])
+
+
+def _blind_ballots(debate: Debate) -> Sequence[Turn]:
+    """Ballots on the isolated drafts: they show whether to debate, and later who moved."""
+    if not debate.setup.blind_ballot or debate.options is None:
+        return ()
+    return _missing_ballots(debate, 0)
 
 
 def _missing_ballots(debate: Debate, number: int) -> Sequence[Turn]:
@@ -200,6 +179,8 @@ def _vote(debate: Debate) -> Sequence[Turn]:
     ballots = ballot_turns(debate)
     if not ballots or debate.tally:
         return ()
+    if options := _options(debate):
+        return options
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
     return _undone(debate, ballots) or _undone(debate, [tally])
 
@@ -210,7 +191,12 @@ def _synthesis(debate: Debate) -> Sequence[Turn]:
     summary = strategies.judge_summary_turn(debate)
     if summary and not debate.is_done(summary):
         return (summary,)
-    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)])
+    number = rounds_open(debate)
+    if debate.tally and debate.tally.options and debate.tally.controversial:
+        check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
+        if check:
+            return check
+    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 
 def _reasons(debate: Debate, *acts: Act) -> str:

@@ -25,6 +25,7 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
     Event,
     Recorded,
     event_from_json,
@@ -266,14 +267,17 @@ def _insert(connection: Connection, recorded: Recorded) -> None:
 
 def _note_end(connection: Connection, recorded: Recorded) -> None:
     """Keep the debate's row in step with its log."""
+    ended_at: datetime | None = recorded.at
     match recorded.event:
         case DebateConcluded():
             status = Status.CONCLUDED
         case DebateFailed():
             status = Status.FAILED
+        case DebateWanted():
+            status, ended_at = Status.RUNNING, None
         case _:
             return
-    _update(connection, recorded.debate_id, status=status.value, ended_at=recorded.at)
+    _update(connection, recorded.debate_id, status=status.value, ended_at=ended_at)
 
 
 def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:

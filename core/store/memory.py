@@ -10,6 +10,7 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
     Event,
     Recorded,
     VerdictReached,
@@ -42,6 +43,8 @@ class _Held:
                 self.status, self.ended_at = Status.CONCLUDED, recorded.at
             case DebateFailed():
                 self.status, self.ended_at = Status.FAILED, recorded.at
+            case DebateWanted():
+                self.status, self.ended_at = Status.RUNNING, None
             case _:
                 pass
 

@@ -5,27 +5,67 @@ from collections.abc import Iterator
 import structlog
 
 from core.errors import CallFailed, ReplyUnreadable
-from core.events import VerdictReached
+from core.events import CrossChecked, VerdictReached
 from core.llm.call import ModelCalls
-from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
+from core.models import (
+    OFFLINE,
+    Agent,
+    CrossCheck,
+    Debate,
+    NoteOutcome,
+    RequirementStatus,
+    Turn,
+    Usage,
+    Verdict,
+    VerdictSource,
+)
+from core.rules import voting
+from core.rules.confidence import Grounds, confidence
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.options import option_of, options_of
 from core.rules.schedule import is_cut_short
-from core.turns.context import note_labels
-from core.turns.replies import first_sentence, verdict_from, verdict_from_text, verdict_reply
+from core.turns.context import note_labels, options_shown
+from core.turns.replies import (
+    NOBODY,
+    cross_check_reply,
+    first_sentence,
+    verdict_from,
+    verdict_from_text,
+    verdict_reply,
+)
 from core.turns.request_for import request_for, terms_for
 
 _log = structlog.get_logger(__name__)
 
-#: Confidence of a verdict that is only the winning position: nobody has judged it.
-UNJUDGED_CONFIDENCE = 30
+
+async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
+    """Have the judge choose with the positions in the opposite order, before it writes.
+
+    Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
+    another choice says that the order decided.
+
+    Raises:
+        ProviderError: No model could be asked.
+        ReplyUnreadable: The reply is no choice, even repaired.
+        LimitReached: A cap forbids the call.
+    """
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        debate.setup.agent(turn.agent),
+        cross_check_reply(options_shown(debate)),
+        options=terms_for(debate, turn),
+    )
+    option = "" if reply.option == NOBODY else reply.option
+    check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
+    return CrossChecked(check=check)
 
 
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
     """Write the verdict: the judge, else another model in use, else the winner's position."""
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    form = verdict_reply(labels)
+    form = verdict_reply(labels, options_shown(debate))
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source in _judges(debate):
         terms = terms_for(debate, turn, judge)
@@ -58,7 +98,38 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(said)),
     }
-    return VerdictReached(verdict=verdict.model_copy(update=marks))
+    verdict = _with_confidence(debate, verdict.model_copy(update=marks))
+    return VerdictReached(verdict=verdict, edition=debate.edition)
+
+
+def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
+    """The verdict with how sure it is: computed, whatever its writer says of it."""
+    option = verdict.option
+    tally, options = debate.tally, options_of(debate)
+    # Checklists agree with themselves: that says nothing.
+    by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
+    if tally is None or verdict.is_undecided or not option or by_rules:
+        return verdict
+    counted = {ballot.voter: ballot.probabilities for ballot in voting.counted(debate, tally)}
+    first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
+    status = [one.status for one in verdict.requirements]
+    check = debate.cross_check
+    grounds = Grounds(
+        option=option,
+        votes={voter: p for voter, given in counted.items() if (p := options.probabilities(given))},
+        first_votes={v: p for v, given in first.items() if (p := options.probabilities(given))},
+        models={agent.id: f"{agent.provider}/{agent.model}" for agent in debate.setup.agents},
+        voters=len(debate.setup.agents),
+        turns_planned=len(debate.contributions) + len(debate.failures),
+        turns_failed=len(debate.failures),
+        requirements_unmet=status.count(RequirementStatus.NOT_MET),
+        requirements_unknown=status.count(RequirementStatus.UNKNOWN),
+        swap_disagreed=check is not None and options.resolve(check.option) != option,
+    )
+    found = confidence(grounds)
+    if found is None:
+        return verdict
+    return verdict.model_copy(update={"confidence": found.percent, "rests_on": found.rests_on})
 
 
 def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
@@ -83,12 +154,13 @@ def _winners_position(debate: Debate) -> Verdict:
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
     return Verdict(
         decision=first_sentence(positions[best].text),
+        option=option_of(debate, best),
         solution=positions[best].text,
         notes=tuple(
             NoteOutcome(note=note.id, used=False, explanation="No judge could be asked.")
             for note in debate.notes
         ),
-        confidence=UNJUDGED_CONFIDENCE,
+        confidence=None,
         source=VerdictSource.WINNER,
         warnings=(
             f"The judge could not be asked: this is the position of {name}, which {chosen}.",

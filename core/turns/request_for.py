@@ -5,21 +5,24 @@ from collections.abc import Mapping, Sequence
 from core.llm.call import CallOptions, ModelRef
 from core.models import Act, Agent, Debate, NextStep, Turn
 from core.request import ModelRequest, Part, PartKind
-from core.rules.formats import council, panel
+from core.rules.formats import council, critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
+from core.rules.gate import closing_gate, in_words
+from core.rules.options import MOST_OPTIONS, options_of
 from core.rules.schedule import is_cut_short
 from core.turns.acts import ACTS
 from core.turns.context import (
     candidates,
-    critiques_shown,
-    first_choice_before,
+    held_before,
+    movers_shown,
     note_labels,
+    options_shown,
     parts_for,
 )
 from core.turns.prompts import render
 
 
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: PLR0915 - one case per act
     """What to ask a model on this turn."""
     values: dict[str, object] = {"words": ACTS[turn.act].words}
     match turn.act:
@@ -43,14 +46,24 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:
             asking = int(turn.target or 1)
             values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
             values["last"] = asking == MOST_ROUNDS
+        case Act.OPTIONS:
+            labels = (candidate.label for candidate in candidates(debate, turn))
+            values |= {"labels": ", ".join(labels), "most": MOST_OPTIONS}
         case Act.BALLOT:
             values |= _ballot_values(debate, turn)
+        case Act.CROSS_CHECK:
+            values["options"] = ", ".join(options_shown(debate))
         case Act.SYNTHESIS:
+            values["options"] = ", ".join(options_shown(debate))
+            ended = closing_gate(debate)
+            values["ended"] = in_words(debate, ended) if ended else ""
             values["winner"] = _winner_words(debate)
             values["partial"] = _why_early(debate)
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
         case _:
             pass
+    if ACTS[turn.act].states_stance:
+        values["options"] = ", ".join(options_shown(debate))
     agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
     return request_with(debate, turn, agent, parts=parts, values=values)
 
@@ -91,19 +104,17 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
 
 def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
     shown = candidates(debate, turn)
-    before = first_choice_before(debate, turn)
-    labels = {candidate.position: candidate.label for candidate in shown}
-    critiques = critiques_shown(debate, turn)
     letters = [
         f"Position {council.letter(debate, one.position)} is {one.label}"
         for one in shown
-        if turn.round and debate.setup.format == council.NAME
+        if turn.round and debate.setup.format != critique.NAME
     ]
     return {
         "count": len(shown),
         "labels": ", ".join(candidate.label for candidate in shown),
-        "before": labels.get(before or "", ""),
-        "critiques": ", ".join(critiques),
+        "options": ", ".join(options_shown(debate)),
+        "before": options_of(debate).name(held_before(debate, turn)),
+        "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
     }
 

@@ -13,9 +13,10 @@ from core.ports import SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
 from core.rules.formats.registry import format_of
+from core.rules.options import option_of, options_of
 from core.rules.schedule import ballot_turns, is_ending
+from core.turns import compare, judge
 from core.turns import facilitate as facilitator
-from core.turns import judge
 from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
@@ -32,8 +33,15 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     turns = ballot_turns(debate)
     ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
     abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
-    positions = list(format_of(debate).positions(debate))
-    return VoteTallied(tally=voting.count(positions, ballots, debate.setup.vote, abstained))
+    positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+    counted = voting.count(
+        positions,
+        ballots,
+        debate.setup.vote,
+        abstained=abstained,
+        options=options_of(debate),
+    )
+    return VoteTallied(tally=counted, edition=debate.edition)
 
 
 #: Who performs each act that is part of a debate; all speeches are performed alike.
@@ -42,8 +50,11 @@ PERFORMERS: Mapping[Act, Performer] = {
     Act.CLARIFICATION: clarification.put,
     Act.FACILITATION: facilitator.guide,
     Act.SUMMARY: summarizer.summarise,
+    Act.OPTIONS: compare.merge,
+    Act.GATE: compare.weigh,
     Act.BALLOT: agents.vote,
     Act.TALLY: tally,
+    Act.CROSS_CHECK: judge.cross_check,
     Act.SYNTHESIS: judge.synthesise,
     **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }

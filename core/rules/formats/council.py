@@ -3,8 +3,8 @@
 gather (isolated) → plan (the others' gathering, not its own) → formulate (own in full, others to be
 shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
 rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
-A turn starts when what it needs is there; only rebuttals wait for a whole phase, because it takes
-all adjusted positions to know whether they have converged. Voters and the judge read them.
+A turn starts when what it needs is there. Positions have converged when all who adjusted theirs
+hold the same option best, within 20 points. Voters and the judge read the rebuttals.
 Source of the phases: Quorum's "Deliberation V2".
 """
 
@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
-from core.rules import convergence
+from core.rules.agreement import agreement
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.options import stance_in
 
 NAME = "council"
 MOST_ROUNDS = 1
@@ -26,6 +27,8 @@ PHASES: tuple[Act, ...] = (
     Act.ADJUST,
     Act.REBUTTAL,
 )
+STANCE_ACT = Act.ADJUST
+ENDS_ITSELF = True
 #: An agent without one of these has nothing to go on with.
 _VITAL = frozenset({Act.GATHER, Act.FORMULATE})
 #: What a position is, the newest first.
@@ -34,8 +37,7 @@ _POSITIONS = (Act.ADJUST, Act.FORMULATE, Act.GATHER)
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns whose inputs exist and which have no outcome yet. The council has one round."""
-    del rounds
-    turns = (turn for act in PHASES for turn in _phase(debate, act))
+    turns = (turn for act in (PHASES if rounds else PHASES[:1]) for turn in _phase(debate, act))
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
@@ -43,7 +45,7 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
     """Every turn of the council, as far as can be foreseen."""
     if number > 1:
         return ()
-    acts = PHASES[:-1] if _converged(debate) else PHASES
+    acts = PHASES[:-1] if _agreed(debate) else PHASES
     return tuple(_turn(act, agent) for act in acts for agent in alive(debate))
 
 
@@ -151,17 +153,33 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
                 return []
             return [_turn(act, a) for a in agents if _all_done(debate, Act.DEBATE, but=a)]
         case _:
-            # Whether there are rebuttals at all is known when all positions are adjusted.
-            said = _all_done(debate, Act.DEBATE) and _all_done(debate, Act.ADJUST)
-            return [_turn(act, a) for a in agents] if said and not _converged(debate) else []
+            if not _all_done(debate, Act.DEBATE) or _agreed(debate) is not False:
+                return []
+            # Its own answers, and what the others have made of their positions.
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.ADJUST, but=a)]
 
 
-def _converged(debate: Debate) -> bool:
-    """Whether the adjusted positions agree so far that a rebuttal would add nothing."""
-    if not _all_done(debate, Act.ADJUST):
+def _agreed(debate: Debate) -> bool | None:
+    """Whether the adjusted positions agree, so that a rebuttal would add nothing; None: not known.
+
+    That they do not is known as soon as two of them differ. Who says nothing of options may differ.
+    """
+    said, pending, silent = dict[str, Mapping[str, float]](), False, False
+    for agent in alive(debate):
+        if not debate.is_done(_turn(Act.ADJUST, agent)):
+            pending = True
+            continue
+        made = _made(debate, Act.ADJUST, agent)
+        if made and (stance := stance_in(debate, made)):
+            said[agent] = stance
+        else:
+            silent = True
+    how = agreement(said)
+    if len(said) > 1 and not how.is_agreed:
         return False
-    texts = [position.text for position in positions(debate).values()]
-    return convergence.likeness(texts) >= debate.setup.termination.threshold
+    if pending:
+        return None
+    return not silent and len(said) > 1
 
 
 def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:

@@ -14,11 +14,15 @@ from core.rules.formats.opening_words import first_paragraphs
 NAME = "critique"
 MOST_ROUNDS = 15
 PHASES: tuple[Act, ...] = (Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT)
+STANCE_ACT = Act.REFINEMENT
+ENDS_ITSELF = False
 _POSITIONS = frozenset({Act.PROPOSAL, Act.REFINEMENT})
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
+    if not rounds:
+        return tuple(turn for turn in _left(debate, 1) if turn.act is Act.PROPOSAL)
     return tuple(turn for number in range(1, rounds + 1) for turn in _left(debate, number))
 
 

@@ -12,6 +12,8 @@ from core.request import Part, PartKind, numbered
 
 NAME = "panel"
 PHASES: tuple[Act, ...] = (Act.STATEMENT, Act.FACILITATION)
+STANCE_ACT = Act.STATEMENT
+ENDS_ITSELF = True
 #: A panel never takes more rounds than this.
 MOST_ROUNDS = 7
 #: The facilitator cannot call the vote before this many rounds.
@@ -22,6 +24,9 @@ MOST_QUESTIONS = 2
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns whose inputs exist and which have no outcome yet."""
+    if not rounds:
+        first = (_statement(1, agent) for agent in alive(debate))
+        return tuple(turn for turn in first if not debate.is_done(turn))
     most = min(rounds, MOST_ROUNDS)
     turns = (turn for number in range(1, most + 1) for turn in _round(debate, number, most))
     return tuple(turn for turn in turns if not debate.is_done(turn))

@@ -30,8 +30,21 @@ class Format(Protocol):
         """It never takes more rounds than this."""
         ...
 
+    @property
+    def STANCE_ACT(self) -> Act:  # noqa: N802 - a module's constant
+        """The act at whose end an agent says how likely it holds each option the best."""
+        ...
+
+    @property
+    def ENDS_ITSELF(self) -> bool:  # noqa: N802 - a module's constant
+        """Whether the format itself says when its rounds end (a facilitator does)."""
+        ...
+
     def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
-        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
+        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet.
+
+        Of 0 rounds: the isolated drafts.
+        """
         ...
 
     def planned(self, debate: Debate, number: int) -> Sequence[Turn]:
