@@ -87,12 +87,8 @@ class Marked:
     """The real provider, with each request marked at its end so that the server can answer it."""
 
     inner: ModelProvider
+    name: str
     requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
-
-    @property
-    def name(self) -> str:
-        """As the real one is called."""
-        return self.inner.name
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -197,7 +193,7 @@ async def held(setup: Setup, line: Line, wait: float) -> tuple[Debate, Marked, C
     """Hold the debate against the vendor's rules."""
     rules = CachingRules(line.least, wait)
     async with Vendor(rules) as vendor:
-        provider = Marked(line.build(vendor.url))
+        provider = Marked(line.build(vendor.url), line.provider)
         rules.asked = provider.requests
         clock, store = SystemClock(), InMemoryStore()
         calls = ModelCalls({line.provider: provider}, clock, parallel=2 * len(setup.agents))
