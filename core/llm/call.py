@@ -34,7 +34,9 @@ from core.llm.call_options import (
     CallUsage,
     ModelRef,
     Tables,
+    TellAway,
 )
+from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.sizes import Measure
@@ -71,13 +73,14 @@ def writable(text: str) -> str:
 class ModelCalls:
     """Asks models on behalf of agents."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what differs between the product, its tests and its bench
         self,
         providers: Mapping[str, ModelProvider],
         clock: Clock,
         *,
         tables: Tables = NO_TABLES,
         retries: RetryPolicy = USUAL_RETRIES,
+        probes: RetryPolicy = PROBES,
         parallel: int = USUAL_PARALLEL,
         jitter: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
     ) -> None:
@@ -88,6 +91,7 @@ class ModelCalls:
             clock: Time for waits and latencies.
             tables: Settings' capabilities and prices.
             retries: How often an attempt that failed is repeated, and when.
+            probes: When a model that is away is tried again.
             parallel: Attempts under way at the same time, per provider.
             jitter: A random share between 0 and 1 of each wait.
         """
@@ -100,12 +104,14 @@ class ModelCalls:
         self._holds = BudgetHolds()
         self._warmup = CacheWarmup(clock)
         self._waits = RateLimitWaits(clock)
+        self._outages = Outages(clock, probes)
         self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
         self._caps: Sequence[Cap] = ()
         self._user = ""
         self._book: Callable[[Usage], None] | None = None
         self._shared_holds: SharedHolds | None = None
         self._prove: Callable[[], Awaitable[None]] | None = None
+        self._tell_away: TellAway | None = None
 
     def under(
         self,
@@ -115,6 +121,7 @@ class ModelCalls:
         book: Callable[[Usage], None] | None = None,
         shared_holds: SharedHolds | None = None,
         prove: Callable[[], Awaitable[None]] | None = None,
+        tell_away: TellAway | None = None,
     ) -> "ModelCalls":
         """The same calls with the same books, each bounded by these caps too.
 
@@ -125,10 +132,17 @@ class ModelCalls:
             shared_holds: Reserves money where other processes draw on the same caps.
             prove: Awaited right before each attempt, when it has its slot; raises if whoever asks
                 may ask no longer.
+            tell_away: Told when a patient question waits for models that are away, and when it
+                is answered after all.
         """
         bounded = copy(self)
         vars(bounded).update(
-            _caps=tuple(caps), _user=user, _book=book, _shared_holds=shared_holds, _prove=prove
+            _caps=tuple(caps),
+            _user=user,
+            _book=book,
+            _shared_holds=shared_holds,
+            _prove=prove,
+            _tell_away=tell_away,
         )
         return bounded
 
@@ -206,6 +220,7 @@ class ModelCalls:
                 yield so_far
         except TimeoutError:
             said = f"No answer within {duration(options.seconds)}."
+            said = f"{so_far.away} {said}".lstrip()
             raise ProviderDown(said, usage=so_far.usage) from None
         except CallFailed as error:
             error.usage = so_far.usage
@@ -214,11 +229,43 @@ class ModelCalls:
     async def _reply(
         self, request: ModelRequest, agent: Agent, so_far: CallUsage
     ) -> tuple[ModelRef, ModelReply]:
-        """The reply of the agent's own model, or of the first fallback that can be asked."""
-        own = ModelRef(agent.provider, agent.model)
+        """The reply of the agent's own model, or of the first fallback that can be asked.
+
+        A patient question waits until one of them is back.
+        """
+        refs = (ModelRef(agent.provider, agent.model), *so_far.options.fallbacks)
+        while True:
+            try:
+                come = await self._first_reply(refs, request, so_far)
+            except (ProviderDown, ProviderBusy) as error:
+                left = so_far.seconds_left
+                asked_for = isinstance(error, ProviderBusy) and error.retry_after
+                wait = asked_for or left
+                if not so_far.options.patient or wait > left > 0:
+                    raise
+                so_far.away = str(error)
+                if self._tell_away:
+                    await self._tell_away(so_far.away)
+                if so_far.seconds_left <= 0:
+                    raise
+                await self._outages.pause(refs, wait)
+            else:
+                so_far.away = ""
+                if self._tell_away:
+                    await self._tell_away("")
+                return come
+
+    async def _first_reply(
+        self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage
+    ) -> tuple[ModelRef, ModelReply]:
+        """The reply of the first of these models that can be asked."""
         failed: list[CallFailed] = []
-        refs = (own, *so_far.options.fallbacks)
         for place, ref in enumerate(refs):
+            # Who can neither wait nor ask another model tries even one that is away.
+            has_choice = so_far.options.patient or place < len(refs) - 1
+            if has_choice and (why := self._outages.why_not(ref)):
+                failed.append(ProviderDown(why))
+                continue
             share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
                 async with asyncio.timeout(share):
@@ -230,31 +277,42 @@ class ModelCalls:
             except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
-                so_far.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
+                self._outages.answered(ref)
+                so_far.stands_in = ("/".join(refs[0]), str(failed[0])) if failed else ("", "")
                 return ref, reply
-        # The last error, but one that may pass before one that only a person can mend: an agent is
-        # out for good only if none of its models can be asked any more.
+            error = failed[-1]
+            if is_outage(error):
+                # A vendor that says when to come back is not away.
+                if not isinstance(error, ProviderBusy) or error.retry_after is None:
+                    self._outages.gave_up(ref, str(error))
+            elif isinstance(error, ProviderError):
+                self._outages.answered(ref)
+        # An error that may pass counts before the others, and one that only a person can mend last:
+        # an agent is out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
-        raise ([one for one in failed if not isinstance(one, mending)] or failed)[-1]
+        passing = [one for one in failed if is_outage(one)] if so_far.options.patient else []
+        raise (passing or [one for one in failed if not isinstance(one, mending)] or failed)[-1]
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
-        asked, useless = replace(request, model=ref.model), 0
+        asked, useless, down = replace(request, model=ref.model), 0, 0
 
         async def attempt() -> ModelReply:
             return await self._attempt(ref, asked, so_far)
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
-            nonlocal asked, useless
+            nonlocal asked, useless, down
             self._waits.note(ref, error)
+            down = down + 1 if isinstance(error, ProviderDown) else 0
             if isinstance(error, ProviderBusy):
                 wait += error.retry_after or 0.0
             if isinstance(error, ReplyUnusable):
                 # Replies are cut off, or lost in thought, for want of room: twice as much.
                 useless += 1
                 asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
-            is_over = useless >= TRIES_IF_UNUSABLE or wait >= so_far.seconds_left
+            is_over = useless >= TRIES_IF_UNUSABLE or down >= FAILURES
+            is_over = is_over or wait >= so_far.seconds_left
             return wait if error.retryable and not is_over else None
 
         return await retry(

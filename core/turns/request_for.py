@@ -7,7 +7,7 @@ from core.models import Act, Agent, Debate, NextStep, Turn
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import council, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
-from core.rules.schedule import is_cut_short
+from core.rules.schedule import is_cut_short, is_patient
 from core.turns.acts import ACTS
 from core.turns.context import (
     candidates,
@@ -86,6 +86,7 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         seconds=debate.setup.limits.turn_seconds,
         fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
+        patient=is_patient(debate, turn.act),
     )
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx2
 
@@ -43,11 +43,17 @@ class Dialect:
     name: str
     base_url: str
     chat: chat.ChatDialect
-    #: False: it is known to have only Chat Completions.
-    has_responses: bool = True
+    #: What is spoken there: one of the two, or Responses with Chat Completions where an address
+    #: turns out to have no Responses.
+    apis: tuple[Literal["chat", "responses"], ...] = ("chat",)
 
 
-OPENAI = Dialect(name="openai", base_url="https://api.openai.com/v1", chat=chat.OPENAI_CHAT)
+OPENAI = Dialect(
+    name="openai",
+    base_url="https://api.openai.com/v1",
+    chat=chat.OPENAI_CHAT,
+    apis=("responses", "chat"),
+)
 OPENROUTER = Dialect(
     name="openrouter",
     base_url="https://openrouter.ai/api/v1",
@@ -56,13 +62,11 @@ OPENROUTER = Dialect(
         vendor="OpenRouter",
         extra_body={"provider": {"require_parameters": True}, "usage": {"include": True}},
     ),
-    has_responses=False,
 )
 MOONSHOT = Dialect(
     name="moonshot",
     base_url="https://api.moonshot.ai/v1",
     chat=chat.ChatDialect(vendor="Moonshot"),
-    has_responses=False,
 )
 
 
@@ -93,7 +97,7 @@ class OpenAIProvider:
         self._base_url = base_url or dialect.base_url
         self._limits = partial(capability, dialect.name, overrides=records)
         self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
-        self._has_responses = dialect.has_responses
+        self._has_responses = "responses" in dialect.apis
         self._sdk: AsyncOpenAI | None = None
 
     async def complete(
@@ -113,7 +117,7 @@ class OpenAIProvider:
         try:
             return await self._responses(request, reading, on_first_token)
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
-            if not lacks_responses(error):
+            if not lacks_responses(error) or "chat" not in self._dialect.apis:
                 give_up(reading, error)
         # That this address has no Responses is remembered. Not when Chat Completions reject the
         # request too: then the address is wrong, or the model does not exist, and Responses may be
@@ -141,7 +145,12 @@ class OpenAIProvider:
         began: Callable[[], None],
     ) -> ModelReply:
         """The reply by Responses, with the SDK's errors as they are."""
-        params = responses.parameters(request, self._limits(request.model)) | self._asker(request)
+        params = responses.parameters(
+            request,
+            self._limits(request.model),
+            openai_fields=self._dialect.chat.openai_fields,
+        )
+        params |= self._asker(request)
         async with await self._client().responses.create(**params, stream=True) as stream:
             text = await read_text(
                 reading, stream, began, most=most_characters(request.max_output_tokens)

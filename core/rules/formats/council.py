@@ -15,6 +15,7 @@ from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
 from core.rules import convergence
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.presence import awaited
 
 NAME = "council"
 MOST_ROUNDS = 1
@@ -166,7 +167,7 @@ def _converged(debate: Debate) -> bool:
 
 def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:
     """Whether every agent that can still take this turn has; at least one must have."""
-    agents = [agent for agent in alive(debate) if agent != but]
+    agents = [agent for agent in awaited(debate, alive(debate)) if agent != but]
     return bool(agents) and all(debate.is_done(_turn(act, agent)) for agent in agents)
 
 
