@@ -71,7 +71,7 @@ _SEEN = "eyes"
 _TAKEN = "white_check_mark"
 
 
-def posts_of(  # noqa: C901, PLR0912 - one case per event
+def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
     debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
 ) -> Sequence[NewPost]:
     """Return the posts an event leads to, in order; none for what only the board shows.

@@ -144,8 +144,8 @@ def guidance(decided: Guidance) -> MessageView:
 def outage(reason: str) -> MessageView:
     """Return the line that says that nothing can go on before a model answers."""
     return notice(
-        f":electric_plug: *No model can be reached*: {gist(reason, _REASON_LIMIT)} The debate waits "
-        "and goes on by itself when one answers; no time of it runs."
+        f":electric_plug: *No model can be reached*: {gist(reason, _REASON_LIMIT)} "
+        "The debate waits and goes on by itself when one answers; no time of it runs."
     )
 
 
