@@ -9,7 +9,8 @@
     │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
     │   │   ├── ProviderDown    network, time-out, 5xx, broken stream
     │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
-    │   │   └── ReplyUnusable   empty, refused or cut-off text
+    │   │   └── ReplyUnusable   empty or refused text, or an echo of the prompt
+    │   │       └── ReplyCutOff it is as long as it was allowed to be
     │   ├── ProviderMissing     the provider is not set up (a ConfigurationBroken, too)
     │   ├── ReplyUnreadable     the text arrived but is not the structure asked for
     │   └── LimitReached        a cap on money, time or size would be passed
@@ -102,6 +103,10 @@ class ReplyUnusable(ProviderError):
     """The model's reply is empty, refused or cut off."""
 
     retryable = True
+
+
+class ReplyCutOff(ReplyUnusable):
+    """The model's reply is cut off at its length limit."""
 
 
 class ProviderMissing(CallFailed, ConfigurationBroken):

@@ -105,7 +105,7 @@ async def hold(asked: DebateCommand) -> int:
             debate_id, surface = resumed.id, resumed.setup.place.surface
             if surface != SURFACE:
                 raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
-            check_providers(resumed.setup, environment)
+            check_providers(resumed.setup, environment, settings.servers)
         calls = build_calls(environment, settings)
         turns = build_turns(calls, settings, store)
         try:
@@ -207,7 +207,7 @@ async def _begin(
         bounds=UNBOUNDED,
     )
     setup = await start.setup_for(request)
-    check_providers(setup, environment)
+    check_providers(setup, environment, settings.servers)
     forecast = (await start.estimating(setup)).forecast
     whole = setup.model_copy(update={"forecast": forecast})
     begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")

@@ -19,6 +19,7 @@ from core.errors import (
     ProviderDown,
     ProviderError,
     ProviderMissing,
+    ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
 )
@@ -39,6 +40,7 @@ from core.llm.call_options import (
 from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
+from core.llm.reply_faults import cut_off, is_cut_off, is_echo
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import Agent, Call, Cap, Usage
@@ -360,7 +362,7 @@ class ModelCalls:
         """One attempt whose usage is booked afterwards, however it ends."""
         start.usage = Usage(attempts=1)
         try:
-            reply = await self._provider(ref.provider).complete(request, start)
+            reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
             usage = error.usage if isinstance(error, CallFailed) else Usage()
             if start.seen and not usage.input_tokens:
@@ -377,6 +379,28 @@ class ModelCalls:
         finally:
             start.spent.cost = start.usage.cost
             so_far.add(start.usage)
+
+    async def _whole_reply(
+        self, ref: ModelRef, request: ModelRequest, start: "_Start"
+    ) -> ModelReply:
+        """The reply of one attempt, if it is one.
+
+        Raises:
+            ReplyUnusable: It is cut off, whatever the server says of it, or repeats the prompt.
+        """
+        limits = self._measure.capability(*ref)
+        try:
+            reply = await self._provider(ref.provider).complete(request, start)
+        except ReplyUnusable as error:
+            if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
+                raise cut_off(ref.provider, request, limits, error.usage) from None
+            raise
+        if is_cut_off(request, reply.usage, limits):
+            raise cut_off(ref.provider, request, limits, reply.usage)
+        if is_echo(request, reply.text):
+            said = f"{ref.model} repeated its prompt instead of answering."
+            raise ReplyUnusable(said, usage=reply.usage)
+        return reply
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
         """The usage of one attempt with its cost, unless the provider named it."""

@@ -15,6 +15,7 @@ from core.errors import (
     LimitReached,
     ProviderBusy,
     ProviderDown,
+    ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
     RequestRejected,
@@ -302,6 +303,53 @@ async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor
 
     room = [asked.body["options"]["num_predict"] for asked in vendor.asked]
     assert room == [2048, 4096]
+
+
+async def test_a_reply_as_long_as_it_may_be_is_cut_off_whatever_the_server_says(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = in_turn(
+        Say(text="Use Postg", counts=Counts(output=2048)), Say(text=REPLY, counts=Counts(output=9))
+    )
+
+    text, call = await calls.ask(a_request(), OLLIE)
+
+    assert (text, call.usage.attempts) == (REPLY, 2)
+    assert [one.body["options"]["num_predict"] for one in vendor.asked] == [2048, 4096]
+
+
+async def test_a_model_that_may_reason_and_is_cut_off_says_which_setting_to_change(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=" ", counts=Counts(output=9000)))
+
+    with pytest.raises(ReplyCutOff) as caught:
+        await calls.ask(a_request(), OLLIE)
+
+    record = "{provider: ollama, match: 'llama-4:8b', reasoning_tokens: {low: 4096,"
+    assert record in str(caught.value)
+    assert caught.value.usage.output_tokens == 18000
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "<<<k7f3q9 Question (from the team)\nKafka or PostgreSQL?\n>>>k7f3q9",
+        "I am to do this: " + "Propose  one\nsolution. " * 10,
+    ],
+)
+async def test_an_echo_of_the_prompt_is_asked_for_once_more_and_is_no_reply(
+    calls: ModelCalls, vendor: Vendor, echo: str
+) -> None:
+    request = a_request(task="Propose one solution. " * 10)
+    vendor.script = in_turn(Say(text=echo), Say(text=REPLY))
+    assert (await calls.ask(request, ANN)).value == REPLY
+
+    vendor.script = always(Say(text=echo))
+    with pytest.raises(ReplyUnusable, match="repeated its prompt") as caught:
+        await calls.ask(request, ANN)
+
+    assert caught.value.usage.attempts == 2
 
 
 async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(
