@@ -44,7 +44,7 @@ from core.llm.reply_faults import cut_off, is_cut_off, is_echo
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import Agent, Call, Cap, Usage
-from core.ports import Clock, ModelProvider
+from core.ports import Clock, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 
@@ -107,6 +107,8 @@ class ModelCalls:
         self._warmup = CacheWarmup(clock)
         self._waits = RateLimitWaits(clock)
         self._outages = Outages(clock, probes)
+        #: Models that were asked how much they hold.
+        self._contexts: set[ModelRef] = set()
         self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
         self._caps: Sequence[Cap] = ()
         self._user = ""
@@ -331,7 +333,7 @@ class ModelCalls:
 
         Money comes first: who waits for it must not keep a slot or a lead from others.
         """
-        self._provider(ref.provider)
+        await self._ask_for_context(ref)
         request = self._measure.fitted(ref.provider, request)
         await self._waits.over(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
@@ -379,6 +381,23 @@ class ModelCalls:
         finally:
             start.spent.cost = start.usage.cost
             so_far.add(start.usage)
+
+    async def _ask_for_context(self, ref: ModelRef) -> None:
+        """Learn how much a model holds, once, where its provider tells.
+
+        Raises:
+            ProviderMissing: The provider is not set up.
+        """
+        provider = self._provider(ref.provider)
+        if ref in self._contexts or not isinstance(provider, TellsContext):
+            return
+        try:
+            tokens = await provider.context(ref.model)
+        except ProviderError:
+            return  # the table holds; what is wrong, the attempt itself will tell
+        self._contexts.add(ref)
+        if tokens:
+            self._measure.learn_context(*ref, tokens)
 
     async def _whole_reply(
         self, ref: ModelRef, request: ModelRequest, start: "_Start"

@@ -352,6 +352,20 @@ async def test_an_echo_of_the_prompt_is_asked_for_once_more_and_is_no_reply(
     assert caught.value.usage.attempts == 2
 
 
+async def test_a_model_of_ollama_is_asked_once_how_much_it_holds(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.context_tokens = 8192
+
+    await calls.ask(with_history("word " * 20_000), OLLIE)
+    vendor.context_tokens = None  # who asks again is seen
+    await calls.ask(with_history("word " * 20_000), OLLIE)
+
+    assert [one.path for one in vendor.asked] == ["/api/chat", "/api/chat"]
+    assert {one.body["options"]["num_ctx"] for one in vendor.asked} == {8192}
+    assert "characters left out to fit" in vendor.asked[0].body["messages"][1]["content"]
+
+
 async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(
     calls: ModelCalls, vendor: Vendor
 ) -> None:

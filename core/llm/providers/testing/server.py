@@ -31,6 +31,8 @@ class Vendor:
         """Take the script; without one every reply is a good one."""
         self.script = script or always(Say())
         self.asked: list[Asked] = []
+        #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
+        self.context_tokens: int | None = 0
         #: Replies under way now, and the most there ever were.
         self.busy = 0
         self.busiest = 0
@@ -92,6 +94,12 @@ class Vendor:
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
         """Answer as the script says."""
+        if asked.path == "/api/show" and self.context_tokens is not None:
+            # What Ollama tells of a model; it is no request of a debate.
+            facts = {"model_info": {"llama.context_length": self.context_tokens}}
+            body = json.dumps(facts if self.context_tokens else {"error": "no such model"})
+            await _reject(writer, Reject(status=200 if self.context_tokens else 404, body=body))
+            return
         async with self._arrival:
             self.asked.append(asked)
             self._arrival.notify_all()
