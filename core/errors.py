@@ -15,6 +15,7 @@
     │   ├── ReplyUnreadable     the text arrived but is not the structure asked for
     │   └── LimitReached        a cap on money, time or size would be passed
     │       └── CapReached      it is a cap on money: nothing more can be paid
+    ├── ModelsAway              no model could be reached for as long as somebody waits here
     └── StoreError
         ├── DebateUnknown       no debate has this id
         ├── LogBroken           its events cannot be read, or cannot have happened so
@@ -133,6 +134,10 @@ class LimitReached(CallFailed):
 
 class CapReached(LimitReached):
     """A cap on money could be passed."""
+
+
+class ModelsAway(MootError):
+    """No model can be reached."""
 
 
 class StoreError(MootError):

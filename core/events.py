@@ -208,11 +208,27 @@ class StopRequested(Value):
 
     kind: Literal["stop_requested"] = "stop_requested"
     stop: Stop
+    #: How often a stop was taken back before.
+    after: int = 0
 
     @property
     def key(self) -> str:
-        """A debate is stopped once."""
-        return "stop"
+        """A debate is stopped once, unless that is taken back."""
+        return f"stop/{self.after}" if self.after else "stop"
+
+
+class StopWithdrawn(Value):
+    """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
+
+    kind: Literal["stop_withdrawn"] = "stop_withdrawn"
+    by: Person
+    #: How often a stop was taken back, this time included.
+    number: int
+
+    @property
+    def key(self) -> str:
+        """One stop, one withdrawal."""
+        return f"stop-withdrawn/{self.number}"
 
 
 class VoteCalled(Value):
@@ -434,6 +450,7 @@ Event = Annotated[
     | VoteTallied
     | NoteAdded
     | StopRequested
+    | StopWithdrawn
     | VoteCalled
     | DebatePaused
     | DebateResumed
@@ -661,6 +678,8 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
             return replace(debate, stop=stop, paused_by=None)
+        case StopWithdrawn():
+            return replace(debate, stop=None, stops_withdrawn=debate.stops_withdrawn + 1)
         case VoteCalled(by=person):
             return replace(debate, vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):

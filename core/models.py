@@ -852,6 +852,8 @@ class Debate:
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
     stop: Stop | None = None
+    #: How often a stop was taken back.
+    stops_withdrawn: int = 0
     #: Who asked for the vote at once, and who paused it.
     vote_called_by: Person | None = None
     paused_by: Person | None = None

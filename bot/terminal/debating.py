@@ -23,7 +23,7 @@ from bot.terminal.session import DebateSession
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
-from core.errors import BadInput, MootError
+from core.errors import BadInput, ModelsAway, MootError
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place
 from core.opening import DebateRequest, open_debate
@@ -110,6 +110,10 @@ async def hold(asked: DebateCommand) -> int:
         turns = build_turns(calls, settings, store)
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
+        except ModelsAway as error:
+            tell(f"The debate failed to go on. {error}")
+            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
+            return PROVIDERS_FAILED
         except MootError:
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
             raise

@@ -205,7 +205,10 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case VoteTallied():
             yield f"Vote: {vote_words(debate)}"
         case StopRequested():
-            yield "Stopping: the judge decides on what is there. Ctrl-C again ends at once."
+            yield (
+                "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
+                "--resume then holds it to its normal end."
+            )
         case ModelWentAway(agent=agent, reason=reason):
             yield f"  {name_of(debate, agent)} waits for its model: {reason}"
         case ModelCameBack(agent=agent):

@@ -19,6 +19,8 @@ from core.events import (
     DebateStarted,
     Event,
     FacilitatorDecided,
+    ModelCameBack,
+    ModelWentAway,
     NoteAdded,
     QuestionsAsked,
     Recorded,
@@ -153,6 +155,7 @@ def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
 def disturbance(debate: Debate, dice: random.Random) -> Event:
     """Something people or time do."""
     number = dice.randrange(10**9)
+    agent = dice.choice(debate.setup.agents).id
     waiting = debate.open_clarifications
     if waiting and dice.random() < 0.7:
         return ClarificationAnswered(answer=Answer(number=waiting[0].number, text="yes", by=DANA))
@@ -163,6 +166,8 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
             VoteCalled(by=DANA),
             DebatePaused(by=DANA, origin=str(number)),
             TimeRanOut(),
+            ModelWentAway(agent=agent, reason="down", origin=str(number)),
+            ModelCameBack(agent=agent, origin=str(number)),
         ]
     )
 

@@ -109,5 +109,5 @@ async def test_a_server_cannot_be_where_machines_get_their_credentials(tmp_path:
     text = 'servers: [{name: a, base_url: "http://169.254.169.254/v1"}]'
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
 
-    with pytest.raises(ConfigurationBroken, match="server a: .* is where machines"):
+    with pytest.raises(ConfigurationBroken, match=r"server a: .* is where machines"):
         await load_settings(environment(), tmp_path / "a.yaml")
