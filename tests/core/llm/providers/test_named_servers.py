@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from core.errors import RequestRejected
 from core.llm.providers.factory import build_server
 from core.llm.providers.testing.script import Asked, Reject, Say
-from core.llm.providers.testing.server import Vendor
+from core.llm.providers.testing.server import Vendor, always
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelRequest
 from core.settings import Server
@@ -31,7 +32,6 @@ FORM = AnswerForm(
         "additionalProperties": False,
     },
 )
-Ask = Callable[..., ModelRequest]
 
 
 def a_server(vendor: Vendor, api: str = "chat") -> ModelProvider:
@@ -49,7 +49,7 @@ async def test_nothing_of_openais_own_is_sent_to_others(
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
-    asking = ModelRequest(**{**vars(request_), "user": "somebody", "answer": FORM})
+    asking = replace(request_, user="somebody", answer=FORM)
 
     await a_server(vendor, api.split("/", maxsplit=1)[0]).complete(asking)
 
@@ -91,7 +91,7 @@ async def test_a_server_is_asked_without_what_it_lacks_and_that_is_remembered(
 ) -> None:
     vendor.script = without(*lacking)
     server = a_server(vendor)
-    asking = ModelRequest(**{**vars(request_), "answer": FORM})
+    asking = replace(request_, answer=FORM)
 
     await server.complete(asking)
     await server.complete(asking)
@@ -102,7 +102,7 @@ async def test_a_server_is_asked_without_what_it_lacks_and_that_is_remembered(
 
 
 async def test_any_other_rejection_is_one(vendor: Vendor, request_: ModelRequest) -> None:
-    vendor.script = lambda _: Reject(status=400, message="The model groq/none does not exist.")
+    vendor.script = always(Reject(status=400, message="The model groq/none does not exist."))
 
     with pytest.raises(RequestRejected):
         await a_server(vendor).complete(request_)
