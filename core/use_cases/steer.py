@@ -4,7 +4,14 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from core.errors import BadInput
-from core.events import DebateFailed, DebatePaused, DebateResumed, StopRequested, VoteCalled
+from core.events import (
+    DebateFailed,
+    DebatePaused,
+    DebateResumed,
+    StopRequested,
+    StopWithdrawn,
+    VoteCalled,
+)
 from core.models import Debate, Person, Place, Status, Stop
 from core.rules import schedule
 from core.rules.formats.registry import format_of
@@ -33,7 +40,15 @@ class SteerDebate:
     async def stop(self, debate: Debate, by: Person) -> None:
         """End the debate early: the judge writes a partial verdict."""
         await self._check(debate, by, "stop it")
-        await self.facts.record(debate.id, StopRequested(stop=Stop(by=by)))
+        stopped = StopRequested(stop=Stop(by=by), after=debate.stops_withdrawn)
+        await self.facts.record(debate.id, stopped)
+
+    async def withdraw_stop(self, debate: Debate, by: Person) -> None:
+        """Take a stop back, so that the debate can be held to its normal end."""
+        await self._check(debate, by, "take its stop back")
+        if debate.stop and not debate.verdict:
+            number = debate.stops_withdrawn + 1
+            await self.facts.record(debate.id, StopWithdrawn(by=by, number=number))
 
     async def call_vote(self, debate: Debate, by: Person) -> None:
         """Go to the vote with the positions as they are."""
