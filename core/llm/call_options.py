@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.capabilities import Price, Record
 from core.llm.prices import Prices
-from core.models import Cap, Usage
+from core.models import Cap, SentPart, Usage
 from core.ports import Clock
 from core.retry import RetryPolicy
 
@@ -68,6 +68,8 @@ class CallUsage:
         self.usage = Usage()
         #: The model that was to answer and why it does not; empty while it does.
         self.stands_in: tuple[str, str] = ("", "")
+        #: The newest attempt's prompt.
+        self.sent: tuple[SentPart, ...] = ()
         self._clock = clock
         self._began = clock.now()
 

@@ -35,30 +35,23 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     if debate.status is not Status.RUNNING or debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
-        return _vote(debate) or _synthesis(debate)
+        return _end(debate)
     asking = clarifying.ready(debate)
     if asking is not None:
         return asking
     turns = _rounds(debate)
-    if turns or debate.open_clarifications:
-        return turns
-    return _vote(debate) or _synthesis(debate)
-
-
-def blocked(debate: Debate) -> Sequence[Turn]:
-    """Turns that wait only for a background summary. There should never be any."""
-    if debate.status is not Status.RUNNING:
-        return ()
-    if is_cut_short(debate) or clarifying.ready(debate) is not None:
-        return ()
-    turns = turns_ready(debate, rounds_open(debate))
-    return tuple(turn for turn in turns if strategies.is_blocked(debate, turn))
+    if not turns and not debate.open_clarifications:
+        turns = _end(debate)
+    # Summaries are made beside everything else: nothing waits for one.
+    return (*turns, *strategies.ready(debate, rounds_open(debate)))
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     """How the debate ends now; None while there is something left to do or to wait for."""
     waits = debate.paused_by or (debate.open_clarifications and not is_cut_short(debate))
-    if debate.status is not Status.RUNNING or waits or ready(debate):
+    if debate.status is not Status.RUNNING or waits:
+        return None
+    if any(turn.act is not Act.SUMMARY for turn in ready(debate)):
         return None
     if debate.verdict:
         return DebateConcluded()
@@ -169,7 +162,7 @@ def ballot_turns(debate: Debate) -> Sequence[Turn]:
 
 
 def _rounds(debate: Debate) -> Sequence[Turn]:
-    """The format's turns, and what runs beside them: ballots on the way and summaries."""
+    """The format's turns, and what runs beside them: ballots on the way, questions to people."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
     # Ballots on the isolated drafts show later who moved.
@@ -177,11 +170,10 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     beside = (
         *clarifying.asked_by_facilitator(debate),
         *(_missing_ballots(debate, 0) if blind else ()),
-        *strategies.ready(debate, rounds),
     )
     if not turns and rounds < debate.setup.rounds and not beside:
         return _missing_ballots(debate, rounds)
-    return (*(turn for turn in turns if not strategies.lacks(debate, turn)), *beside)
+    return (*turns, *beside)
 
 
 def _missing_ballots(debate: Debate, number: int) -> Sequence[Turn]:
@@ -196,6 +188,15 @@ def _undone(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
+def _end(debate: Debate) -> Sequence[Turn]:
+    """The vote, with the judge's summary beside it, then the synthesis."""
+    vote = _vote(debate)
+    summary = strategies.judge_summary_turn(debate) if vote else None
+    if summary:
+        return (*vote, *_undone(debate, [summary]))
+    return vote or _synthesis(debate)
+
+
 def _vote(debate: Debate) -> Sequence[Turn]:
     ballots = ballot_turns(debate)
     if not ballots or debate.tally:
@@ -207,9 +208,6 @@ def _vote(debate: Debate) -> Sequence[Turn]:
 def _synthesis(debate: Debate) -> Sequence[Turn]:
     if not format_of(debate).positions(debate):
         return ()
-    summary = strategies.judge_summary_turn(debate)
-    if summary and not debate.is_done(summary):
-        return (summary,)
     return _undone(debate, [Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)])
 
 

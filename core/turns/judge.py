@@ -6,8 +6,9 @@ import structlog
 
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import VerdictReached
+from core.figures import counted
 from core.llm.call import ModelCalls
-from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
+from core.models import Act, Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.schedule import is_cut_short
@@ -109,7 +110,13 @@ def _degradations(debate: Debate) -> Iterator[str]:
     yield from debate.refused.values()
     if alive < agents:
         yield f"Only {alive} of {agents} agents could take part to the end."
-    if debate.failures:
-        yield f"Turns that failed and are missing: {len(debate.failures)}."
+    failed = [failure.turn for failure in debate.failures.values()]
+    missing = [turn for turn in failed if turn.act is not Act.SUMMARY]
+    if missing:
+        yield f"Turns that failed and are missing: {len(missing)}."
+    if len(failed) > len(missing):
+        # Nothing is missing: agents saw the text that was to be summed up.
+        lost = counted(len(failed) - len(missing), "summary", "summaries")
+        yield f"Could not be made: {lost}. The full text was used instead."
     if debate.tally and not debate.tally.voters:
         yield "No ballot could be counted."

@@ -15,6 +15,7 @@ from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
 from core.rules import convergence
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.outcomes import awaited
 
 NAME = "council"
 MOST_ROUNDS = 1
@@ -103,6 +104,28 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
             return rebuttals(debate)
         case _:
             return ()
+
+
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    all_agents = [agent.id for agent in debate.setup.agents]
+    others = [agent for agent in all_agents if agent != turn.agent]
+    turns: list[Turn] = []
+    match turn.act:
+        case Act.PLAN:
+            turns = [_turn(Act.GATHER, agent) for agent in others]
+        case Act.FORMULATE:
+            turns = [_turn(Act.PLAN, turn.agent)]
+        case Act.DEBATE:
+            turns = [_turn(Act.FORMULATE, agent) for agent in others]
+        case Act.ADJUST:
+            turns = [_turn(Act.FORMULATE, agent) for agent in all_agents]
+            turns += [_turn(Act.DEBATE, agent) for agent in others]
+        case Act.REBUTTAL:
+            turns = [_turn(act, a) for act in (Act.DEBATE, Act.ADJUST) for a in all_agents]
+        case _:
+            pass
+    return awaited(debate, turns, alive(debate))
 
 
 def rebuttals(debate: Debate) -> Sequence[Part]:
