@@ -98,7 +98,8 @@ class Played:
     parts: Sequence[SizedPart]
     #: With what it will probably cost; None where the price is unknown.
     usage: Usage
-    #: What the turn can cost, repairs and second tries included.
+    #: What the turn can cost, repairs and second tries included. Beyond the debate's cap: what this
+    #: call can cost.
     at_most: Decimal | None
 
 
@@ -162,14 +163,18 @@ async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
     seconds = 0.0
     for _ in range(_MOST_WAVES):
         stage.longest = 0.0
-        events = [await stage.take(turns, debate, turn) for turn in schedule.ready(debate)]
+        events: list[Event] = []
+        for turn in schedule.ready(debate):
+            events.append(await stage.take(turns, debate, turn))
+            await clock.sleep(0)  # others may want to run
         for event in events or stage.answers(debate):
             entry = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
             debate = apply(debate, entry)
         if not events and not debate.open_clarifications and not schedule.ready(debate):
             break
         seconds += stage.longest
-        await clock.sleep(0)  # others may want to run
+        if stage.is_dear(setup.limits.debate_cost):
+            break  # it cannot cost more than its cap: no more need be known
     return stage.estimate(debate, seconds)
 
 
@@ -211,6 +216,10 @@ class _Stage:
                 return SummaryMade(summary=summary.model_copy(update={"text": whole}))
             case _:
                 return event
+
+    def is_dear(self, cap: Decimal | None) -> bool:
+        """Whether the worst case has passed the cap."""
+        return self.at_worst and cap is not None and self._worst is not None and self._worst > cap
 
     def answers(self, debate: Debate) -> Sequence[Event]:
         """What people answer to the questions that are open."""
@@ -288,7 +297,7 @@ class _Stage:
         usage = debate.usage
         return Estimate(
             cost=usage.cost,
-            at_most=self._worst,
+            at_most=self._worst if self.at_worst else None,
             seconds=seconds,
             calls=len(self._played),
             usage=usage,
