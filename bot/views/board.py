@@ -156,6 +156,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     lines += [
         f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
         f"{gist(failed.reason, _REASON_LIMIT)}"
+        f"{' The full text is used.' if failed.turn.act is Act.SUMMARY else ''}"
         for failed in debate.failures.values()
     ]
     if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
