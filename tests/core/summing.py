@@ -6,7 +6,7 @@ from collections.abc import Callable
 from core.engine import SUMMARY_GRACE
 from core.models import Act, ContextMethod, Debate, Summarization, Termination
 from core.request import ModelReply, ModelRequest, PartKind
-from core.testing import ScriptedProvider, a_setup, plausible_reply
+from core.testing import Script, ScriptedProvider, a_setup, plausible_reply
 from tests.core.bench import Bench
 
 LONG = "We must keep 2000 jobs per second. " * 20
@@ -24,8 +24,10 @@ def script(request: ModelRequest) -> str:
 class Paced(ScriptedProvider):
     """A provider whose summaries take another time than its other replies; None: they hang."""
 
-    def __init__(self, latency: float, summaries: float | None) -> None:
-        super().__init__(script, latency=latency)
+    def __init__(
+        self, latency: float, summaries: float | None, answers: Script | None = None
+    ) -> None:
+        super().__init__(answers or script, latency=latency)
         self._summaries = summaries
 
     async def complete(

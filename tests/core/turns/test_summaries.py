@@ -1,5 +1,6 @@
 """Summaries and context strategies in whole debates with a scripted model."""
 
+import asyncio
 import json
 
 import pytest
@@ -10,6 +11,7 @@ from core.events import ContributionMade, DebateStarted, NoteAdded, TurnFailed, 
 from core.models import (
     SUMMARIZER,
     Act,
+    Clarifying,
     ContextMethod,
     Contribution,
     Debate,
@@ -307,6 +309,38 @@ async def test_a_summary_that_hangs_is_given_up_soon_after_all_else_is_done() ->
     assert failed[0].reason == "It was not there 5 s after all else was done."
     assert debate.verdict
     assert not [words for words in debate.verdict.warnings if "failed" in words]
+
+
+async def test_a_summary_that_hangs_keeps_nobodys_time_to_answer_open() -> None:
+    def asking(request: ModelRequest) -> str:
+        if request.act is Act.FACILITATION:
+            asked = {"decision": "ask", "question": "How many?", "assumption": "Few."}
+            return json.dumps(json.loads(plausible_reply(request)) | asked)
+        return script(request)
+
+    setup = a_setup(rounds=3).model_copy(
+        update={
+            "format": "panel",
+            "clarifying": Clarifying(enabled=True, wait_seconds=0.3),
+            "summarization": Summarization(method=ContextMethod.ROUNDS),
+        }
+    )
+    bench = Bench(Paced(latency=0.0, summaries=None, answers=asking), grace=0.1)
+    await bench.start(setup)
+    debate = await asyncio.wait_for(_to_the_end(bench), 30)
+
+    assert debate.verdict
+    assert [key for key in debate.times if key.endswith("/closed")]
+
+
+async def _to_the_end(bench: Bench) -> Debate:
+    """Run it again when a deadline has passed, as the bot does."""
+    debate = await bench.engine.run(DEBATE)
+    for _ in range(50):
+        if debate.status is Status.RUNNING:
+            await asyncio.sleep(0.1)
+            debate = await bench.engine.run(DEBATE)
+    return debate
 
 
 async def test_a_summary_under_way_at_the_end_is_finished_and_recorded() -> None:
