@@ -7,6 +7,7 @@ call whose answer is in the log is never made again.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 import structlog
@@ -33,7 +34,8 @@ from core.events import (
     TurnFailed,
     apply,
 )
-from core.models import ENGINE, SUMMARIZER, Debate, Failure, FailureCause, Status, Turn, Usage
+from core.figures import duration
+from core.models import ENGINE, Act, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
 
@@ -48,6 +50,8 @@ PROOF_SECONDS = 1.0
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
 _AT_ONCE = 32
+#: Seconds that summaries still being made may take when all else of a debate is done.
+SUMMARY_GRACE = 5.0
 
 
 class Work(NamedTuple):
@@ -92,8 +96,16 @@ class Engine:
     """Advances debates. One engine serves a whole process."""
 
     def __init__(
-        self, *, store: DebateStore, turns: TurnTaker, sink: EventSink, clock: Clock
+        self,
+        *,
+        store: DebateStore,
+        turns: TurnTaker,
+        sink: EventSink,
+        clock: Clock,
+        summary_grace: float = SUMMARY_GRACE,
     ) -> None:
+        """Keep what debates need; `summary_grace` in seconds, see `SUMMARY_GRACE`."""
+        self._summary_grace = summary_grace
         self._store = store
         self._turns = turns
         self._sink = sink
@@ -113,7 +125,14 @@ class Engine:
             StoreDown: The database failed; run again later.
         """
         token = await self._store.claim(debate_id)
-        run = _Run(token, store=self._store, turns=self._turns, sink=self._sink, clock=self._clock)
+        run = _Run(
+            token,
+            store=self._store,
+            turns=self._turns,
+            sink=self._sink,
+            clock=self._clock,
+            summary_grace=self._summary_grace,
+        )
         self._runs[debate_id] = run
         try:
             return await run.advance(self._gate)
@@ -141,7 +160,9 @@ class _Run:
         turns: TurnTaker,
         sink: EventSink,
         clock: Clock,
+        summary_grace: float,
     ) -> None:
+        self._summary_grace = summary_grace
         self._token = token
         self._store = store
         self._turns = turns
@@ -159,6 +180,8 @@ class _Run:
         #: Agents whose models do not answer, and how often this run recorded that one went or came.
         self._away: set[str] = set()
         self._changes = 0
+        #: Since when only summaries keep the debate from its end.
+        self._ending_since: datetime | None = None
         #: When the database last said that this run holds the debate.
         self._proven_at = clock.now()
 
@@ -177,7 +200,9 @@ class _Run:
                 return debate
             await self._wait(debate)
 
-    async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
+    async def _step(  # noqa: C901 - one step after the other
+        self, known: Debate | None
+    ) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether this run is over."""
         published = 0 if known else await self._store.published(self._token.debate_id)
         debate, news = await self._catch_up(known)
@@ -199,16 +224,18 @@ class _Run:
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-        if self._working:
+        if self._in_foreground():
             return debate, False
-        # Nothing is in hand: the debate ends, or only people or a time can bring it on.
+        # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
         ending = schedule.conclusion(debate)
         overdue = schedule.overdue(debate, self._clock.now())
-        if ending:
+        if ending and self._working:
+            await self._bound_summaries()
+        elif ending:
             await self._append(ending)
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
-        return debate, not self._changed.is_set()
+        return debate, not self._working and not self._changed.is_set()
 
     async def cancel(self) -> None:
         """Cancel all running turns; those without an outcome in the log run again later."""
@@ -244,23 +271,29 @@ class _Run:
         return debate, news
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
-        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new."""
+        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new.
+
+        A summary in hand is finished beside whatever comes, and none is begun at the end.
+        """
         # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
         hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
         running = debate.status is Status.RUNNING and not debate.verdict
-        if self._working and running and debate.out_of_money and not hurried:
+        if self._in_foreground() and running and debate.out_of_money and not hurried:
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
         # What waits for a model goes on without it once nobody has the patience any more.
         is_patient = schedule.is_patient(debate)
-        await self._drop(
-            [
-                key
-                for key, work in self._working.items()
-                if key not in ready
-                or (work.is_patient and not is_patient and work.turn.agent in debate.away)
-            ]
-        )
+        if schedule.conclusion(debate):
+            ready = {}
+        unwanted = [
+            work.turn
+            for key, work in self._working.items()
+            if key not in ready
+            or (work.is_patient and not is_patient and work.turn.agent in debate.away)
+        ]
+        if not debate.paused_by:
+            unwanted = [turn for turn in unwanted if turn.act is not Act.SUMMARY]
+        await self._drop([turn.key for turn in unwanted])
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
@@ -349,6 +382,11 @@ class _Run:
         if debate.outage_at:  # no other time runs
             waited = (self._clock.now() - debate.outage_at).total_seconds()
             left = [limits.outage_seconds - waited]
+        now, due = self._clock.now(), schedule.due(debate)
+        if due:  # a summary in hand keeps nobody's time to answer open
+            left.append((due - now).total_seconds())
+        if self._ending_since:
+            left.append(self._summary_grace - (now - self._ending_since).total_seconds())
         try:
             async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
                 await self._changed.wait()
@@ -366,7 +404,8 @@ class _Run:
             if waited >= limits.outage_seconds:
                 await self._append(TimeRanOut(of_outage=True))
             return
-        if not debate.out_of_time and debate.worked + since >= limits.debate_seconds:
+        is_over = debate.out_of_time or debate.verdict
+        if not is_over and debate.worked + since >= limits.debate_seconds:
             await self._append(TimeRanOut())
             return
         late = [
@@ -379,17 +418,29 @@ class _Run:
             late_turn = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
             await self._append(TurnFailed(failure=late_turn))
 
-    def _bounded_by_round(self) -> Sequence[Work]:
-        """Running turns that count against the round's time: not questions, vote or verdict.
+    async def _bound_summaries(self) -> None:
+        """Give up the summaries in hand once they have kept the debate's end for long enough."""
+        now = self._clock.now()
+        self._ending_since = self._ending_since or now
+        if (now - self._ending_since).total_seconds() < self._summary_grace:
+            return
+        late = [work.turn for work in self._working.values()]
+        await self._drop([turn.key for turn in late])
+        for turn in late:
+            reason = f"It was not there {duration(self._summary_grace)} after all else was done."
+            failure = Failure(turn=turn, reason=reason, usage=Usage())
+            await self._append(TurnFailed(failure=failure))
 
-        Nor summaries made in the background: they belong to a round that is over.
-        """
+    def _in_foreground(self) -> Sequence[Work]:
+        """Running turns that the debate waits for: all but summaries."""
+        return [work for work in self._working.values() if work.turn.act is not Act.SUMMARY]
+
+    def _bounded_by_round(self) -> Sequence[Work]:
+        """Running turns that count against the round's time: not questions, vote or verdict."""
         return [
             work
-            for work in self._working.values()
-            if work.turn.round
-            and work.turn.agent not in {ENGINE, SUMMARIZER}
-            and not schedule.is_ending(work.turn)
+            for work in self._in_foreground()
+            if work.turn.round and work.turn.agent != ENGINE and not schedule.is_ending(work.turn)
         ]
 
     def _since(self, debate: Debate) -> float:

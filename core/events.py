@@ -626,7 +626,8 @@ class Recorded:
     event: Event
 
 
-_ROUND = re.compile(r"r(\d+)/")
+#: A summary is made beside the rounds: it says nothing of how long one takes.
+_ROUND = re.compile(r"r(\d+)/(?!summary/)")
 
 
 def fold(log: Iterable[Recorded]) -> Debate:

@@ -473,6 +473,18 @@ class Cap:
         return self.spent + amount <= self.limit - self.kept
 
 
+class SentPart(Value):
+    """A part of a prompt as a model was sent it; its text is in the log already."""
+
+    label: str
+    #: What it is: a `core.request.PartKind`.
+    kind: str
+    #: Characters sent.
+    chars: int
+    #: Characters left out to fit the model's context.
+    left_out: int = 0
+
+
 class Call(Value):
     """How a piece of text came from a model."""
 
@@ -488,6 +500,8 @@ class Call(Value):
     stands_in_for: str = ""
     #: Why it could not be asked, in words for people.
     stands_in_why: str = ""
+    #: The prompt of the attempt that led to it, the task left out; empty in older logs.
+    sent: tuple[SentPart, ...] = ()
 
 
 class Spent(Value):

@@ -15,6 +15,7 @@ from core.models import (
     MOST_ROUNDS,
     RESERVED_IDS,
     SUMMARIZER,
+    Act,
     Agent,
     ContextMethod,
     Ending,
@@ -193,6 +194,10 @@ def _agent_id(name: str, others: AbstractSet[str]) -> str:
 def _completed(agent: Agent, settings: Settings) -> Agent:
     """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
     changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
+    own, rules = agent.prompts.get(Act.SUMMARY), agent.summarization or settings.summarization
+    if own and rules.prompt == settings.summarization.prompt:
+        # The agent's own prompt for summaries, not the one meant for everybody's.
+        changes["summarization"] = rules.model_copy(update={"prompt": own})
     if agent.fallbacks is None and settings.fallbacks:
         own = ModelChoice(provider=agent.provider, model=agent.model)
         changes["fallbacks"] = tuple(one for one in settings.fallbacks if one != own)

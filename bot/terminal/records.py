@@ -15,7 +15,7 @@ from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
-from core.transcript.explain import explanation
+from core.transcript.explain import explanation, turn_explanation
 from core.transcript.inert import visible
 from core.transcript.record import record_json
 from core.transcript.report import report
@@ -87,9 +87,16 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     put_out(visible("\n\n".join(parts)) + "\n", None)
 
 
-async def explain_record(debate_id: str) -> None:
-    """Print why each turn ran when it did."""
-    put_out(explanation(await read_log(debate_id)), None)
+async def explain_record(debate_id: str, turn: str) -> None:
+    """Print why each turn ran when it did, or everything about one of them.
+
+    Raises:
+        BadInput: The words fit no turn, or several.
+        DebateUnknown: There is no such debate.
+        StoreDown: The database cannot be opened.
+    """
+    log = await read_log(debate_id)
+    put_out(turn_explanation(log, turn) if turn else explanation(log), None)
 
 
 async def export_record(debate_id: str, form: str, output: Path | None) -> None:

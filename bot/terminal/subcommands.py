@@ -121,11 +121,19 @@ def show(
     _run(show_record(debate_id, metrics=metrics))
 
 
-def explain(debate_id: DebateId) -> None:
-    """Say why each turn ran when it did, and what it saw."""
+def explain(
+    debate_id: DebateId,
+    turn: Annotated[
+        str,
+        typer.Argument(
+            metavar="[TURN]", help="One turn: its key like r1/critique/ann/bob, or words of it."
+        ),
+    ] = "",
+) -> None:
+    """Say why each turn ran when it did, what it saw, and how the rounds ended."""
     from bot.terminal.records import explain_record
 
-    _run(explain_record(debate_id))
+    _run(explain_record(debate_id, turn))
 
 
 def export(

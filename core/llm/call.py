@@ -37,13 +37,14 @@ from core.llm.call_options import (
     Tables,
     TellAway,
 )
+from core.llm.fitting import sent_parts
 from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
-from core.models import Agent, Call, Cap, Usage
+from core.models import Act, Agent, Call, Cap, Usage
 from core.ports import Clock, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
@@ -53,6 +54,8 @@ M = TypeVar("M", bound=BaseModel)
 
 #: An empty, refused or cut-off reply costs money and seldom gets better.
 TRIES_IF_UNUSABLE = 2
+#: Attempts for summaries under way at the same time, per provider, besides those of turns.
+SUMMARIES_PARALLEL = 2
 
 
 class ModelAnswer(NamedTuple, Generic[T]):
@@ -110,6 +113,8 @@ class ModelCalls:
         #: Models that were asked how much they hold.
         self._contexts: set[ModelRef] = set()
         self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
+        # A summary that hangs must not keep a slot from a turn.
+        self._beside = {name: asyncio.Semaphore(SUMMARIES_PARALLEL) for name in providers}
         self._caps: Sequence[Cap] = ()
         self._user = ""
         self._book: Callable[[Usage], None] | None = None
@@ -334,7 +339,9 @@ class ModelCalls:
         Money comes first: who waits for it must not keep a slot or a lead from others.
         """
         await self._ask_for_context(ref)
-        request = self._measure.fitted(ref.provider, request)
+        self._provider(ref.provider)
+        whole, request = request, self._measure.fitted(ref.provider, request)
+        so_far.sent = sent_parts(whole, request)
         await self._waits.over(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
@@ -351,7 +358,8 @@ class ModelCalls:
                 start.tell = await entered.enter_async_context(
                     self._warmup.turn(beginnings, lifetime)
                 )
-                await entered.enter_async_context(self._slots[ref.provider])
+                slots = self._beside if request.act is Act.SUMMARY else self._slots
+                await entered.enter_async_context(slots[ref.provider])
                 if self._prove:  # only now: it may have waited in line for long
                     await self._prove()
                 return await self._booked(ref, request, so_far, start)
@@ -442,6 +450,7 @@ class ModelCalls:
             prompt_source=so_far.options.prompt_source,
             stands_in_for=so_far.stands_in[0],
             stands_in_why=so_far.stands_in[1],
+            sent=so_far.sent,
         )
 
     def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:

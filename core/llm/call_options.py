@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.capabilities import Price, Record
 from core.llm.prices import Prices
-from core.models import Cap, Usage
+from core.models import Cap, SentPart, Usage
 from core.ports import Clock
 from core.retry import RetryPolicy
 
@@ -76,6 +76,8 @@ class CallUsage:
         self.stands_in: tuple[str, str] = ("", "")
         #: Why nobody answers at present; empty while somebody may.
         self.away = ""
+        #: The newest attempt's prompt.
+        self.sent: tuple[SentPart, ...] = ()
         self._clock = clock
         self._began = clock.now()
 

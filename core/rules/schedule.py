@@ -38,14 +38,16 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     if debate.status is not Status.RUNNING or debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
-        return _vote(debate) or _synthesis(debate)
+        return _end(debate)
     asking = clarifying.ready(debate)
     if asking is not None:
         return asking
     turns = _rounds(debate)
-    if _awaited(debate, turns) or debate.open_clarifications:
-        return turns
-    return _vote(debate) or _synthesis(debate)
+    if not _awaited(debate, turns) and not debate.open_clarifications:
+        turns = _end(debate)
+    # Summaries are made beside everything else: nothing waits for one.
+    rounds = rounds_open(debate)
+    return (*turns, *(strategies.ready(debate, rounds) if rounds else ()))
 
 
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
@@ -59,26 +61,18 @@ def is_patient(debate: Debate, act: Act | None = None) -> bool:
 
 def outage(debate: Debate) -> str:
     """Why nothing can go on before a model is back; empty while something can."""
-    turns = ready(debate)
+    turns = [turn for turn in ready(debate) if turn.act is not Act.SUMMARY]
     if not turns or any(turn.agent not in debate.away for turn in turns):
         return ""
     return " ".join(dict.fromkeys(debate.away[turn.agent] for turn in turns))
 
 
-def blocked(debate: Debate) -> Sequence[Turn]:
-    """Turns that wait only for a background summary. There should never be any."""
-    if debate.status is not Status.RUNNING:
-        return ()
-    if is_cut_short(debate) or clarifying.ready(debate) is not None:
-        return ()
-    turns = turns_ready(debate, rounds_open(debate))
-    return tuple(turn for turn in turns if strategies.is_blocked(debate, turn))
-
-
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     """How the debate ends now; None while there is something left to do or to wait for."""
     waits = debate.paused_by or (debate.open_clarifications and not is_cut_short(debate))
-    if debate.status is not Status.RUNNING or waits or ready(debate):
+    if debate.status is not Status.RUNNING or waits:
+        return None
+    if any(turn.act is not Act.SUMMARY for turn in ready(debate)):
         return None
     if debate.verdict:
         return DebateConcluded(edition=debate.edition)
@@ -156,17 +150,16 @@ def ballot_turns(debate: Debate) -> Sequence[Turn]:
 
 
 def _rounds(debate: Debate) -> Sequence[Turn]:
-    """The format's turns, and what runs beside them: options, ballots on the way and summaries."""
+    """The format's turns and what runs beside them: options, blind ballots, people's questions."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
     weighed = gate.due(debate)
     return (
-        *(turn for turn in turns if not strategies.lacks(debate, turn)),
+        *turns,
         *clarifying.asked_by_facilitator(debate),
         *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
         *_blind_ballots(debate),
         *([weighed] if weighed else []),
-        *strategies.ready(debate, rounds),
     )
 
 
@@ -187,6 +180,15 @@ def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
 
 def _undone(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def _end(debate: Debate) -> Sequence[Turn]:
+    """The vote, with the judge's summary beside it, then the synthesis."""
+    vote = _vote(debate)
+    summary = strategies.judge_summary_turn(debate) if vote else None
+    if summary:
+        return (*vote, *_undone(debate, [summary]))
+    return vote or _synthesis(debate)
 
 
 def _vote(debate: Debate) -> Sequence[Turn]:
@@ -210,9 +212,6 @@ def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
 def _synthesis(debate: Debate) -> Sequence[Turn]:
     if not format_of(debate).positions(debate):
         return ()
-    summary = strategies.judge_summary_turn(debate)
-    if summary and not debate.is_done(summary):
-        return (summary,)
     number = rounds_open(debate)
     if debate.tally and debate.tally.options and debate.tally.controversial:
         check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])

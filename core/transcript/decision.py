@@ -14,8 +14,14 @@ _SOURCES = {
 }
 
 
-def decision_text(debate: Debate) -> str:
-    """The decision alone, as Markdown that reads well as plain text; why there is none else."""
+def decision_text(debate: Debate, *, judged: bool = True) -> str:
+    """The decision alone, as Markdown that reads well as plain text; why there is none else.
+
+    Args:
+        debate: The debate.
+        judged: With the judge's confidence, the vote and what went wrong on the way; whoever scores
+            the decision itself must see none of these.
+    """
     verdict = debate.verdict
     if verdict is None:
         return f"There is no decision. {inert_line(debate.failure)}".strip()
@@ -28,13 +34,14 @@ def decision_text(debate: Debate) -> str:
         why = outcome.explanation if outcome else "The judge says nothing about it."
         notes.append(f"{note.author.name or note.author.id}: “{note.text}” ({used}) {why}")
     cost = money(debate.usage.cost)
+    how = f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}."
     return "\n\n".join(
         [
-            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
+            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings if judged),
             inert(verdict.decision),
             *_sections(debate, verdict, level=1),
             *([f"# What became of the notes\n\n{bullets(notes)}"] if notes else ()),
-            f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}.",
+            *([how] if judged else ()),
         ]
     )
 

@@ -211,6 +211,8 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
     )
     turn = Turn(act=Act.EVALUATION, round=0, agent=agent.id)
     criteria = [{"name": c.value, "meaning": meaning} for c, meaning in MEANINGS.items()]
+    # A high confidence or a clear vote would sway whoever scores the decision.
+    decision = decision_text(debate, judged=False)
     task = render.task(Act.EVALUATION, agent, words=0, criteria=criteria)
     request = ModelRequest(
         model=agent.model,
@@ -219,7 +221,11 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
         system=render.system(),
         parts=(
             *parts_for(debate, turn),
-            Part(kind=PartKind.POSITION, label="The decision", text=decision_text(debate)),
+            Part(
+                kind=PartKind.POSITION,
+                label="The decision",
+                text=decision,
+            ),
             Part(kind=PartKind.TASK, label="Task", text=task),
         ),
         delimiter=debate.setup.delimiter,

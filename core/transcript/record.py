@@ -1,20 +1,20 @@
-"""The whole record of a debate as JSON: its events as they happened, and what they add up to."""
+"""The whole record of a debate as JSON: its events as they happened, and its totals."""
 
 import json
 from collections.abc import Sequence
 
-from pydantic import TypeAdapter
-
 from core.events import Recorded, fold
 from core.models import Debate
+from core.rules.schedule import rounds_held
+from core.transcript.agent_spending import spending
+from core.transcript.words import seconds_taken
 
 #: Version of the record's outer form; the events have their own, tolerant one.
-VERSION = 1
-_DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
+VERSION = 2
 
 
 def record_json(log: Sequence[Recorded]) -> str:
-    """The record of a debate, readable by programs and people.
+    """The record of a debate, readable by programs and people. `docs/hooks.md` tells its form.
 
     Raises:
         LogBroken: The log cannot be.
@@ -23,6 +23,8 @@ def record_json(log: Sequence[Recorded]) -> str:
     record = {
         "moot": VERSION,
         "debate_id": debate.id,
+        "status": debate.status.value,
+        "totals": _totals(debate),
         "events": [
             {
                 "seq": recorded.seq,
@@ -32,6 +34,25 @@ def record_json(log: Sequence[Recorded]) -> str:
             }
             for recorded in log
         ],
-        "debate": _DEBATE.dump_python(debate, mode="json"),
     }
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _totals(debate: Debate) -> dict[str, object]:
+    """What the events add up to."""
+    agents = {
+        one.agent: {"calls": one.calls, **one.usage.model_dump(mode="json")}
+        for one in spending(debate)
+    }
+    return {
+        "seconds": round(seconds_taken(debate), 3),
+        "seconds_worked": round(debate.worked, 3),
+        "rounds_held": rounds_held(debate),
+        "contributions": len(debate.contributions),
+        "summaries": len(debate.summaries),
+        "ballots": len(debate.ballots),
+        "failed_turns": len(debate.failures),
+        "calls": len(debate.calls),
+        **debate.usage.model_dump(mode="json"),
+        "agents": agents,
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import counted, duration, money, number, when
-from core.models import Contribution, Debate
+from core.models import Act, Contribution, Debate, Usage
 from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
 from core.transcript.agent_spending import forecast_words, spending
@@ -43,7 +43,12 @@ def report(debate: Debate) -> str:
     if verdict:
         rows.append(("Decision", f"{verdict.decision} (confidence {confidence(verdict)})"))
     warnings = list(dict.fromkeys(_all_warnings(debate)))
-    failures = [(turn_words(debate, f.turn), f.reason) for f in debate.failures.values()]
+    failed = debate.failures.values()
+    failures = [
+        (turn_words(debate, one.turn), one.reason)
+        for one in failed
+        if one.turn.act is not Act.SUMMARY
+    ]
     prompts = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
     sections = (
         "# Debate report\n\n" + table(("", ""), rows),
@@ -153,7 +158,8 @@ def _all_warnings(debate: Debate) -> Iterator[str]:
 
 def _summaries(debate: Debate) -> str:
     """What stood in for older turns, and how much shorter it was."""
-    if not debate.summaries:
+    failed = [one for one in debate.failures.values() if one.turn.act is Act.SUMMARY]
+    if not debate.summaries and not failed:
         return ""
     rows = [
         (
@@ -168,7 +174,11 @@ def _summaries(debate: Debate) -> str:
         for one in debate.summaries.values()
     ]
     head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
-    return "## Summaries\n\n" + table(head, rows)
+    parts = ["## Summaries", *([table(head, rows)] if rows else [])]
+    if failed:
+        reasons = [f"{turn_words(debate, one.turn)}: {one.reason}" for one in failed]
+        parts += ["Not made; the full text was used instead:", bullets(reasons)]
+    return "\n\n".join(parts)
 
 
 def _spending(debate: Debate) -> str:
@@ -178,6 +188,7 @@ def _spending(debate: Debate) -> str:
             one.name,
             ", ".join(one.models) or "none",
             one.calls,
+            one.usage.attempts,
             number(one.usage.input_tokens),
             number(one.usage.cached_tokens),
             number(one.usage.output_tokens),
@@ -186,15 +197,23 @@ def _spending(debate: Debate) -> str:
         )
         for one in spending(debate)
     ]
+    dropped = [one.lost for one in debate.spent if not one.agent]
+    if dropped:  # of several agents at once
+        lost = sum(dropped, start=Usage())
+        figures = (lost.input_tokens, lost.cached_tokens, lost.output_tokens)
+        given_up = ("Given up under way", "", 0, lost.attempts, *map(number, figures), "")
+        rows.append((*given_up, money(lost.cost)))
     all_of_it = debate.usage
     waited = duration(sum(call.latency_ms for call in debate.calls) / 1000)
     figures = (all_of_it.input_tokens, all_of_it.cached_tokens, all_of_it.output_tokens)
     tokens = [number(figure) for figure in figures]
-    rows.append(("**All**", "", len(debate.calls), *tokens, waited, money(all_of_it.cost)))
+    counts = (len(debate.calls), all_of_it.attempts)
+    rows.append(("**All**", "", *counts, *tokens, waited, money(all_of_it.cost)))
     head = (
         "Agent",
         "Models",
         "Calls",
+        "Attempts",
         "Tokens in",
         "of these cached",
         "Tokens out",
@@ -203,7 +222,11 @@ def _spending(debate: Debate) -> str:
     )
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
-    return "## Usage and cost\n\n" + table(head, rows) + below
+    told = (
+        "A call led to something above; attempts are all requests made of a model, those of "
+        "failed turns and summaries, repairs and tries again included."
+    )
+    return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{told}{below}"
 
 
 def _timing(debate: Debate) -> str:

@@ -72,8 +72,18 @@ def tokens_words(usage: Usage) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens, calls and cost in one line."""
-    return f"{tokens_words(usage)}, {counted(usage.attempts, 'call')}, {money(usage.cost)}"
+    """Tokens, attempts and cost in one line."""
+    return f"{tokens_words(usage)}, {counted(usage.attempts, 'attempt')}, {money(usage.cost)}"
+
+
+def calls_words(debate: Debate) -> str:
+    """Calls and cost: `9 calls in 11 attempts, $0.10`.
+
+    A call led to something that is in the log. Attempts are all requests made of a model: tries
+    again, repairs, and those of turns that failed.
+    """
+    attempts = counted(debate.usage.attempts, "attempt")
+    return f"{counted(len(debate.calls), 'call')} in {attempts}, {money(debate.usage.cost)}"
 
 
 def bullets(items: Iterable[str]) -> str:

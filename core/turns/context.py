@@ -55,6 +55,14 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     )
 
 
+def told_by_people(debate: Debate) -> tuple[Part, ...]:
+    """The question, its context, people's answers and notes: what a summary is shown besides.
+
+    Without marks for the cache: nobody may have to wait for a summary to write it.
+    """
+    return tuple(replace(part, ends_shared=False) for part in (*_question(debate), *_notes(debate)))
+
+
 def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     """The positions on a ballot under labels p1…pN, shuffled for this voter.
 

@@ -7,12 +7,14 @@ import structlog
 
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import CrossChecked, VerdictReached
+from core.figures import counted
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
 from core.llm.outages import is_outage
 from core.models import (
     JUDGE,
     OFFLINE,
+    Act,
     Agent,
     CrossCheck,
     Debate,
@@ -207,7 +209,13 @@ def _degradations(debate: Debate) -> Iterator[str]:
         if agent != JUDGE:
             name = debate.setup.agent(agent).name
             yield f"{name} could not be asked at the end. {reason}"
-    if debate.failures:
-        yield f"Turns that failed and are missing: {len(debate.failures)}."
+    failed = [failure.turn for failure in debate.failures.values()]
+    missing = [turn for turn in failed if turn.act is not Act.SUMMARY]
+    if missing:
+        yield f"Turns that failed and are missing: {len(missing)}."
+    if len(failed) > len(missing):
+        # Nothing is missing: agents saw the text that was to be summed up.
+        lost = counted(len(failed) - len(missing), "summary", "summaries")
+        yield f"Could not be made: {lost}. The full text was used instead."
     if debate.tally and not debate.tally.voters:
         yield "No ballot could be counted."

@@ -66,7 +66,6 @@ def read_everything(log: list[Recorded]) -> None:
             case _:
                 request_for(debate, turn)
                 format_of(debate).carried_over(debate, turn)
-    schedule.blocked(debate)
     schedule.conclusion(debate)
     schedule.due(debate)
     for number in range(1, debate.setup.rounds + 1):

@@ -80,6 +80,34 @@ def is_open(debate: Debate, opened: Clarifications) -> bool:
     return any(item.number not in debate.answers for item in opened.items)
 
 
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes that asking, or putting questions to people, waits for."""
+    if turn.round > 0:
+        return (Turn(act=Act.FACILITATION, round=turn.round, agent=FACILITATOR).key,)
+    number = int(turn.target or 1)
+    if turn.act is Act.CLARIFICATION:
+        return [_question_turn(number, agent.id).key for agent in debate.setup.agents]
+    if number == 1:
+        return ()
+    before = clarification_turn(number - 1)
+    return (before.key, *answered(debate, before))
+
+
+def settled(debate: Debate) -> Sequence[str]:
+    """Keys of the outcomes that round 1 waits for: of questions put to people."""
+    turns = [clarification_turn(number) for number in range(1, MOST_ROUNDS + 1)]
+    return [
+        key for turn in turns if debate.is_done(turn) for key in (turn.key, *answered(debate, turn))
+    ]
+
+
+def answered(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of people's answers to what this turn put to them, and of the end of their time."""
+    opened = debate.clarifications.get(turn.key)
+    answers = [f"answer/{item.number}" for item in (opened.items if opened else ())]
+    return [key for key in (*answers, f"{turn.key}/closed") if key in debate.times]
+
+
 def clarification_turn(number: int) -> Turn:
     """The turn on which the questions of that asking round are put to people."""
     return Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target=str(number))

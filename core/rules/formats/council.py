@@ -15,6 +15,7 @@ from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
 from core.rules.agreement import agreement
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.outcomes import outcome_keys
 from core.rules.formats.presence import awaited
 from core.rules.options import stance_in
 
@@ -108,6 +109,31 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
             return ()
 
 
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    all_agents = [agent.id for agent in debate.setup.agents]
+    others = [agent for agent in all_agents if agent != turn.agent]
+    turns: list[Turn] = []
+    match turn.act:
+        case Act.PLAN:
+            turns = [_turn(Act.GATHER, agent) for agent in others]
+        case Act.FORMULATE:
+            turns = [_turn(Act.PLAN, turn.agent)]
+        case Act.DEBATE:
+            turns = [_turn(Act.FORMULATE, agent) for agent in others]
+        case Act.ADJUST:
+            turns = [_turn(Act.FORMULATE, agent) for agent in all_agents]
+            turns += [_turn(Act.DEBATE, agent) for agent in others]
+        case Act.REBUTTAL:
+            turns = [_turn(Act.DEBATE, agent) for agent in all_agents]
+            # Where the others differ its own adjusted position decides nothing.
+            differ = _agreed(debate, but=turn.agent) is False
+            turns += [_turn(Act.ADJUST, agent) for agent in (others if differ else all_agents)]
+        case _:
+            pass
+    return outcome_keys(debate, turns, alive(debate))
+
+
 def rebuttals(debate: Debate) -> Sequence[Part]:
     """Everybody's last word, under the letters of those who said it: for the voters."""
     agents = [agent.id for agent in debate.setup.agents]
@@ -160,13 +186,13 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
             return [_turn(act, a) for a in agents if _all_done(debate, Act.ADJUST, but=a)]
 
 
-def _agreed(debate: Debate) -> bool | None:
+def _agreed(debate: Debate, *, but: str = "") -> bool | None:
     """Whether the adjusted positions agree, so that a rebuttal would add nothing; None: not known.
 
     That they do not is known as soon as two of them differ. Who says nothing of options may differ.
     """
     said, pending, silent = dict[str, Mapping[str, float]](), False, False
-    for agent in alive(debate):
+    for agent in [one for one in alive(debate) if one != but]:
         if not debate.is_done(_turn(Act.ADJUST, agent)):
             pending = True
             continue

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.models import Act, Contribution, Debate, Turn, turn_of
 from core.request import Part, PartKind, numbered
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.outcomes import outcome_keys
 from core.rules.formats.presence import awaited
 
 NAME = "critique"
@@ -91,6 +92,23 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
                 Part(kind=PartKind.OWN, label="Your proposal", text=own, trim_priority=1),
                 *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
             )
+        case _:
+            return ()
+
+
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    match turn.act:
+        case Act.PROPOSAL if turn.round > 1:
+            return (turn_of(Act.REFINEMENT, turn.round - 1, turn.agent).key,)
+        case Act.CRITIQUE:
+            pair = (turn.agent, turn.target or "")
+            return [turn_of(Act.PROPOSAL, turn.round, agent).key for agent in pair]
+        case Act.REFINEMENT:
+            critics = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
+            critiques = (turn_of(Act.CRITIQUE, turn.round, one, turn.agent) for one in critics)
+            own = turn_of(Act.PROPOSAL, turn.round, turn.agent)
+            return (own.key, *outcome_keys(debate, critiques, alive(debate)))
         case _:
             return ()
 

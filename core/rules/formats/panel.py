@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
 from core.request import Part, PartKind, numbered
+from core.rules.formats.clarifying import answered
+from core.rules.formats.outcomes import outcome_keys
 from core.rules.formats.presence import awaited
 
 NAME = "panel"
@@ -109,6 +111,22 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         label = "What the facilitator wants looked at in this round"
         parts.append(Part(kind=PartKind.OTHER, label=label, text=guidance.focus))
     return parts
+
+
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    if turn.act is Act.FACILITATION:
+        said = (_statement(turn.round, agent.id) for agent in debate.setup.agents)
+        return outcome_keys(debate, said, alive(debate))
+    if turn.round == 1:
+        return ()
+    guided = facilitation(turn.round - 1)
+    guidance = debate.guidance.get(guided.key)
+    if not guidance or not guidance.question:
+        return (guided.key,)
+    # People's answer, too.
+    opened = Turn(act=Act.CLARIFICATION, round=guided.round, agent=ENGINE)
+    return (guided.key, opened.key, *answered(debate, opened))
 
 
 def longest_chain(rounds: int) -> int:

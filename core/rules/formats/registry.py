@@ -67,6 +67,10 @@ class Format(Protocol):
         """What this turn is about, beyond what every prompt holds."""
         ...
 
+    def needs(self, debate: Debate, turn: Turn) -> Sequence[str]:
+        """Keys of the outcomes this turn waits for; it is ready as soon as all are in the log."""
+        ...
+
     def carried_over(self, debate: Debate, turn: Turn) -> Contribution | None:
         """What this turn takes over without asking a model."""
         ...

@@ -3,7 +3,9 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -23,10 +25,11 @@ from core.errors import (
     StoreDown,
     StoreInUse,
 )
-from core.events import DebateStarted, fold
+from core.events import DebateStarted, Recorded, event_from_json, fold
 from core.llm.providers.testing.script import Asked as VendorAsked
 from core.llm.providers.testing.script import Say
 from core.llm.providers.testing.server import Vendor
+from core.models import Debate, Status
 from core.store.lock import FileLock
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
@@ -81,16 +84,29 @@ def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
         assert line in done.stderr
 
 
+def folded(record: dict[str, Any]) -> Debate:
+    """What the events of a written record add up to."""
+    return fold(
+        Recorded(
+            debate_id=record["debate_id"],
+            seq=one["seq"],
+            at=datetime.fromisoformat(one["at"]),
+            event=event_from_json(json.dumps(one["event"])),
+        )
+        for one in record["events"]
+    )
+
+
 def test_files_are_written_as_their_names_say(moot: Moot) -> None:
     moot.debate("--output", "out/record.json", "--report", "out/report")
     moot.debate("--output", "decision.txt")
 
     record = json.loads((moot.folder / "out/record.json").read_text(encoding="utf-8"))
-    assert record["debate"]["status"] == "concluded"
+    assert record["status"] == "concluded"
     report = (moot.folder / "out/report.md").read_text(encoding="utf-8")
     assert report.startswith("# Debate report")
     decision = (moot.folder / "decision.txt").read_text(encoding="utf-8")
-    assert decision.splitlines()[0] == record["debate"]["verdict"]["decision"]
+    assert decision.splitlines()[0] == folded(record).verdict.decision  # pyright: ignore[reportOptionalMemberAccess] - it concluded
 
 
 def test_words_without_quotes_are_one_question(moot: Moot) -> None:
@@ -106,12 +122,12 @@ def test_options_reach_the_debate(moot: Moot) -> None:
         *("--context", "We are five people.", "--format", "critique", "--verbose"),
         *("--output", "record.json"),
     )
-    setup = json.loads(Path("record.json").read_text(encoding="utf-8"))["debate"]["setup"]
+    setup = folded(json.loads(Path("record.json").read_text(encoding="utf-8"))).setup
 
     assert done.exit_code == 0
-    assert (setup["question"], setup["context"]) == (QUESTION, "We are five people.")
-    assert [agent["role"] for agent in setup["agents"]] == ["finance", "simplicity"]
-    assert setup["rounds"] == 2
+    assert (setup.question, setup.context) == (QUESTION, "We are five people.")
+    assert [agent.role for agent in setup.agents] == ["finance", "simplicity"]
+    assert setup.rounds == 2
     assert "carried over, 0 s, 0 tokens" in done.stderr
     assert "Prompts of Finance: built-in" in done.stderr
     assert "In all: " in done.stderr
@@ -128,15 +144,15 @@ def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
         *("debate", QUESTION, "--rounds", "1", "--clarify", "--output", "record.json"),
         typed="About 10 a day\n",
     )
-    record = json.loads(Path("record.json").read_text(encoding="utf-8"))["debate"]
-    items = [item for asked in record["clarifications"].values() for item in asked["items"]]
+    debate = folded(json.loads(Path("record.json").read_text(encoding="utf-8")))
+    items = [item for asked in debate.clarifications.values() for item in asked.items]
 
     assert done.exit_code == 0
     assert len(items) >= 2
-    assert f"1. {items[0]['question']}" in done.stderr
-    assert record["answers"]["1"]["text"] == "About 10 a day"
-    assert record["answers"]["2"]["text"] == ""
-    assert record["status"] == "concluded"
+    assert f"1. {items[0].question}" in done.stderr
+    assert debate.answers[1].text == "About 10 a day"
+    assert debate.answers[2].text == ""
+    assert debate.status is Status.CONCLUDED
 
 
 def test_settings_of_a_file_hold(moot: Moot) -> None:
@@ -243,6 +259,10 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     assert "| Architect | offline/offline-checklists |" in shown
     assert "Summaries: none" in shown
     assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
+    one = moot("explain", debate_id, "r1/critique/architect/security").stdout
+    assert one.count("[r1/") == 1
+    assert "answered in " in one
+    assert isinstance(moot("explain", debate_id, "critique").exception, BadInput)
     assert moot("report", debate_id).stdout.startswith("# Debate report")
     assert "## Decision" in moot("export", debate_id, "--format", "adr").stdout
     assert (

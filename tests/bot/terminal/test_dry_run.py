@@ -72,7 +72,9 @@ async def test_calls_add_up_to_the_whole_debate() -> None:
     found = await rehearsed(on_claude())
 
     assert found.cost == sum((one.usage.cost or Decimal(0) for one in found.played), Decimal(0))
-    assert found.at_most == sum((one.at_most or Decimal(0) for one in found.played), Decimal(0))
+    # The worst case may hold turns besides: ballots between rounds, further questions.
+    assert found.at_most
+    assert found.at_most >= sum((one.at_most or Decimal(0) for one in found.played), Decimal(0))
     assert len(found.played) == found.calls
     assert {one.turn.act for one in found.played} >= {Act.PROPOSAL, Act.BALLOT, Act.SYNTHESIS}
 
