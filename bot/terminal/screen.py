@@ -24,7 +24,7 @@ from core.events import (
 from core.figures import counted, duration, money, number
 from core.models import Act, Debate, Turn
 from core.rules.formats.registry import format_of
-from core.transcript.decision import vote_words
+from core.transcript.ballots import vote_words
 from core.transcript.inert import visible
 from core.transcript.words import act_words, confidence, name_of, turn_words
 

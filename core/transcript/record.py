@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 
 from core.events import Recorded, fold
 from core.models import Debate
+from core.transcript.outcome import outcome, totals
 
 #: Version of the record's outer form; the events have their own, tolerant one.
 VERSION = 1
@@ -23,6 +24,8 @@ def record_json(log: Sequence[Recorded]) -> str:
     record = {
         "moot": VERSION,
         "debate_id": debate.id,
+        "outcome": outcome(debate),
+        "totals": totals(debate),
         "events": [
             {
                 "seq": recorded.seq,

@@ -21,6 +21,7 @@ from core.models import (
 )
 from core.rules import voting
 from core.rules.confidence import Grounds, confidence
+from core.rules.degradations import degradations
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of
@@ -89,7 +90,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     # What is missing from the debate behind it, each thing once.
     said = (
         *verdict.warnings,
-        *_degradations(debate),
+        *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
     )
@@ -166,22 +167,3 @@ def _winners_position(debate: Debate) -> Verdict:
             f"The judge could not be asked: this is the position of {name}, which {chosen}.",
         ),
     )
-
-
-def _degradations(debate: Debate) -> Iterator[str]:
-    """What went wrong before the verdict, in words for people."""
-    fmt = format_of(debate)
-    alive, agents = len(fmt.alive(debate)), len(debate.setup.agents)
-    if debate.stop:
-        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
-    if debate.out_of_time:
-        yield "The debate ran out of time before all turns were taken."
-    if debate.out_of_money:
-        yield f"The debate ended early. {debate.out_of_money}"
-    yield from debate.refused.values()
-    if alive < agents:
-        yield f"Only {alive} of {agents} agents could take part to the end."
-    if debate.failures:
-        yield f"Turns that failed and are missing: {len(debate.failures)}."
-    if debate.tally and not debate.tally.voters:
-        yield "No ballot could be counted."
