@@ -214,9 +214,9 @@ def test_debates_without_options_read_well(path: Path) -> None:
 
     assert headline_option(debate) == ""
     for text in texts:
-        assert not any(word in text for word in ("Option", "option", "skipped", "None"))
+        assert not any(word in text for word in ("Option", "option", "skipped"))
     if debate.verdict:
-        assert "no round" not in texts[0]
+        assert not any("None" in text or "no round" in text for text in texts)
         assert rounds_held(debate) == max(one.turn.round for one in debate.contributions.values())
         assert "Confidence: 72 of 100, by the judge's own estimate." in texts[2]
 
