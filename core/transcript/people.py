@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from core.figures import day
 from core.models import Debate, Decision, DecisionKind, Feedback, Person
+from core.rules.options import options_of
 from core.transcript.words import bullets, name_of, table
 
 _STATUS = {
@@ -31,11 +32,17 @@ def team_section(debate: Debate) -> str:
 
 
 def people_ballots(debate: Debate) -> str:
-    """How people ranked the positions; empty if nobody did."""
+    """What people chose: options, in debates of older versions positions; empty if nobody did."""
     if not debate.people_ballots:
         return ""
+    options = options_of(debate)
     lines = [
-        f"{_name(ballot.by)}: {', '.join(name_of(debate, position) for position in ballot.ranking)}"
+        f"{_name(ballot.by)}: "
+        + ", ".join(
+            filter(None, map(options.name, ballot.options))
+            if ballot.options
+            else (name_of(debate, position) for position in ballot.ranking)
+        )
         for ballot in debate.people_ballots.values()
     ]
     return f"### People's ballots, best first\n\n{bullets(lines)}"
