@@ -15,6 +15,7 @@ from core.rules.options import (
     option_of,
     options_of,
 )
+from core.rules.people_count import count_people
 from core.transcript.inert import inert_line
 from core.transcript.words import bullets, name_of, table
 from core.turns.acts import ACTS
@@ -58,7 +59,8 @@ def options_table(debate: Debate) -> str:
     for agent in debate.setup.agents:
         holders.setdefault(leading(held_by(debate, agent.id)), []).append(agent.name)
     stands = by_option(debate)
-    people = people_first(debate)
+    people = count_people(debate)
+    first = {one.option: one.first_choices for one in people.scores}
     rows: list[Sequence[str]] = []
     for item in sorted(options.items, key=lambda item: _place(item.id, list(scores))):
         score = scores.get(item.id)
@@ -68,36 +70,23 @@ def options_table(debate: Debate) -> str:
             ", ".join(holders.get(item.id, ())) or "nobody",
             percent(score.mean_probability) if score else "",
         ]
-        rows.append([*row, str(len(people.get(item.id, ())))] if people else row)
+        rows.append([*row, str(first.get(item.id, 0))] if people.voters else row)
     head = ["Option", "Position of", "Held best by", "On average"]
-    return table([*head, "People's first choice"] if people else head, rows)
-
-
-def people_first(debate: Debate) -> Mapping[str, Sequence[str]]:
-    """Options → names of the people who put them first."""
-    options, found = options_of(debate), dict[str, list[str]]()
-    for ballot in debate.people_ballots.values():
-        standing = [options.resolve(option) for option in ballot.options]
-        if first := next(filter(None, standing), ""):
-            found.setdefault(first, []).append(ballot.by.name or ballot.by.id)
-    return found
+    return table([*head, "People's first choice"] if people.voters else head, rows)
 
 
 def gap_words(debate: Debate) -> str:
     """How people's choice and the agents' differ, in a sentence; empty where nobody compares."""
-    people = people_first(debate)
-    if not people or not debate.tally or not debate.tally.options:
+    people, tally = count_people(debate), debate.tally
+    if not people.voters or not tally or not tally.options:
         return ""
-    options, most = options_of(debate), max(len(names) for names in people.values())
-    count = sum(len(names) for names in people.values())
-    leads = [option for option, names in people.items() if len(names) == most]
-    theirs = " and ".join(options.name(option) for option in leads)
-    agents = voting.winning_options(debate.tally.options)
-    if set(leads) == set(agents):
+    options, agents = options_of(debate), voting.winning_options(tally.options)
+    theirs = " and ".join(options.name(option) for option in people.winners)
+    if set(people.winners) == set(agents):
         return f"People and agents put the same first: {inert_line(theirs)}."
     ours = " and ".join(options.name(option) for option in agents)
-    said = f"People put {theirs} first ({most} of {count}), the agents {ours}."
-    return inert_line(said)
+    most = f"{people.scores[0].first_choices} of {len(people.voters)}"
+    return inert_line(f"People put {theirs} first ({most}), the agents {ours}.")
 
 
 def edits_words(debate: Debate) -> Sequence[str]:

@@ -14,9 +14,9 @@ from core.rules.degradations import tie_break
 from core.rules.gate import gate_after
 from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
+from core.rules.people_count import count_people
 from core.transcript.agent_spending import spending
 from core.transcript.ending import how_it_ended
-from core.transcript.options import people_first
 from core.transcript.words import seconds_taken
 
 
@@ -24,7 +24,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
     """Options as they stand, who stands where, who moved, and how the rounds ended."""
     verdict, tally, first = debate.verdict, debate.tally, gate_after(debate, 0)
     options, stands = options_of(debate), by_option(debate)
-    people = people_first(debate)
+    people = {one.option: one.first_choices for one in count_people(debate).scores}
     scores = {one.option: one for one in (tally.options if tally else ())}
     sure = verdict.confidence if verdict else None
     word = None
@@ -40,7 +40,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
                 "positions_of": list(stands.get(item.id, ())),
                 "first_choices": scores[item.id].first_choices if item.id in scores else None,
                 "mean_probability": scores[item.id].mean_probability if item.id in scores else None,
-                "people_first": len(people.get(item.id, ())),
+                "people_first": people.get(item.id, 0),
             }
             for item in options.items
         ],
