@@ -67,7 +67,6 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             if (stance := stance_in(debate, made))
         },
         "was_skipped": first is not None and first.ends_rounds and not debate.wanted_by,
-        "rounds_held": schedule.rounds_held(debate),
         "how_it_ended": list(how_it_ended(debate)),
         "confidence_word": word,
     }
@@ -75,26 +74,19 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
 
 def totals(debate: Debate) -> Mapping[str, Any]:
     """Sums over the whole debate, and per agent. Costs are US dollars as exact text."""
-    usage = debate.usage
     return {
         "seconds": round(seconds_taken(debate), 3),
         "seconds_worked": round(debate.worked, 3),
-        "calls": len(debate.calls),
-        "contributions": sum(1 for one in debate.contributions.values() if one.call),
-        "carried_over": sum(1 for one in debate.contributions.values() if one.carried_from),
+        "rounds_held": schedule.rounds_held(debate),
+        "contributions": len(debate.contributions),
+        "summaries": len(debate.summaries),
         "ballots": len(debate.ballots),
         "abstentions": len(debate.abstentions),
         "failed_turns": len(debate.failures),
-        "summaries": len(debate.summaries),
-        "usage": usage.model_dump(mode="json"),
-        "by_agent": [
-            {
-                "agent": one.agent,
-                "models": list(one.models),
-                "calls": one.calls,
-                "latency_ms": one.latency_ms,
-                "usage": one.usage.model_dump(mode="json"),
-            }
+        "calls": len(debate.calls),
+        **debate.usage.model_dump(mode="json"),
+        "agents": {
+            one.agent: {"calls": one.calls, **one.usage.model_dump(mode="json")}
             for one in spending(debate)
-        ],
+        },
     }

@@ -238,11 +238,11 @@ def test_the_record_has_what_the_debate_came_to_and_what_it_took() -> None:
     assert written["outcome"] == json.loads(json.dumps(outcome(debate)))
     assert written["totals"] == json.loads(json.dumps(totals(debate)))
     assert [one["name"] for one in written["outcome"]["options"]] == ["PostgreSQL", "Kafka, hosted"]
-    assert written["outcome"]["rounds_held"] == 2
+    assert written["totals"]["rounds_held"] == 2
     assert written["outcome"]["moved"][0]["moved_by"] == "r1/refinement/security"
-    assert written["totals"]["usage"]["cost"] == "0.14"
-    agents = written["totals"]["by_agent"]
-    assert sum(one["usage"]["attempts"] for one in agents) == 15
+    assert written["totals"]["cost"] == "0.14"
+    agents = written["totals"]["agents"]
+    assert sum(one["attempts"] for one in agents.values()) == written["totals"]["attempts"] == 15
     assert DebateWanted(by=DANA).key not in [one["key"] for one in written["events"]]
 
 
@@ -252,7 +252,7 @@ def keys_in(value: object) -> set[str]:
         return {key for one in value for key in keys_in(one)}
     if not isinstance(value, dict):
         return set()
-    maps = {"merged_options", "held", "stances"}
+    maps = {"merged_options", "held", "stances", "agents"}
     return {
         found
         for key, inner in value.items()
