@@ -76,8 +76,8 @@ def _by_option(debate: Debate, tally: Tally) -> str:
     """The count by option, best first; empty in debates without options."""
     if not tally.options:
         return ""
-    others = [_briefly(debate, one) for one in tally.options[1:]]
-    said = "; ".join([option_words(debate, tally.options[0]), *others])
+    leads, *others = tuple(tally.options)
+    said = "; ".join([option_words(debate, leads), *(_briefly(debate, one) for one in others)])
     return " ".join(part for part in (f"{said}.", _close(tally)) if part)
 
 

@@ -108,7 +108,7 @@ def edits_words(debate: Debate) -> Sequence[str]:
     return said
 
 
-def moves_section(debate: Debate) -> str:
+def moves_section(debate: Debate, *, level: int = 3) -> str:
     """Who holds another option best than before the debate, and what moved them.
 
     Empty where nobody voted before and after it, and in debates of older versions.
@@ -118,7 +118,7 @@ def moves_section(debate: Debate) -> str:
         return ""
     lines = [_move(debate, change) for change in mind_changes(debate)]
     said = bullets(lines) or "Nobody holds another option best than before."
-    return f"### Who changed their mind\n\n{said}"
+    return f"{'#' * level} Who changed their mind\n\n{said}"
 
 
 def criteria_table(debate: Debate, verdict: Verdict) -> str:
