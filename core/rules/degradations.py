@@ -21,9 +21,9 @@ def degradations(debate: Debate) -> Iterator[str]:
         yield f"The debate ended early. {debate.out_of_money}"
     for agent, reason in debate.refused.items():
         yield f"{_with_model(debate, agent)} could not be asked, its key is refused: {reason}"
-    gone = [agent.name for agent in agents if agent.id not in alive]
+    gone = [one.name for one in agents if one.id not in alive and one.id not in debate.refused]
     if gone:
-        left = f"{len(agents) - len(gone)} of {len(agents)} agents"
+        left = f"{len(alive)} of {len(agents)} agents"
         yield f"Only {left} took part to the end, not {', '.join(gone)}."
     yield from _failed(debate)
     cast = [*debate.ballots.values(), *debate.abstentions.values()]

@@ -187,14 +187,8 @@ def wanted_log() -> Sequence[Recorded]:
     return skipped_log(DebateWanted(by=DANA))
 
 
-def split_log() -> Sequence[Recorded]:
-    """A split that the second round left as it was: close vote, tie, refused key, abstention."""
-    moved_by = "r1/critique/architect/security"
-    critique = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
-    again = critique.model_copy(update={"round": 2})
-    refined = Turn(act=Act.REFINEMENT, round=1, agent="security")
-    carried = Turn(act=Act.PROPOSAL, round=2, agent="security")
-    tally = Tally(
+def _close_tally() -> Tally:
+    return Tally(
         scores=(
             score("architect", 2, 1, "o1", mean=0.55),
             score("security", 2, 0, "o2", mean=0.45),
@@ -209,22 +203,15 @@ def split_log() -> Sequence[Recorded]:
         voters=("architect", "security"),
         abstained=("simplicity",),
     )
-    edits = (
-        OptionEdit(change=OptionChange.ADD, name="Kafka, hosted", by=DANA, origin="1"),
-        OptionEdit(change=OptionChange.MERGE, option="o2", into="t1", by=ALEX, origin="2"),
-    )
-    notes = (
-        "Simplicity (scripted/scripted-1) could not be asked, its key is refused: No such key.",
-        "Simplicity's ballot could not be counted: It could not be read.",
-    )
-    events: list[Event] = [
-        DebateStarted(setup=split_setup()),
-        *drafts(),
-        ballot(0, "architect", 0.9),
-        ballot(0, "security", 0.1),
-        ballot(0, "simplicity", 0.85),
-        gate(0, GateReason.SPLIT, 0.8),
-        *(OptionEdited(edit=edit) for edit in edits),
+
+
+def _rounds() -> list[Event]:
+    """A round that moved Security and took Simplicity's key away, and one that moved nobody."""
+    critique = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
+    again = critique.model_copy(update={"round": 2})
+    refined = Turn(act=Act.REFINEMENT, round=1, agent="security")
+    carried = Turn(act=Act.PROPOSAL, round=2, agent="security")
+    return [
         ContributionMade(
             contribution=Contribution(turn=critique, text="Who runs a cluster?", call=a_call())
         ),
@@ -253,6 +240,29 @@ def split_log() -> Sequence[Recorded]:
             contribution=Contribution(turn=again, text="Still a cluster.", call=a_call())
         ),
         gate(2, GateReason.DEADLOCK, 0.4, saved="0.2"),
+    ]
+
+
+def split_log() -> Sequence[Recorded]:
+    """A split that the second round left as it was: close vote, tie, refused key, abstention."""
+    moved_by = "r1/critique/architect/security"
+    edits = (
+        OptionEdit(change=OptionChange.ADD, name="Kafka, hosted", by=DANA, origin="1"),
+        OptionEdit(change=OptionChange.MERGE, option="o2", into="t1", by=ALEX, origin="2"),
+    )
+    notes = (
+        "Simplicity (scripted/scripted-1) could not be asked, its key is refused: No such key.",
+        "Simplicity's ballot could not be counted: It could not be read.",
+    )
+    events: list[Event] = [
+        DebateStarted(setup=split_setup()),
+        *drafts(),
+        ballot(0, "architect", 0.9),
+        ballot(0, "security", 0.1),
+        ballot(0, "simplicity", 0.85),
+        gate(0, GateReason.SPLIT, 0.8),
+        *(OptionEdited(edit=edit) for edit in edits),
+        *_rounds(),
         ballot(2, "architect", 0.4, moved_by="r1/refinement/security"),
         ballot(2, "security", 0.7, "security", "architect", "simplicity", moved_by=moved_by),
         BallotAbstained(
@@ -261,7 +271,7 @@ def split_log() -> Sequence[Recorded]:
                 reason="It could not be read.",
             )
         ),
-        VoteTallied(tally=tally),
+        VoteTallied(tally=_close_tally()),
         CrossChecked(
             check=CrossCheck(
                 turn=Turn(act=Act.CROSS_CHECK, round=2, agent=JUDGE),
