@@ -34,6 +34,7 @@ from core.models import (
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
+from core.rules.formats.registry import format_of
 from core.turns.acts import ACTS
 from core.turns.take import Turns
 
@@ -88,6 +89,8 @@ class Estimate:
 
     #: US dollars; None where a model's price is unknown.
     cost: Decimal | None
+    #: The same if all agree at once and no round is held.
+    cost_if_agreed: Decimal | None = None
     #: What the same calls would cost in the worst case: nothing cached, every reserve used.
     at_most: Decimal | None
     seconds: float
@@ -101,6 +104,7 @@ class Estimate:
         """The estimate as it is kept with the debate, to compare it afterwards."""
         return Forecast(
             cost=self.cost,
+            cost_if_agreed=self.cost_if_agreed,
             seconds=self.seconds,
             calls=self.calls,
             input_tokens=self.usage.input_tokens,
@@ -209,9 +213,18 @@ class _Stage:
 
     def estimate(self, debate: Debate, seconds: float) -> Estimate:
         """The estimate of the whole debate."""
-        usage = debate.usage
+        usage, opening = debate.usage, format_of(debate).PHASES[0]
+        # First answers, options, blind ballots, verdict.
+        agreed = [
+            one.usage
+            for one in self._played
+            if one.turn.round == 0
+            or (one.turn.round == 1 and one.turn.act is opening)
+            or one.turn.act is Act.SYNTHESIS
+        ]
         return Estimate(
             cost=usage.cost,
+            cost_if_agreed=sum(agreed, start=Usage()).cost,
             at_most=self._worst,
             seconds=seconds,
             calls=len(self._played),
