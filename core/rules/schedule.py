@@ -24,6 +24,9 @@ from core.rules.formats.registry import format_of, turns_ready
 from core.rules.gate import rounds_open
 from core.rules.history import strategies
 
+#: On it, it is said what there is to choose between.
+_OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
+
 
 def ready(debate: Debate) -> Sequence[Turn]:
     """Every turn that can be taken now; none while people are waited for or all is done."""
@@ -147,18 +150,11 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     return (
         *(turn for turn in turns if not strategies.lacks(debate, turn)),
         *clarifying.asked_by_facilitator(debate),
-        *_options(debate),
+        *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
         *_blind_ballots(debate),
         *([weighed] if weighed else []),
         *strategies.ready(debate, rounds),
     )
-
-
-def _options(debate: Debate) -> Sequence[Turn]:
-    """The turn on which it is said what there is to choose between."""
-    if len(format_of(debate).drafts(debate)) <= 1:
-        return ()
-    return _undone(debate, [Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)])
 
 
 def _blind_ballots(debate: Debate) -> Sequence[Turn]:
@@ -184,8 +180,8 @@ def _vote(debate: Debate) -> Sequence[Turn]:
     ballots = ballot_turns(debate)
     if not ballots or debate.tally:
         return ()
-    if options := _options(debate):
-        return options
+    if not debate.is_done(_OPTIONS):
+        return (_OPTIONS,)
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
     return _undone(debate, ballots) or _undone(debate, [tally])
 

@@ -1,16 +1,20 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
+import re
+
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
 from core.models import Debate, Option, Options, QuestionKind, Turn
 from core.rules import gate
-from core.rules.formats.registry import format_of
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
 from core.turns.context import candidates
 from core.turns.replies import first_sentence, options_fault, options_reply
 from core.turns.request_for import request_for, terms_for
 
+#: An answer stands in bold within so many characters.
+_OPENING = 600
+_BOLD = re.compile(r"\*\*([^*\n]{2,300})\*\*")
 _BY_WORDS = (
     "No model could merge the answers into options; those in nearly the same words count as one."
 )
@@ -57,8 +61,12 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
 
 
 def _by_rules(debate: Debate, turn: Turn, error: CallFailed) -> Options:
-    drafts = format_of(debate).drafts(debate)
-    answers = {agent: first_sentence(draft.text) for agent, draft in drafts.items()}
+    # The answer stands in bold, as prompts ask for it; else the first line has it.
+    answers: dict[str, str] = {}
+    texts = {one.position: one.text for one in candidates(debate, turn)}
+    for agent in [one.id for one in debate.setup.agents if one.id in texts]:
+        bold = _BOLD.search(texts[agent][:_OPENING])
+        answers[agent] = bold[1] if bold else first_sentence(texts[agent])
     items, stances = merge_by_rules(answers)
     return Options(
         turn=turn,

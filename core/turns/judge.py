@@ -149,7 +149,7 @@ def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
 def _winners_position(debate: Debate) -> Verdict:
     """The position that won, or the first one where nobody voted."""
     positions = format_of(debate).positions(debate)
-    winners = debate.tally.winners if debate.tally else ()
+    winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
