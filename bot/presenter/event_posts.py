@@ -42,6 +42,8 @@ from core.events import (
     DecisionRecorded,
     FacilitatorDecided,
     NoteAdded,
+    OutageBegan,
+    OutageEnded,
     Recorded,
     ReminderDue,
     StopRequested,
@@ -69,7 +71,7 @@ _SEEN = "eyes"
 _TAKEN = "white_check_mark"
 
 
-def posts_of(  # noqa: C901, PLR0912 - one case per event
+def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
     debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
 ) -> Sequence[NewPost]:
     """Return the posts an event leads to, in order; none for what only the board shows.
@@ -135,8 +137,12 @@ def posts_of(  # noqa: C901, PLR0912 - one case per event
             messages = [notices.paused(by)]
         case DebateResumed(by=by):
             messages = [notices.resumed(by)]
-        case TimeRanOut():
-            messages = [notices.out_of_time()]
+        case OutageBegan(reason=reason):
+            messages = [notices.outage(reason)]
+        case OutageEnded():
+            messages = [notices.outage_over()]
+        case TimeRanOut(of_outage=of_outage):
+            messages = [notices.out_of_time(of_outage=of_outage)]
         case _:
             return ()
     return _in_thread(debate, recorded, messages)

@@ -25,6 +25,9 @@ def degradations(debate: Debate) -> Iterator[str]:
     if gone:
         left = f"{len(alive)} of {len(agents)} agents"
         yield f"Only {left} took part to the end, not {', '.join(gone)}."
+    for agent, reason in debate.away.items():
+        if agent != JUDGE:
+            yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
     yield from _failed(debate)
     cast = [*debate.ballots.values(), *debate.abstentions.values()]
     last = max((one.turn.round for one in cast), default=0)

@@ -90,9 +90,8 @@ def _close(tally: Tally) -> str:
     """That the best options are tied or close, and what decided; empty where neither is so."""
     if len(winning_options(tally.options)) > 1:
         return "The options are tied."
-    best = tally.options[:2]
-    level = len(best) > 1 and best[0].first_choices == best[1].first_choices
-    if level and best[0].first_choices:
+    first_choices = [one.first_choices for one in tally.options]
+    if any(first_choices) and first_choices[:1] == first_choices[1:2]:
         return "Level on first choices: the higher average puts one first."
     if tally.options and tally.controversial:
         return "The vote is close: the best two options are within 10 points."

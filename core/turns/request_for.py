@@ -9,7 +9,7 @@ from core.rules.formats import council, critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
 from core.rules.options import MOST_OPTIONS, options_of
-from core.rules.schedule import is_cut_short
+from core.rules.schedule import is_cut_short, is_patient
 from core.rules.voting import best_texts, winning_options
 from core.turns.acts import ACTS
 from core.turns.context import (
@@ -100,6 +100,7 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         seconds=debate.setup.limits.turn_seconds,
         fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
+        patient=is_patient(debate, turn.act),
     )
 
 
