@@ -41,6 +41,7 @@ from core.transcript.options import (
     cross_check_words,
     edits_words,
     headline_option,
+    moves_words,
     positions_words,
     shares,
 )
@@ -246,6 +247,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield from (f"    Warning: {warning}" for warning in summary.warnings)
         case VoteTallied():
             yield f"Vote: {vote_words(debate)}"
+            yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
         case CrossChecked():
             yield cross_check_words(debate)
         case StopRequested():

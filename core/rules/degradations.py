@@ -11,14 +11,8 @@ _MOST_LISTED = 3
 
 def degradations(debate: Debate) -> Iterator[str]:
     """What went wrong before the verdict, in words for people: who, with which model, and why."""
-    form = format_of(debate)
-    alive, agents = form.alive(debate), debate.setup.agents
-    if debate.stop:
-        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
-    if debate.out_of_time:
-        yield "The debate ran out of time before all turns were taken."
-    if debate.out_of_money:
-        yield f"The debate ended early. {debate.out_of_money}"
+    alive, agents = format_of(debate).alive(debate), debate.setup.agents
+    yield from _cut_short(debate)
     for agent, reason in debate.refused.items():
         yield f"{_with_model(debate, agent)} could not be asked, its key is refused: {reason}"
     gone = [one.name for one in agents if one.id not in alive and one.id not in debate.refused]
@@ -43,6 +37,18 @@ def degradations(debate: Debate) -> Iterator[str]:
         yield "No ballot could be counted."
     elif debate.tally and (how := tie_break(debate)):
         yield how
+
+
+def _cut_short(debate: Debate) -> Iterator[str]:
+    """What ended the rounds before all turns were taken."""
+    if debate.stop:
+        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
+    if debate.out_of_patience:
+        yield "No model could be reached for too long; not all turns were taken."
+    elif debate.out_of_time:
+        yield "The debate ran out of time before all turns were taken."
+    if debate.out_of_money:
+        yield f"The debate ended early. {debate.out_of_money}"
 
 
 def tie_break(debate: Debate) -> str:

@@ -39,7 +39,9 @@ def _sentences(debate: Debate) -> Iterator[str]:
         yield f"{debate.stop.by.name or 'A person'} stopped the debate."
     if debate.vote_called_by:
         yield f"{debate.vote_called_by.name or 'A person'} called the vote."
-    if debate.out_of_time:
+    if debate.out_of_patience:
+        yield "No model could be reached for too long."
+    elif debate.out_of_time:
         yield "The debate's time was up."
     if debate.out_of_money:
         yield debate.out_of_money

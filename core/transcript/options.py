@@ -116,9 +116,13 @@ def moves_section(debate: Debate, *, level: int = 3) -> str:
     rounds = {ballot.turn.round > 0 for ballot in debate.ballots.values() if ballot.probabilities}
     if rounds != {False, True}:
         return ""
-    lines = [_move(debate, change) for change in mind_changes(debate)]
-    said = bullets(lines) or "Nobody holds another option best than before."
+    said = bullets(moves_words(debate)) or "Nobody holds another option best than before."
     return f"{'#' * level} Who changed their mind\n\n{said}"
+
+
+def moves_words(debate: Debate) -> Sequence[str]:
+    """Who holds which option best instead of which, and what moved them: a line each."""
+    return [_move(debate, change) for change in mind_changes(debate)]
 
 
 def criteria_table(debate: Debate, verdict: Verdict) -> str:

@@ -200,6 +200,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
     assert [line for line in lines if line in told] == told
     assert any(line.startswith("Vote: PostgreSQL: 1 of 2 agents, 55% on") for line in lines)
     assert any(line.startswith("The vote is close. Reading") for line in lines)
+    assert any(line.startswith("  Changed their mind: Security: from Kafka, ho") for line in lines)
     assert any("it went to the vote; 1 round was not held" in line for line in lines)
 
 

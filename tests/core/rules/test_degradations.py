@@ -101,3 +101,9 @@ def test_who_stopped_it_and_that_time_ran_out_are_told() -> None:
         "Stopped by Dana before all turns were taken.",
         "The debate ran out of time before all turns were taken.",
     ]
+
+
+def test_an_outage_that_lasted_is_told_and_not_as_time_that_ran_out() -> None:
+    assert notes(*drafts(), TimeRanOut(of_outage=True)) == [
+        "No model could be reached for too long; not all turns were taken."
+    ]
