@@ -46,6 +46,7 @@ from core.models import (
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
+from core.rules.formats.registry import format_of
 from core.turns.acts import ACTS
 from core.turns.take import Turns
 
@@ -140,10 +141,8 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     """
     usual = await _played(setup, clock, _Stage(tables))
     worst = await _played(setup, clock, _Stage(tables, at_worst=True))
-    if setup.when is When.SPLIT and setup.blind_ballot:
-        # Usual ballots agree: no round is held.
-        agreed = await _played(setup, clock, _Stage(tables), when=When.SPLIT)
-        usual = replace(usual, cost_if_agreed=agreed.cost)
+    if setup.when is When.ALWAYS:
+        usual = replace(usual, cost_if_agreed=None)
     at_most, cap = worst.at_most, setup.limits.debate_cost
     by_turn = {one.turn.key: one.at_most for one in worst.played}
     played = [replace(one, at_most=by_turn.get(one.turn.key, one.at_most)) for one in usual.played]
@@ -151,9 +150,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     return replace(usual, at_most=bounded, played=played)
 
 
-async def _played(
-    setup: Setup, clock: Clock, stage: "_Stage", when: When = When.ALWAYS
-) -> Estimate:
+async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
     """The whole debate on that stage: no cap stops it, and no round moves nobody."""
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
@@ -161,7 +158,7 @@ async def _played(
     turns = Turns(calls)
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})
-    changes = {"when": when, "termination": termination, "limits": limits}
+    changes = {"when": When.ALWAYS, "termination": termination, "limits": limits}
     started = DebateStarted(setup=setup.model_copy(update=changes))
     debate = apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
     seconds = 0.0
@@ -289,9 +286,18 @@ class _Stage:
 
     def estimate(self, debate: Debate, seconds: float) -> Estimate:
         """The estimate of the whole debate."""
-        usage = debate.usage
+        usage, opening = debate.usage, format_of(debate).PHASES[0]
+        # First answers, options, blind ballots, verdict.
+        agreed = [
+            one.usage
+            for one in self._played
+            if one.turn.round == 0
+            or (one.turn.round == 1 and one.turn.act is opening)
+            or one.turn.act is Act.SYNTHESIS
+        ]
         return Estimate(
             cost=usage.cost,
+            cost_if_agreed=sum(agreed, start=Usage()).cost,
             at_most=self._worst if self.at_worst else None,
             seconds=seconds,
             calls=len(self._played),

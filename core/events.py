@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, ClassVar, Literal, assert_never
 
 from pydantic import Field, TypeAdapter
 
@@ -227,13 +227,15 @@ class GatePassed(Value):
 class DebateWanted(Value):
     """A person wanted the debate that the gate had skipped."""
 
+    KEY: ClassVar[str] = "debate-wanted"
+
     kind: Literal["debate_wanted"] = "debate_wanted"
     by: Person
 
     @property
     def key(self) -> str:
         """It is wanted once."""
-        return "debate-wanted"
+        return self.KEY
 
 
 class CrossChecked(Value):
@@ -707,13 +709,14 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     """The debate at the time of the event: what it cost, and how long was worked.
 
     No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
-    waited for nobody works.
+    waited for, and after the end, nobody works.
     """
     key, times, spent = recorded.event.key, debate.times, spending_of(recorded.event)
     if key not in times:
         times = {**times, key: recorded.at}
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
-    waits = debate.paused_by or debate.open_clarifications or debate.outage
+    over = debate.status is not Status.RUNNING
+    waits = over or debate.paused_by or debate.open_clarifications or debate.outage
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
     found = _ROUND.match(key)
     worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at

@@ -1,6 +1,7 @@
 """`moot debate`: from what was typed to a decision, and a record that can be taken up again."""
 
 import secrets
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from getpass import getuser
@@ -25,9 +26,10 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place
+from core.models import Debate, Person, Place, When
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore
+from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.transcript.decision import decision_text
 from core.transcript.inert import visible
@@ -36,13 +38,20 @@ from core.transcript.report import report
 from core.turns.take import Turns
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
+from core.use_cases.note import AddNote
 from core.use_cases.start import StartDebate
+from core.use_cases.steer import SteerDebate
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
 #: A file may hold more than anybody would type into a chat.
 _QUESTION_MAX_CHARS = 100_000
-_HOW = 'Type it (moot debate "Kafka or SQS?") or name a file (--problem-file FILE).'
+_HOW = (
+    'Type it (moot debate "Kafka or SQS?"), name a file (--problem-file FILE), or write it to '
+    "standard input (moot debate -)."
+)
+#: Stands for standard input.
+_INPUT = "-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +63,16 @@ class DebateCommand:
     context: str = ""
     agents: Sequence[str] | None = None
     rounds: int | None = None
+    #: Debate where first answers differ, or always; None: as the settings say.
+    when: When | None = None
     format: str | None = None
     config: Path | None = None
     output: Path | None = None
     report: Path | None = None
     clarify: bool = False
     verbose: bool = False
+    #: Print the whole record as JSON instead of the decision's text.
+    json: bool = False
     #: Show what would be asked and what it would cost; ask nobody.
     dry_run: bool = False
     #: Id of a debate to go on with.
@@ -89,6 +102,7 @@ async def hold(asked: DebateCommand) -> int:
         place=Place(surface=SURFACE),
         agents=asked.agents,
         rounds=asked.rounds,
+        when=asked.when,
         format=asked.format,
     )
     if asked.dry_run:
@@ -106,6 +120,8 @@ async def hold(asked: DebateCommand) -> int:
             if surface != SURFACE:
                 raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
             check_providers(resumed.setup, environment, settings.servers)
+            if asked.when is When.ALWAYS:
+                await _want(facts, resumed)
         calls = build_calls(environment, settings)
         turns = build_turns(calls, settings, store)
         try:
@@ -120,9 +136,26 @@ async def hold(asked: DebateCommand) -> int:
         hand_out(debate, asked, record_json(await store.events(debate_id)))
     where = environment.moot_database
     tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
+    if was_skipped(debate) and not debate.wanted_by:
+        tell(f"Debate it all the same with: moot debate --resume {debate_id} --when always")
     if debate.verdict:
         return DONE
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
+
+
+async def _want(facts: FactLog, debate: Debate) -> None:
+    """Have a debate held that was skipped because all agreed at once.
+
+    Raises:
+        BadInput: Nothing was skipped, or it is too late.
+    """
+
+    async def stewards(_place: Place) -> Sequence[str]:
+        return [current_user().id]
+
+    note = AddNote(facts=facts, bounds=UNBOUNDED)
+    steer = SteerDebate(facts=facts, note=note, stewards=stewards, mention=str)
+    await steer.want(debate, current_user())
 
 
 async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings]:
@@ -173,13 +206,23 @@ def _question(asked: DebateCommand) -> str:
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    text = typed if file is None else _read(file)
+    from_input = _INPUT in (typed, str(file))
+    text = _typed_in() if from_input else typed if file is None else _read(file)
     if text is None:
         raise BadInput(f"There is no question. {_HOW}")
     if not text.strip():
         what = "The question" if file is None else f"The problem file {file}"
+        what = "What standard input holds" if from_input else what
         raise BadInput(f"{what} is blank. {_HOW}")
     return text
+
+
+def _typed_in() -> str:
+    """All of standard input."""
+    try:
+        return sys.stdin.read().removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        raise BadInput("Standard input is not UTF-8 text.") from None
 
 
 def _read(file: Path) -> str:
@@ -247,7 +290,7 @@ async def _advance(
 def hand_out(debate: Debate, asked: DebateCommand, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
-    put_out(visible(text), None)
+    put_out(record if asked.json else visible(text), None)
     if asked.output:
         whole = asked.output.suffix.lower() == ".json"
         write_file(asked.output, record if whole else text)

@@ -78,7 +78,7 @@ def options_of(debate: Debate) -> OptionList:
 
 
 def _options_of(debate: Debate) -> OptionList:
-    return after_edits(_as_named(debate), debate.option_edits) if debate.options else OptionList()
+    return after_edits(as_named(debate), debate.option_edits) if debate.options else OptionList()
 
 
 def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionList:
@@ -114,7 +114,7 @@ def stance_in(debate: Debate, made: Contribution) -> Mapping[str, float]:
     options = options_of(debate)
     shares = dict(made.stance)
     for name, share in made.new_options.items():
-        if option := _known(name, options.items) or _known(name, _as_named(debate)):
+        if option := _known(name, options.items) or _known(name, as_named(debate)):
             shares[option] = shares.get(option, 0.0) + share
     return options.probabilities(shares)
 
@@ -272,7 +272,7 @@ def _known(name: str, items: Iterable[Option]) -> str:
     return next(same, "") or (next(alike, "") if words else "")
 
 
-def _as_named(debate: Debate) -> Sequence[Option]:
+def as_named(debate: Debate) -> Sequence[Option]:
     """The options of drafts and contributions as they were first named, before people's edits."""
     found = [*debate.options.items] if debate.options else []
     for made in debate.contributions.values():

@@ -135,8 +135,13 @@ def _able(debate: Debate) -> Sequence[str]:
 
 def rounds_held(debate: Debate) -> int:
     """In how many rounds agents answered one another; 0: there are only isolated drafts."""
-    spoken = [made.turn.round for made in debate.contributions.values()]
-    return min(rounds_open(debate), max(spoken, default=0))
+    form = format_of(debate)
+    # What opens a round in isolation, or is carried over into it, answers nobody.
+    opens = form.PHASES[0] if form.PHASES[0] is not form.STANCE_ACT else None
+    turns = (made.turn for made in debate.contributions.values())
+    spoken = max((turn.round for turn in turns if turn.act is not opens), default=0)
+    # Without options nothing was weighed: an older version held it, or few could speak.
+    return spoken if debate.options is None else min(rounds_open(debate), spoken)
 
 
 def ballot_turns(debate: Debate) -> Sequence[Turn]:

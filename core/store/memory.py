@@ -39,6 +39,10 @@ class _Held:
         self.log.append(recorded)
         self.by_key[recorded.event.key] = recorded
         match recorded.event:
+            case DebateConcluded(edition=1) | DebateFailed(edition=1) if (
+                DebateWanted.KEY in self.by_key
+            ):
+                pass  # written while somebody wanted it to go on
             case DebateConcluded():
                 self.status, self.ended_at = Status.CONCLUDED, recorded.at
             case DebateFailed():

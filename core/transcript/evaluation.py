@@ -14,7 +14,7 @@ from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.request import ModelRequest, Part, PartKind
-from core.transcript.decision import decision_text
+from core.transcript.decision import judged_text
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, table
 from core.turns.acts import ACTS
@@ -211,8 +211,6 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
     )
     turn = Turn(act=Act.EVALUATION, round=0, agent=agent.id)
     criteria = [{"name": c.value, "meaning": meaning} for c, meaning in MEANINGS.items()]
-    # A high confidence or a clear vote would sway whoever scores the decision.
-    decision = decision_text(debate, judged=False)
     task = render.task(Act.EVALUATION, agent, words=0, criteria=criteria)
     request = ModelRequest(
         model=agent.model,
@@ -221,11 +219,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
         system=render.system(),
         parts=(
             *parts_for(debate, turn),
-            Part(
-                kind=PartKind.POSITION,
-                label="The decision",
-                text=decision,
-            ),
+            Part(kind=PartKind.POSITION, label="The decision", text=judged_text(debate)),
             Part(kind=PartKind.TASK, label="Task", text=task),
         ),
         delimiter=debate.setup.delimiter,

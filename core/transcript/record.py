@@ -4,10 +4,7 @@ import json
 from collections.abc import Sequence
 
 from core.events import Recorded, fold
-from core.models import Debate
-from core.rules.schedule import rounds_held
-from core.transcript.agent_spending import spending
-from core.transcript.words import seconds_taken
+from core.transcript.outcome import outcome, totals
 
 #: Version of the record's outer form; the events have their own, tolerant one.
 VERSION = 2
@@ -23,8 +20,8 @@ def record_json(log: Sequence[Recorded]) -> str:
     record = {
         "moot": VERSION,
         "debate_id": debate.id,
-        "status": debate.status.value,
-        "totals": _totals(debate),
+        "outcome": outcome(debate),
+        "totals": totals(debate),
         "events": [
             {
                 "seq": recorded.seq,
@@ -36,23 +33,3 @@ def record_json(log: Sequence[Recorded]) -> str:
         ],
     }
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
-
-
-def _totals(debate: Debate) -> dict[str, object]:
-    """What the events add up to."""
-    agents = {
-        one.agent: {"calls": one.calls, **one.usage.model_dump(mode="json")}
-        for one in spending(debate)
-    }
-    return {
-        "seconds": round(seconds_taken(debate), 3),
-        "seconds_worked": round(debate.worked, 3),
-        "rounds_held": rounds_held(debate),
-        "contributions": len(debate.contributions),
-        "summaries": len(debate.summaries),
-        "ballots": len(debate.ballots),
-        "failed_turns": len(debate.failures),
-        "calls": len(debate.calls),
-        **debate.usage.model_dump(mode="json"),
-        "agents": agents,
-    }

@@ -7,14 +7,11 @@ import structlog
 
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import CrossChecked, VerdictReached
-from core.figures import counted
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
 from core.llm.outages import is_outage
 from core.models import (
-    JUDGE,
     OFFLINE,
-    Act,
     Agent,
     CrossCheck,
     Debate,
@@ -27,6 +24,7 @@ from core.models import (
 )
 from core.rules import voting
 from core.rules.confidence import Grounds, confidence
+from core.rules.degradations import degradations
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of
@@ -105,7 +103,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     # What is missing from the debate behind it, each thing once.
     said = (
         *verdict.warnings,
-        *_degradations(debate),
+        *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
     )
@@ -190,32 +188,3 @@ def _winners_position(debate: Debate) -> Verdict:
             f"The judge could not be asked: this is the position of {name}, which {chosen}.",
         ),
     )
-
-
-def _degradations(debate: Debate) -> Iterator[str]:
-    """What went wrong before the verdict, in words for people."""
-    fmt = format_of(debate)
-    alive, agents = len(fmt.alive(debate)), len(debate.setup.agents)
-    if debate.stop:
-        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
-    if debate.out_of_time:
-        yield "The debate ran out of time before all turns were taken."
-    if debate.out_of_money:
-        yield f"The debate ended early. {debate.out_of_money}"
-    yield from debate.refused.values()
-    if alive < agents:
-        yield f"Only {alive} of {agents} agents could take part to the end."
-    for agent, reason in debate.away.items():
-        if agent != JUDGE:
-            name = debate.setup.agent(agent).name
-            yield f"{name} could not be asked at the end. {reason}"
-    failed = [failure.turn for failure in debate.failures.values()]
-    missing = [turn for turn in failed if turn.act is not Act.SUMMARY]
-    if missing:
-        yield f"Turns that failed and are missing: {len(missing)}."
-    if len(failed) > len(missing):
-        # Nothing is missing: agents saw the text that was to be summed up.
-        lost = counted(len(failed) - len(missing), "summary", "summaries")
-        yield f"Could not be made: {lost}. The full text was used instead."
-    if debate.tally and not debate.tally.voters:
-        yield "No ballot could be counted."

@@ -58,6 +58,17 @@ async def test_a_debate_costs_something_and_less_than_its_worst_case() -> None:
     assert 10 < found.seconds < 600
 
 
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_what_a_debate_costs_that_is_skipped_is_known_before(form: str) -> None:
+    setup = on(a_setup(rounds=3), "anthropic", "claude-sonnet-5-5")
+    found = await estimate(setup.model_copy(update={"format": form}))
+
+    agreed = found.forecast.cost_if_agreed
+    assert agreed is not None
+    assert found.cost is not None
+    assert 0 < agreed < found.cost * Decimal("0.7")
+
+
 async def test_more_rounds_cost_and_take_more() -> None:
     short = await estimate(on(a_setup(rounds=1), "openai", "gpt-6.1-terra"))
     long = await estimate(on(a_setup(rounds=3), "openai", "gpt-6.1-terra"))

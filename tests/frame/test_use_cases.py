@@ -20,6 +20,8 @@ PEOPLES_FACTS = {
     "VoteCalled",
     "DebatePaused",
     "DebateResumed",
+    "OptionEdited",
+    "DebateWanted",
     "PeopleBallotCast",
     "DecisionRecorded",
     "ReminderDue",

@@ -223,7 +223,10 @@ def test_the_decision_says_what_was_assumed_what_became_of_notes_and_what_it_cos
     debate = fold(a_log())
     text = decision_text(debate)
 
-    assert "# Assumptions\n\n- Who runs it? NA; assumed: The team.\n" in text
+    assert (
+        "# Assumptions\n\n- Who runs it? (asked by Architect, Security) NA; assumed: The team.\n"
+        in text
+    )
     assert "How many jobs?" not in text
     assert "- Dana: “Mind the budget.” (used) Security took it up." in text
     assert f"Cost: {money(debate.usage.cost)}." in text
@@ -253,7 +256,7 @@ def test_no_text_makes_up_a_confidence_that_nobody_gave() -> None:
     texts = [report(debate), adr(debate), decision_text(debate)]
 
     assert all("None" not in text for text in texts)
-    assert "(confidence not given) |" in texts[0]
+    assert "Confidence: not given." in texts[0]
     assert "| Security | 2 | 1 | not given |" in texts[0]
     assert "## Confidence\n\nnot given." in texts[1]
     assert "Confidence: not given." in texts[2]
@@ -367,12 +370,12 @@ def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debat
 def test_a_tie_is_called_a_tie() -> None:
     text = report(with_tally("architect", "security"))
 
-    assert "Tied: Architect, Security" in text
+    assert "The vote is tied: Architect, Security" in text
     assert "The vote is tied: Architect, Security" in adr(with_tally("architect", "security"))
 
 
 def test_a_vote_nobody_took_part_in_is_said() -> None:
-    assert "Nobody voted." in report(with_tally(voters=()))
+    assert "No ballot could be counted." in report(with_tally(voters=()))
     assert "No ballot could be counted." in adr(with_tally(voters=()))
 
 
@@ -432,7 +435,7 @@ def test_what_people_made_of_it_is_in_report_and_record() -> None:
     debate = fold(recorded(events))
     text = report(debate)
 
-    assert "- Dana: Security, Architect" in text
+    assert "- Dana: Security; Architect" in text
     assert "| Dana | to be revisited on 2026-03-01 | Budget first. |" in text
     assert "- Dana found it helpful: Thanks" in text
     assert "- Status: to be revisited on 2026-03-01" in adr(debate)
