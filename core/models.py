@@ -246,6 +246,16 @@ class Place(Value):
     channel: str = ""
 
 
+class Mention(Value):
+    """The message that asked for a debate inside a thread of people's own, as the surface knows it.
+
+    The debate is held elsewhere; its verdict is brought back there.
+    """
+
+    message: str
+    thread: str
+
+
 #: What one debate may cost where nobody chose a cap. It does not stop models whose price is
 #: unknown; a cap that somebody chose does.
 USUAL_DEBATE_COST = Decimal(5)
@@ -360,6 +370,8 @@ class Setup(DebateRules):
     context: str = ""
     asked_by: Person
     place: Place = Place(surface="terminal")
+    #: None: it was not asked for in a thread of people's own.
+    mention: Mention | None = None
     agents: tuple[Agent, ...]
     judge: Agent
     limits: Limits = Limits()

@@ -17,6 +17,7 @@ from core.models import (
     SUMMARIZER,
     Agent,
     ContextMethod,
+    Mention,
     ModelChoice,
     Person,
     Place,
@@ -50,6 +51,10 @@ class DebateRequest:
     context: str = ""
     asked_by: Person
     place: Place
+    #: Where people asked for it in a thread of their own.
+    mention: Mention | None = None
+    #: Said to people at the start, besides what opening it gives cause to.
+    warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
     rounds: int | None = None
     format: str | None = None
@@ -86,6 +91,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         context=context,
         asked_by=request.asked_by,
         place=request.place,
+        mention=request.mention,
         format=form,
         rounds=rounds,
         agents=tuple(agents),
@@ -97,7 +103,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
         delimiter=delimiter,
-        warnings=(*settings.warnings, *warnings, *notices),
+        warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )
 
 
