@@ -307,6 +307,8 @@ class MessageShortcut(Payload):
     channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
     message_ts: str
     text: str = Field(default="", validation_alias=AliasPath("message", "text"))
+    #: Root of the thread that the message is in or begins; empty: in none.
+    thread_ts: str = Field(default="", validation_alias=AliasPath("message", "thread_ts"))
 
     @property
     def is_direct(self) -> bool:
