@@ -152,17 +152,15 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
             try:
                 await context.start.start(request, origin=origin)
             except BadInput as refusal:
-                words = answers.not_started(str(refusal), question)
-                await _whisper(
-                    context, event.team_id, said, {"text": words}, key=f"{origin}/answer"
-                )
-            return
+                told = {"text": answers.not_started(str(refusal), question)}
+            else:
+                return
         case OpenForm():
-            answer = answers.words(answers.MENTIONED)
+            told = answers.words(answers.MENTIONED).payload
         case OpenSettings():
-            answer = answers.words(answers.command_only("settings"))
+            told = answers.words(answers.command_only("settings")).payload
         case Doctor():
-            answer = answers.words(answers.command_only("doctor"))
+            told = answers.words(answers.command_only("doctor")).payload
         case typed:
             command = Command(
                 command="/debate",
@@ -174,10 +172,10 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
                 trigger_id=event.event_id,
             )
             try:
-                answer = await answer_to(context, command, typed)
+                told = (await answer_to(context, command, typed)).payload
             except BadInput as refusal:
-                answer = answers.words(str(refusal))
-    await _whisper(context, event.team_id, said, answer.payload, key=f"{origin}/answer")
+                told = answers.words(str(refusal)).payload
+    await _whisper(context, event.team_id, said, told, key=f"{origin}/answer")
 
 
 async def _with_thread(
