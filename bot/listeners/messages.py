@@ -28,6 +28,7 @@ from bot.views.clarifications import which_question
 from core.errors import BadInput, MootError
 from core.models import Mention, Person
 from core.opening import DebateRequest
+from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome
 
@@ -120,7 +121,7 @@ async def _take(
         payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
         await _whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif open_questions(debate):
-        asking = which_question(debate, reply.origin, reply.text).payload
+        asking = which_question(debate, reply.origin, redact(reply.text)).payload
         await _whisper(
             context, team, message, asking, key=f"{reply.origin}/which", debate_id=debate_id
         )
