@@ -19,6 +19,7 @@ from core.models import (
     Agent,
     ContextMethod,
     Ending,
+    Mention,
     ModelChoice,
     Person,
     Place,
@@ -53,6 +54,10 @@ class DebateRequest:
     context: str = ""
     asked_by: Person
     place: Place
+    #: Where people asked for it in a thread of their own.
+    mention: Mention | None = None
+    #: Said to people at the start, besides what opening it gives cause to.
+    warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
     #: Asked for by hand: then all of them are held, whatever the first answers say.
     rounds: int | None = None
@@ -95,6 +100,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         context=context,
         asked_by=request.asked_by,
         place=request.place,
+        mention=request.mention,
         format=form,
         rounds=rounds,
         agents=tuple(agents),
@@ -107,7 +113,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
         delimiter=delimiter,
-        warnings=(*settings.warnings, *warnings, *notices),
+        warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )
 
 

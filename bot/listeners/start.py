@@ -1,8 +1,9 @@
 """The form to start a debate: from the command, a message's shortcut, or a button."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -13,14 +14,16 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
+from bot.listeners.peoples_thread import as_context, cut, read_thread, readable
+from bot.slack.access import SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
-from bot.views.forms import said
+from bot.views.forms import TYPED_LIMIT, said
 from bot.views.start_form import (
     AS_USUAL,
     FormDraft,
     FormTarget,
-    fitted,
+    question_in,
     start_form,
 )
 from core.errors import BadInput
@@ -43,8 +46,11 @@ class FormOpening:
     by: Person
     #: Empty: chosen in the form.
     channel: str = ""
-    question: str = ""
+    #: Link to the message the form was opened on, its text, its timestamp and its thread's.
     source: str = ""
+    text: str = ""
+    message: str = ""
+    thread: str = ""
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -81,9 +87,20 @@ async def open_start_form(
         if reason := answers.not_here(standing):
             raise BadInput(reason)
     here = place(opening.team, opening.channel)
-    question, rest, left_out = fitted(opening.question)
-    draft = FormDraft(question=question, context=rest, choices=await context.start.usual(here))
-    target = FormTarget(channel=opening.channel, source=opening.source, left_out=left_out)
+    # A message that asks and tells is taken whole as context, with the question found in it.
+    text = opening.text.strip()
+    question = question_in(text)
+    told = "" if question == text else text
+    is_long = len(told) > TYPED_LIMIT
+    usual = await context.start.usual(here)
+    draft = FormDraft(question=question, context="" if is_long else told, choices=usual)
+    target = FormTarget(
+        channel=opening.channel,
+        source=opening.source,
+        message=opening.message,
+        thread=opening.thread,
+        long=len(told) if is_long else 0,
+    )
     view = start_form(draft, form_options(context.start), target, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
     opened = OpenStartForm(view_id=view_id, draft=draft, target=target, place=here, by=opening.by)
@@ -100,8 +117,11 @@ async def open_for_message(
         team=used.team_id,
         by=person(used),
         channel="" if used.is_direct else used.channel_id,
-        question=used.words,
         source=link,
+        text=used.words,
+        # In a direct message nothing is read again: what is debated in a channel, all may read.
+        message="" if used.is_direct else used.message_ts,
+        thread="" if used.is_direct else used.thread_ts,
     )
     try:
         await open_start_form(context, client, opening)
@@ -138,23 +158,60 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     if reason:
         raise BadInput(reason)
     source = f"Asked about: {target.source}" if target.source else ""
+    typed = "\n\n".join(filter(None, (draft.context, source)))
+    room = context.start.bounds.context_characters - len(typed) - 2
+    more = await _read_again(context, form, target, room)
     request = DebateRequest(
         question=draft.question,
-        context="\n\n".join(filter(None, (draft.context, source))),
+        context="\n\n".join(filter(None, (typed, *more))),
         asked_by=person(form),
         place=here,
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
 
 
+async def _read_again(
+    context: ListenerContext, form: FormSubmitted, target: FormTarget, room: int
+) -> Sequence[str]:
+    """Read what the form had no room for: a long message, and the thread where it is wanted.
+
+    Args:
+        context: What listeners work with.
+        form: What was filled in.
+        target: The message it was opened on.
+        room: Characters that are left for it.
+
+    Raises:
+        SlackSilent: Slack does not show it now.
+    """
+    with_thread = bool(form.all_chosen(FieldId.THREAD.value))
+    if not target.message or not (target.long or with_thread):
+        return ()
+    root = target.thread or target.message
+    read = await read_thread(context, form.team_id, target.channel, root)
+    parts: list[str] = []
+    if target.long:
+        found = [one.text for one in read.messages if one.ts == target.message]
+        if not found:
+            raise SlackSilent
+        parts.append(cut(f"The message:\n{readable(found[0], read.names)}", room))
+        room -= len(parts[0]) + 2
+    if with_thread:
+        others = [one for one in read.messages if one.ts != target.message]
+        parts.append(as_context(replace(read, messages=others), max(0, room)))
+    return [part for part in parts if part]
+
+
 def target_of(form: Filled) -> FormTarget:
     """Return where a form leads."""
     kept = form.kept
-    left_out = kept.get("left_out", "")
+    long = kept.get("long", "")
     return FormTarget(
         channel=kept.get("channel", ""),
         source=kept.get("source", ""),
-        left_out=int(left_out) if re.fullmatch(r"[0-9]{1,6}", left_out) else 0,
+        message=kept.get("message", ""),
+        thread=kept.get("thread", ""),
+        long=int(long) if re.fullmatch(r"[0-9]{1,6}", long) else 0,
     )
 
 
