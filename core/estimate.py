@@ -6,7 +6,7 @@ People are not waited for. Only as good as its assumptions; it is shown as "abou
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
@@ -30,9 +30,10 @@ from core.models import (
     Turn,
     Usage,
 )
+from core.opening import largest
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
-from core.rules import schedule
+from core.rules import casting, schedule
 from core.turns.acts import ACTS
 from core.turns.take import Turns
 
@@ -136,7 +137,12 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
             debate = apply(debate, entry)
         seconds += stage.longest
         await clock.sleep(0)  # others may want to run
-    return stage.estimate(debate, seconds)
+    found = stage.estimate(debate, seconds)
+    if setup.casting is None or len(setup.agents) >= casting.MOST:
+        return found
+    # A model may choose more agents than the topics did.
+    worst = await rehearse(largest(setup), clock, tables)
+    return replace(found, at_most=worst.at_most)
 
 
 class _Stage:
@@ -260,6 +266,9 @@ def usual_reply(request: ModelRequest) -> str:
             labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
             reasons = [_SENTENCE for _ in labels]
             reply = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": "none"}
+        case Act.CASTING:
+            # No role: the agents that the estimate is made for stand.
+            reply = {"agents": [{"reason": _SENTENCE, "role": ""} for _ in items]}
         case Act.FACILITATION:
             step = NextStep.GO_ON
             reply = {"decision": step, "focus": _SENTENCE, "question": "", "assumption": ""}

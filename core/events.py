@@ -22,6 +22,7 @@ from core.models import (
     Abstention,
     Answer,
     Ballot,
+    Cast,
     Clarifications,
     Contribution,
     Debate,
@@ -56,6 +57,18 @@ class DebateStarted(Value):
     def key(self) -> str:
         """One start per debate."""
         return "start"
+
+
+class AgentsCast(Value):
+    """Agents were chosen for the question; they take the place of those the debate began with."""
+
+    kind: Literal["agents_cast"] = "agents_cast"
+    cast: Cast
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.cast.turn.key
 
 
 class ContributionMade(Value):
@@ -365,6 +378,7 @@ class FeedbackGiven(Value):
 
 Event = Annotated[
     DebateStarted
+    | AgentsCast
     | QuestionsAsked
     | ClarificationsOpened
     | ClarificationAnswered
@@ -411,6 +425,8 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(lost=usage)
         case SummaryMade(summary=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+        case AgentsCast(cast=made):
+            return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):
             return Spent(agent=JUDGE, call=made.call, lost=made.lost)
         case (
@@ -437,6 +453,7 @@ def turn_in(event: Event) -> Turn | None:
             | SummaryMade(summary=made)
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
+            | AgentsCast(cast=made)
         ):
             return made.turn
         case _:
@@ -523,6 +540,10 @@ def _fault(debate: Debate, event: Event) -> str:
     match event:
         case DebateStarted():
             return "begins a debate that has begun"
+        case AgentsCast(cast=cast) if not cast.agents:
+            return "casts nobody"
+        case AgentsCast() if debate.contributions or debate.questions:
+            return "casts agents after others have spoken"
         case ClarificationAnswered(answer=answer) if not debate.clarification(answer.number):
             return f"answers question {answer.number}, which nobody was asked"
         case ClarificationsClosed(which=which) if which not in debate.clarifications:
@@ -571,6 +592,11 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
     match event:
         case DebateStarted():
             return debate  # `apply` has begun with it
+        case AgentsCast(cast=cast):
+            chosen = {"agents": cast.agents, "reasons": cast.reasons}
+            warnings = (*debate.setup.warnings, *cast.warnings)
+            setup = debate.setup.model_copy(update={**chosen, "warnings": warnings})
+            return replace(debate, setup=setup)
         case ContributionMade(contribution=made):
             return replace(debate, contributions={**debate.contributions, key: made})
         case TurnFailed(failure=failure):

@@ -82,6 +82,7 @@ class Act(StrEnum):
     TALLY = "tally"
     SYNTHESIS = "synthesis"
     EVALUATION = "evaluation"
+    CASTING = "casting"
 
 
 class Turn(Value):
@@ -123,6 +124,8 @@ ENGINE = "engine"
 FACILITATOR = "facilitator"
 #: Stands in `Turn.agent` for who sums up rounds in the background.
 SUMMARIZER = "summarizer"
+#: Provider of agents that follow rules and ask no model.
+OFFLINE = "offline"
 #: Ids no agent may have.
 RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER})
 
@@ -353,6 +356,15 @@ class Forecast(Value):
     output_tokens: int
 
 
+class CastingModels(Value):
+    """What roles become agents with, once a model has chosen them."""
+
+    #: Dealt to the agents in turn.
+    models: tuple[ModelChoice, ...]
+    #: Stand in for them.
+    fallbacks: tuple[ModelChoice, ...] = ()
+
+
 class Setup(DebateRules):
     """Everything that was decided about a debate before its first turn."""
 
@@ -360,7 +372,12 @@ class Setup(DebateRules):
     context: str = ""
     asked_by: Person
     place: Place = Place(surface="terminal")
+    #: Where nobody chose them they are cast: by topics, until a model has (`casting`).
     agents: tuple[Agent, ...]
+    #: Why each takes part, by id; empty where people chose.
+    reasons: Mapping[str, str] = Field(default_factory=dict[str, str])
+    #: A model is asked who takes part, before any other turn; None: it is not.
+    casting: CastingModels | None = None
     judge: Agent
     limits: Limits = Limits()
     vote: VoteRules = VoteRules()
@@ -642,6 +659,20 @@ class Guidance(Value):
     #: With the vote: a round of closing statements is held before it. Older versions held none.
     closing: bool = False
     call: Call | None = None
+
+
+class Cast(Value):
+    """The agents chosen for a question where nobody chose any."""
+
+    turn: Turn
+    agents: tuple[Agent, ...]
+    #: Why each takes part, by id.
+    reasons: Mapping[str, str]
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+    #: Why topics had to do; empty unless they had.
+    warnings: tuple[str, ...] = ()
 
 
 class SummaryKind(StrEnum):

@@ -120,7 +120,14 @@ class CommonSettings(Value):
         description="Serves background summaries, if the judge is at the same provider; null: "
         "the judge's model.",
     )
-    agents: tuple[Agent, ...] = Field(default=(), description="Agents; none: the built-in roles.")
+    agents: tuple[Agent, ...] = Field(
+        default=(), description="Agents; none: chosen for each question among the built-in roles."
+    )
+    casting: bool = Field(
+        default=True,
+        description="Choose agents for each question where nobody named any; false: always "
+        "architect, security and simplicity.",
+    )
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
     limits: AllLimits = Field(
         default=AllLimits(), description="Time, money, least number of agents."

@@ -110,6 +110,12 @@ def a_verdict_reply(**changes: object) -> dict[str, object]:
 _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.SYNTHESIS: a_verdict_reply(),
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
+    Act.CASTING: {
+        "agents": [
+            {"reason": "Jobs must not be lost.", "role": "operations"},
+            {"reason": "Somebody has to pay for it.", "role": "finance"},
+        ]
+    },
     Act.FACILITATION: {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""},
 }
 

@@ -20,7 +20,7 @@ from core.models import (
     Status,
     Turn,
 )
-from core.rules import convergence
+from core.rules import casting, convergence
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import strategies
@@ -36,6 +36,8 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return ()
     if is_cut_short(debate):
         return _vote(debate) or _synthesis(debate)
+    if casting.is_due(debate):
+        return (casting.TURN,)
     asking = clarifying.ready(debate)
     if asking is not None:
         return asking
@@ -49,7 +51,7 @@ def blocked(debate: Debate) -> Sequence[Turn]:
     """Turns that wait only for a background summary. There should never be any."""
     if debate.status is not Status.RUNNING:
         return ()
-    if is_cut_short(debate) or clarifying.ready(debate) is not None:
+    if is_cut_short(debate) or casting.is_due(debate) or clarifying.ready(debate) is not None:
         return ()
     turns = turns_ready(debate, rounds_open(debate))
     return tuple(turn for turn in turns if strategies.is_blocked(debate, turn))

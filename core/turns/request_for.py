@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from core.llm.call import CallOptions, ModelRef
 from core.models import Act, Agent, Debate, NextStep, Turn
 from core.request import ModelRequest, Part, PartKind
+from core.rules import casting
 from core.rules.formats import council, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.schedule import is_cut_short
+from core.settings import ROLES
 from core.turns.acts import ACTS
 from core.turns.context import (
     candidates,
@@ -43,6 +45,10 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:
             asking = int(turn.target or 1)
             values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
             values["last"] = asking == MOST_ROUNDS
+        case Act.CASTING:
+            who = {role: " ".join(render.persona(role).split()) for role in ROLES}
+            values |= {"roles": who, "sceptic": casting.SCEPTIC}
+            values |= {"fewest": casting.FEWEST, "most": casting.MOST}
         case Act.BALLOT:
             values |= _ballot_values(debate, turn)
         case Act.SYNTHESIS:

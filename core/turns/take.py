@@ -14,6 +14,7 @@ from core.redaction import pseudonym
 from core.rules import voting
 from core.rules.formats.registry import format_of
 from core.rules.schedule import ballot_turns, is_ending
+from core.turns import cast as casting
 from core.turns import facilitate as facilitator
 from core.turns import judge
 from core.turns import question as clarification
@@ -38,6 +39,7 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
 
 #: Who performs each act that is part of a debate; all speeches are performed alike.
 PERFORMERS: Mapping[Act, Performer] = {
+    Act.CASTING: casting.choose,
     Act.QUESTIONS: clarification.ask,
     Act.CLARIFICATION: clarification.put,
     Act.FACILITATION: facilitator.guide,

@@ -112,13 +112,15 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
 def roster(settings: Settings) -> Mapping[str, str]:
     """Agents to choose from: id → name. The settings' own first, then the built-in roles."""
     own = {agent.id: agent.name for agent in settings.agents if agent.enabled}
-    roles = {agent.role for agent in settings.agents if agent.enabled}
+    roles = {taken for agent in settings.agents for taken in (agent.role, agent.id)}
     built_in = {role.id: role.name for role in ROLES.values() if role.id not in roles}
     return {**own, **built_in}
 
 
-def taking_part(settings: Settings) -> tuple[str, ...]:
-    """Ids of the agents that debate when nobody chooses."""
+def taking_part(settings: Settings) -> tuple[str, ...] | None:
+    """Ids of the agents that debate when nobody chooses; None: chosen for each question."""
+    if settings.casting and not settings.agents:
+        return None
     own = tuple(agent.id for agent in settings.agents if agent.enabled)
     return own or DEFAULT_ROSTER
 

@@ -41,7 +41,15 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
         }
     },
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
-    "summarizer": {Act.SUMMARY: {"length": "150 tokens", "brief": True}},
+    "summarizer": {
+        Act.SUMMARY: {"length": "150 tokens", "brief": True},
+        Act.CASTING: {
+            "roles": {role: " ".join(render.persona(role).split()) for role in ROLES},
+            "sceptic": "sceptic",
+            "fewest": 3,
+            "most": 5,
+        },
+    },
 }
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
 #: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
