@@ -119,6 +119,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     stage = _Stage(tables)
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
+    names |= {one.provider for one in setup.judge_models}
     turns = Turns(ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables))
     # The debate at its start: nobody is asked, no cap stops it, all rounds are held.
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})

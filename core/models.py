@@ -189,11 +189,21 @@ class Summarization(Value):
     )
 
 
+#: Makers whom resellers call otherwise than we do.
+_MAKERS: Mapping[str, str] = {"moonshotai": "moonshot"}
+
+
 class ModelChoice(Value):
     """A model at a provider. In settings either may be empty: then the usual one is meant."""
 
     provider: str = Field(default="", description="Who serves the model.")
     model: str = Field(default="", description="The model's name at that provider.")
+
+    @property
+    def maker(self) -> str:
+        """Who made the model: named before it by resellers ("openai/gpt-6-luna")."""
+        maker, slash, _ = self.model.partition("/")
+        return _MAKERS.get(maker, maker) if slash else self.provider
 
 
 class Speaker(ModelChoice):
@@ -379,6 +389,8 @@ class Setup(DebateRules):
     #: A model is asked who takes part, before any other turn; None: it is not.
     casting: CastingModels | None = None
     judge: Agent
+    #: The judge's model is one of these, of a maker none of whose agents won; empty: its own.
+    judge_models: tuple[ModelChoice, ...] = ()
     limits: Limits = Limits()
     vote: VoteRules = VoteRules()
     #: Rank the first drafts before the debate, to see later who moved.

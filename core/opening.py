@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import cycle
 
 from core.errors import BadInput
 from core.figures import counted, number
@@ -88,11 +89,12 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         if agent.summarization:
             own = _fitting(agent.summarization, form)
             agents[at] = agent.model_copy(update={"summarization": own})
-    summarizer = _summarizer(judge, settings.summary_model)
+    there = {judge.provider, *(agent.provider for agent in agents)}
+    summarizer = _summarizer(judge, settings.background_model(there))
     # Where there is a model it chooses the agents, on the debate's first turn.
     asked_of = None
     if chosen.reasons and (summarizer or judge).provider != OFFLINE:
-        models = (settings.agent_model,)
+        models = settings.mixed_models or (settings.agent_model,)
         asked_of = CastingModels(models=models, fallbacks=settings.fallbacks)
     return Setup(
         question=question,
@@ -105,6 +107,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         reasons=chosen.reasons,
         casting=asked_of,
         judge=judge,
+        judge_models=settings.judge_models,
         summarizer=summarizer,
         limits=settings.limits.of_debate,
         vote=settings.vote,
@@ -197,10 +200,11 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
         BadInput: One that was asked for by name is not there, or disabled.
     """
     enabled = [agent for agent in settings.agents if agent.enabled]
+    models = settings.mixed_models or (settings.agent_model,)
     named = request.agents if request.agents is not None else request.usual_agents
     if named is None and not settings.agents and settings.casting:
         cast = casting.by_topics(f"{request.question}\n{request.context}")
-        return _agents_of(cast, (settings.agent_model,))
+        return _agents_of(cast, models)
     warnings: list[str] = []
     chosen: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
     for name in filter(str.strip, named or ()):
@@ -216,14 +220,21 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
         if named is not None or settings.agents:
             names = ", ".join(DEFAULT_ROSTER)
             warnings.append(f"No agents were left; the default ones take part: {names}.")
-        chosen = {role: agent_for(role, settings.agent_model) for role in DEFAULT_ROSTER}
+        chosen = {role: agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER}
     if len(chosen) == 1:
         warnings.append(ALONE)
-    return Roster(agents=tuple(chosen.values()), warnings=warnings)
+    dealt = cycle(models)
+    agents = (
+        agent if agent.provider else agent.model_copy(update=dict(next(dealt)))
+        for agent in chosen.values()
+    )
+    return Roster(agents=tuple(agents), warnings=warnings)
 
 
 def _find(name: str, settings: Settings) -> Agent:
     """The agent meant by an id, a name or a role; the settings' own come before built-in roles.
+
+    A built-in role has no model yet.
 
     Raises:
         BadInput: There is none, or it is disabled; says which may have been meant.
@@ -242,7 +253,7 @@ def _find(name: str, settings: Settings) -> Agent:
         there = f" There are: {', '.join(enabled)}." if enabled else ""
         raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:
-        return agent_for(role, settings.agent_model)
+        return agent_for(role, ModelChoice())
     names = [*enabled, *ROLES, *ROLE_ALIASES]
     meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
     hint = f'Did you mean "{meant[0]}"?' if meant else f"Roles: {', '.join(ROLES)}."
@@ -259,12 +270,12 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
 
 
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
-    """Who sums up rounds in the background, if not simply the judge's model."""
-    if choice is None or choice.provider != judge.provider or choice.model == judge.model:
+    """Who serves the background, if not simply the judge's model."""
+    if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
         return None
     own = ModelChoice(provider=judge.provider, model=judge.model)
     changes: dict[str, object] = {"id": SUMMARIZER, "name": "Summarizer", "role": SUMMARIZER}
-    changes |= {"model": choice.model, "temperature": None}
+    changes |= {**dict(choice), "temperature": None}
     # The judge's own model may stand in: it is at hand anyway.
     changes["fallbacks"] = (own, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)

@@ -10,6 +10,7 @@ from core.llm.call import ModelCalls
 from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.judging import judge_of
 from core.rules.schedule import is_cut_short
 from core.turns.context import note_labels
 from core.turns.replies import first_sentence, verdict_from, verdict_from_text, verdict_reply
@@ -63,7 +64,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
 
 def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
     """The judge, then the judge with each other model that an agent uses, in roster order."""
-    judge = debate.setup.judge
+    judge = judge_of(debate)
     yield judge, VerdictSource.JUDGE
     tried = {(judge.provider, judge.model)}
     tried |= {(other.provider, other.model) for other in judge.fallbacks or ()}

@@ -104,6 +104,7 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     wanted = next((one for one in models if one.id == choices.models), None)
     if wanted:
         changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
+        changes["mixed_models"] = changes["judge_models"] = ()
         changes["agents"] = tuple(_served(agent, wanted.agent) for agent in settings.agents)
         changes["judge"] = _served(settings.judge, wanted.judge) if settings.judge else None
     return settings.model_copy(update=changes)

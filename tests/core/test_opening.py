@@ -51,6 +51,31 @@ def test_a_model_is_asked_who_takes_part_only_where_nobody_chose() -> None:
     assert casting(casting=False) is None
 
 
+def test_models_are_dealt_to_whom_nobody_gave_one() -> None:
+    one, two = (ModelChoice(provider=name, model=name) for name in ("anthropic", "openai"))
+    cheap = ModelChoice(provider="openai", model="luna")
+    nowhere = ModelChoice(provider="moonshot", model="kimi")
+    mixed = Settings(
+        agent_model=one,
+        judge_model=one,
+        mixed_models=(one, two),
+        judge_models=(one, two),
+        background_models=(nowhere, cheap),
+    )
+
+    cast = open_debate(WISH, mixed, delimiter="ab")
+    named = open_debate(replace(WISH, agents=["kiss", "data", "legal"]), mixed, delimiter="ab")
+    usual = open_debate(WISH, mixed.model_copy(update={"casting": False}), delimiter="ab")
+
+    for setup in (cast, named, usual):
+        providers = [agent.provider for agent in setup.agents]
+        assert providers[:3] == ["anthropic", "openai", "anthropic"]
+        assert setup.judge_models == (one, two)
+        assert setup.agent("summarizer").model == "luna", "nothing goes where nobody takes part"
+    assert cast.casting
+    assert cast.casting.models == (one, two)
+
+
 def test_without_casting_the_default_roster_takes_part() -> None:
     setup = open_debate(WISH, Settings(casting=False), delimiter="ab")
 

@@ -1,0 +1,18 @@
+"""Who judges a debate (pure)."""
+
+from core.models import Agent, Debate
+
+
+def judge_of(debate: Debate) -> Agent:
+    """The judge with the model that takes its turn: of a maker none of whose agents has won.
+
+    A model likes its own kind's texts better ("LLM Evaluators Recognize and Favor Their Own
+    Generations", arXiv:2404.13076). Where nobody won, where all makers have, or where people named
+    the judge's model, it is the judge of the setup.
+    """
+    setup = debate.setup
+    winners = debate.tally.winners if debate.tally else ()
+    makers = {setup.agent(winner).maker for winner in winners}
+    others = (one for one in setup.judge_models if one.maker not in makers)
+    choice = next(others, None) if makers else None
+    return setup.judge.model_copy(update=dict(choice)) if choice else setup.judge
