@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from core.events import DebateStarted, Event, Recorded, apply
+from core.figures import counted, money, roughly
 from core.llm.call import NO_TABLES, ModelCalls, Tables
 from core.llm.prices import price
 from core.llm.prompt_text import prompt_text
@@ -255,6 +256,18 @@ class _Player:
 
     async def close(self) -> None:
         """Nothing to free."""
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """What a debate will probably take."""
+    time = f"about {roughly(estimate.seconds)}"
+    calls = counted(estimate.calls, "model call")
+    if estimate.cost is None:
+        return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
+    if not estimate.cost:
+        return f"Estimated: {time}, {calls}, no cost."
+    most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
+    return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
 
 
 def usual_reply(request: ModelRequest) -> str:

@@ -200,6 +200,11 @@ class ModelChoice(Value):
     model: str = Field(default="", description="The model's name at that provider.")
 
     @property
+    def full_name(self) -> str:
+        """`provider/model`."""
+        return f"{self.provider}/{self.model}"
+
+    @property
     def maker(self) -> str:
         """Who made the model: named before it by resellers ("openai/gpt-6-luna")."""
         maker, slash, _ = self.model.partition("/")

@@ -12,10 +12,10 @@ from bot.views.start_form import (
     FormDraft,
     FormOptions,
     FormTarget,
-    estimate_words,
     start_form,
 )
 from core.errors import MootError
+from core.estimate import estimate_words
 from core.models import Person, Place
 from core.opening import DebateRequest
 from core.use_cases.start import StartDebate
@@ -44,6 +44,7 @@ def form_options(start: StartDebate) -> FormOptions:
     return FormOptions(
         agents=start.agents(),
         models=start.models,
+        casts=start.built_in().agents is None,
         most_cost=start.settings().limits.most_debate_cost,
     )
 

@@ -70,6 +70,9 @@ def debate(  # noqa: PLR0913 - one per option
     verbose: Verbose = False,
     resume: Resume = None,
     dry_run: DryRun = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
+    ] = False,
 ) -> None:
     """Debate a question here; the decision goes to standard output.
 
@@ -91,6 +94,7 @@ def debate(  # noqa: PLR0913 - one per option
         verbose=verbose,
         resume=resume,
         dry_run=dry_run,
+        yes=yes,
     )
     raise typer.Exit(_run(hold(asked)))
 

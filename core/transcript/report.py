@@ -11,6 +11,7 @@ from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
+from core.transcript.models_used import debate_models_words
 from core.transcript.people import team_section
 from core.transcript.words import (
     bullets,
@@ -36,6 +37,7 @@ def report(debate: Debate) -> str:
         ("Asked by", setup.asked_by.name or setup.asked_by.id),
         ("Format", f"{setup.format}, {counted(setup.rounds, 'round')}"),
         ("Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)),
+        ("Models", debate_models_words(setup)),
         ("Started", when(debate.started_at)),
         ("Took", duration(seconds_taken(debate))),
         ("Cost", money(debate.usage.cost)),
@@ -49,6 +51,7 @@ def report(debate: Debate) -> str:
         "# Debate report\n\n" + table(("", ""), rows),
         f"## Question\n\n{quoted(debate.setup.question)}",
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
+        _cast(debate),
         _clarifications(debate),
         _rounds(debate),
         vote_section(debate),
@@ -64,6 +67,15 @@ def report(debate: Debate) -> str:
         _timing(debate),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _cast(debate: Debate) -> str:
+    """Why each agent takes part, where they were chosen for the question."""
+    setup = debate.setup
+    if not setup.reasons:
+        return ""
+    rows = [(one.name, one.full_name, setup.reasons.get(one.id, "")) for one in setup.agents]
+    return "## Agents, chosen for this question\n\n" + table(("Agent", "Model", "Why"), rows)
 
 
 def _clarifications(debate: Debate) -> str:
