@@ -210,10 +210,10 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     for name in filter(str.strip, named or ()):
         try:
             agent = _find(name, settings)
-        except BadInput as gone:
+        except BadInput:
             if request.agents is not None:
                 raise
-            warnings.append(f"{gone} It is left out.")
+            warnings.append(f'"{name.strip()}" is left out: it is gone, or disabled.')
         else:
             chosen.setdefault(agent.id, agent)
     if not chosen:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from core.models import OFFLINE, Agent, ModelChoice, Setup
+from core.models import OFFLINE, Agent, Debate, ModelChoice, Setup
+from core.rules.judging import judge_of
 from core.settings import Settings
 
 NO_MODEL = (
@@ -53,6 +54,21 @@ def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
         return f"{'; '.join([' and '.join(dealt) + turn, *parts])}."
     agents = ", ".join(f"{agent.name}: {agent.full_name}" for agent in setup.agents)
     return f"{'; '.join([agents, *parts])}. {model_count_words(setup.agents)}".strip()
+
+
+def judge_words(debate: Debate) -> str:
+    """Which model judged; why that one, where it was not chosen beforehand; empty if none has."""
+    call = debate.verdict.call if debate.verdict else None
+    if call is None:
+        return ""
+    name = f"{call.provider}/{call.model}"
+    winners = debate.tally.winners if debate.tally else ()
+    makers = {debate.setup.agent(winner).maker for winner in winners}
+    judge = judge_of(debate)
+    was_dealt = debate.setup.judge_models and makers and judge.maker not in makers
+    if was_dealt and call.provider == judge.provider:
+        return f"{name}, none of whose maker's agents won the vote"
+    return name
 
 
 def model_count_words(agents: Iterable[Agent]) -> str:

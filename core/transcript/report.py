@@ -11,7 +11,7 @@ from core.transcript.ballots import vote_section
 from core.transcript.decision import verdict_section
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
-from core.transcript.models_used import debate_models_words
+from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.people import team_section
 from core.transcript.words import (
     bullets,
@@ -42,6 +42,8 @@ def report(debate: Debate) -> str:
         ("Took", duration(seconds_taken(debate))),
         ("Cost", money(debate.usage.cost)),
     ]
+    if judged := judge_words(debate):
+        rows.append(("Judge", judged))
     if verdict:
         rows.append(("Decision", f"{verdict.decision} (confidence {confidence(verdict)})"))
     warnings = list(dict.fromkeys(_all_warnings(debate)))

@@ -125,8 +125,7 @@ def test_who_is_gone_from_a_places_own_agents_is_left_out_with_a_warning() -> No
     )
 
     assert [agent.id for agent in setup.agents] == ["security", "finance"]
-    assert "wizard" in setup.warnings[0]
-    assert setup.warnings[0].endswith("It is left out.")
+    assert setup.warnings == ('"wizard" is left out: it is gone, or disabled.',)
 
 
 def test_one_agent_is_told_that_it_is_no_debate() -> None:
