@@ -84,18 +84,9 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     warnings = [*chosen.warnings]
     if (question, context) != (asked, request.context.strip()):
         warnings.append(TAKEN_OUT)
-    agents = [_completed(agent, settings) for agent in chosen.agents]
-    for at, agent in enumerate(agents):
-        if agent.summarization:
-            own = _fitting(agent.summarization, form)
-            agents[at] = agent.model_copy(update={"summarization": own})
+    agents = [_fitted(_completed(agent, settings), form) for agent in chosen.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
-    # Where there is a model it chooses the agents, on the debate's first turn.
-    asked_of = None
-    if chosen.reasons and (summarizer or judge).provider != OFFLINE:
-        models = settings.mixed_models or (settings.agent_model,)
-        asked_of = CastingModels(models=models, fallbacks=settings.fallbacks)
     return Setup(
         question=question,
         context=context,
@@ -105,7 +96,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         rounds=rounds,
         agents=tuple(agents),
         reasons=chosen.reasons,
-        casting=asked_of,
+        casting=_casting(chosen, settings, summarizer or judge),
         judge=judge,
         judge_models=settings.judge_models,
         summarizer=summarizer,
@@ -269,6 +260,14 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
     return agent.model_copy(update=changes)
 
 
+def _casting(roster: Roster, settings: Settings, background: Agent) -> CastingModels | None:
+    """What a model's choice of agents is made into; None where people chose or there is no model."""
+    if not roster.reasons or background.provider == OFFLINE:
+        return None
+    models = settings.mixed_models or (settings.agent_model,)
+    return CastingModels(models=models, fallbacks=settings.fallbacks)
+
+
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     """Who serves the background, if not simply the judge's model."""
     if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
@@ -279,6 +278,13 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     # The judge's own model may stand in: it is at hand anyway.
     changes["fallbacks"] = (own, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)
+
+
+def _fitted(agent: Agent, form: str) -> Agent:
+    """The agent with rules of its own for summaries, if it has any, that fit the format."""
+    if agent.summarization is None:
+        return agent
+    return agent.model_copy(update={"summarization": _fitting(agent.summarization, form)})
 
 
 def _fitting(rules: Summarization, form: str) -> Summarization:

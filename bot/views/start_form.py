@@ -139,12 +139,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
         _format(chosen.format or "", dispatch_on_change=True),
-        _agents(
-            chosen.agents or (),
-            options,
-            empty=_cast(draft, options) if options.casts else "",
-            dispatch_on_change=True,
-        ),
+        _agents(chosen.agents or (), options, empty=_cast(draft, options), dispatch_on_change=True),
         _rounds(chosen.rounds, dispatch_on_change=True),
         *_money(chosen, options, dispatch_on_change=True),
         checkbox(field, words, on=bool(chosen.clarify)),
@@ -273,7 +268,9 @@ def _agents(
 
 
 def _cast(draft: FormDraft, options: FormOptions) -> str:
-    """Who would be chosen for the question, as far as its words tell."""
+    """Who would be chosen for the question, as far as its words tell; empty: nobody is."""
+    if not options.casts:
+        return ""
     if not draft.question.strip():
         return "the channel's, else three to five chosen for the question"
     cast = by_topics(f"{draft.question}\n{draft.context}")
