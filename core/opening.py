@@ -261,7 +261,7 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
 
 
 def _casting(roster: Roster, settings: Settings, background: Agent) -> CastingModels | None:
-    """What a model's choice of agents is made into; None where people chose or there is no model."""
+    """What makes agents of the roles a model chooses; None where people chose, or without one."""
     if not roster.reasons or background.provider == OFFLINE:
         return None
     models = settings.mixed_models or (settings.agent_model,)

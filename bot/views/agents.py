@@ -4,6 +4,7 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from bot.views.message import listed
 from bot.views.words import icon, is_offline, title
+from core.figures import counted
 from core.models import Agent, Debate, Status
 from core.rules import casting
 from core.transcript.models_used import model_count_words
@@ -31,6 +32,8 @@ def agents_shown(debate: Debate) -> str:
     else:
         head, shown = "*Agents*", listed(names.values(), _LIMIT, " · ")
     foot = f"\n_{shared}:_{_model(agents[0])}" if shared else ""
+    if all(map(is_offline, agents)):
+        foot = f"\n:warning: _{counted(len(agents), 'point')} of view, no model: checklists only_"
     return f"{head}\n{shown}{foot}"
 
 

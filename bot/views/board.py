@@ -180,7 +180,7 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
     """Which agents take which turns; where there are many, how many turns of each kind."""
     own: dict[str, list[Turn]] = {}
     for turn in turns:
-        if turn.act is not Act.TALLY:
+        if turn.act not in {Act.TALLY, Act.CASTING}:
             own.setdefault(turn.agent, []).append(turn)
     if len(own) > _MOST_NAMED:
         counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)

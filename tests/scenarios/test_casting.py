@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -153,6 +154,48 @@ async def test_agents_gone_from_a_channels_settings_are_left_out_and_told() -> N
     assert "is left out: it is gone, or disabled." in shown
     assert "One agent alone is no debate" in shown
     assert [agent.id for agent in debate.setup.agents] == ["security"]
+
+
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({}, "NO MODEL IS SET UP: the offline engine answers from checklists"),
+        (
+            {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"},
+            "Models: anthropic/claude-opus-5-5 and openai/gpt-6.1-sol, dealt to the agents in turn",
+        ),
+    ],
+)
+async def test_the_bot_says_at_its_start_which_models_serve(
+    tmp_path: Path, keys: Mapping[str, str], words: str
+) -> None:
+    async with run_workspace(quick_workspace()) as workspace:
+        environment = {
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "SLACK_BOT_TOKEN": workspace.bot_token,
+            "SLACK_APP_TOKEN": workspace.app_token,
+            "SLACK_API_URL": workspace.api_url,
+            "MOOT_DATABASE": str(tmp_path / "moot.db"),
+            "OLLAMA_HOST": "http://127.0.0.1:9",
+            **keys,
+        }
+        started = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", "from bot.cli import main; main()", "run"),
+            cwd=tmp_path,
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert started.stdout
+        assert started.stderr
+        said = (await started.stdout.readline()).decode()
+        logged = (await started.stderr.readline()).decode()
+        started.terminate()
+        await started.communicate()
+
+    assert words in said
+    assert words in logged
 
 
 async def test_home_says_which_models_serve() -> None:
