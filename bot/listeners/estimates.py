@@ -41,11 +41,14 @@ class OpenStartForm:
 
 def form_options(start: StartDebate) -> FormOptions:
     """Return what a form lets people choose among."""
+    settings = start.settings()
+    usual = settings.mixed_models or (settings.agent_model,)
     return FormOptions(
+        usual_models=", ".join(one.model for one in usual),
         agents=start.agents(),
         models=start.models,
         casts=start.built_in().agents is None,
-        most_cost=start.settings().limits.most_debate_cost,
+        most_cost=settings.limits.most_debate_cost,
     )
 
 

@@ -59,6 +59,8 @@ class FormOptions:
 
     agents: Mapping[str, str]
     models: Sequence[ModelSet]
+    #: What serves where none of the models is chosen, in short; empty: not said.
+    usual_models: str = ""
     #: Agents are chosen for each question where nobody names any.
     casts: bool = False
     #: The highest cost cap that whoever runs Moot allows; None: any.
@@ -300,7 +302,8 @@ def _rounds(
 def _money(
     chosen: Choices, options: FormOptions, *, dispatch_on_change: bool = False
 ) -> Sequence[Block]:
-    models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in options.models}}
+    usual = _as_usual(options.usual_models) if options.usual_models else "As Moot is set up"
+    models = {AS_USUAL: usual, **{one.id: one.words for one in options.models}}
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",
