@@ -13,6 +13,10 @@ def judge_of(debate: Debate) -> Agent:
     setup = debate.setup
     winners = debate.tally.winners if debate.tally else ()
     makers = {setup.agent(winner).maker for winner in winners}
-    others = (one for one in setup.judge_models if one.maker not in makers)
-    choice = next(others, None) if makers else None
-    return setup.judge.model_copy(update=dict(choice)) if choice else setup.judge
+    possible = (one for one in setup.judge_models if one.maker not in makers)
+    choice = next(possible, None) if makers else None
+    if choice is None:
+        return setup.judge
+    fallbacks = setup.judge.fallbacks
+    others = None if fallbacks is None else tuple(one for one in fallbacks if one != choice)
+    return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})

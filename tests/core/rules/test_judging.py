@@ -1,5 +1,7 @@
 """Whose model judges."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.events import DebateStarted, VoteTallied, fold
@@ -51,3 +53,11 @@ def test_the_judge_is_of_a_maker_whose_agent_did_not_win(
 
     assert (judge.provider, judge.model) == (model.provider, model.model)
     assert judge.name == "Judge"
+
+
+def test_a_judge_does_not_stand_in_for_itself() -> None:
+    debate = a_debate(("architect",), (OPUS, SOL))
+    judge = debate.setup.judge.model_copy(update={"fallbacks": (SOL, OPUS)})
+    setup = debate.setup.model_copy(update={"judge": judge})
+
+    assert judge_of(replace(debate, setup=setup)).fallbacks == (OPUS,)
