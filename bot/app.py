@@ -58,6 +58,7 @@ from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.installation import probe
+from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
@@ -310,7 +311,7 @@ def _connect(
         channels=channels,
         estimates=Estimates(start),
         lists=lists,
-        home=HomeTab(lists, access, clients, facts.clock),
+        home=HomeTab(lists, access, clients, facts.clock, models=usual_models_words(settings)),
         access=access,
         clients=clients,
         outbox=outbox,

@@ -16,6 +16,7 @@ from core.estimate import Estimate, rehearse
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
+from core.llm.mixing import cheapest, strongest
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
 from core.models import Agent, Clarifying, Debate, Setup, Turn
@@ -175,10 +176,16 @@ async def load_settings(
         ConfigurationBroken: The file cannot be used.
     """
     found = await factory.choose(api_keys(environment), environment.ollama_host or None)
+    keyed = [name for name in factory.KEYED if name in api_keys(environment)]
+    mixed = strongest(keyed)
+    agent = ModelChoice(provider=found.provider, model=found.models.agent)
+    judge = ModelChoice(provider=found.provider, model=found.models.judge)
     built_in = Settings(
-        agent_model=ModelChoice(provider=found.provider, model=found.models.agent),
-        judge_model=ModelChoice(provider=found.provider, model=found.models.judge),
-        summary_model=ModelChoice(provider=found.provider, model=found.models.summary),
+        agent_model=mixed[0] if mixed else agent,
+        judge_model=mixed[0] if mixed else judge,
+        mixed_models=mixed,
+        judge_models=mixed,
+        background_models=tuple(cheapest(keyed)),
         clarifying=Clarifying(enabled=clarify),
     )
     known = Known(settings=built_in, providers=usual_models())

@@ -175,6 +175,8 @@ class BotSpec:
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.
     clarifying: Clarifying = field(default_factory=Clarifying)
+    #: Whether agents are chosen for the question; else the three that nobody has to choose.
+    casting: bool = False
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: Where traces go; empty: nowhere.
@@ -194,6 +196,7 @@ class BotSpec:
                 judge_model=choice,
                 rounds=self.rounds,
                 clarifying=self.clarifying,
+                casting=self.casting,
             ),
             metrics_port=0,
             pace=self.pace,

@@ -11,6 +11,7 @@ from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist, thesis
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
+from bot.views.agents import agents_shown
 from bot.views.decision import decision_buttons, standing
 from bot.views.facts import kept_facts
 from bot.views.message import (
@@ -32,11 +33,9 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
-    icon,
     moment,
     name_of,
     person,
-    title,
     turn_noun,
 )
 from core.figures import counted
@@ -48,7 +47,6 @@ from core.turns.acts import ACTS
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
-_AGENTS_LIMIT = 700
 _WORKING_LIMIT = 400
 _POSITIONS_LIMIT = 1300
 _POSITION_LIMIT = 180
@@ -112,10 +110,9 @@ def board(
     """
     running = debate.status is Status.RUNNING
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
-    names = (f"{icon(agent)} {literal(title(agent))}" for agent in debate.setup.agents)
     top = [
         f"*Question*\n{_asked(debate)}{more}",
-        f"*Agents*\n{listed(names, _AGENTS_LIMIT, ' · ')}",
+        agents_shown(debate),
         *_troubles(debate, remarks),
     ]
     middle = list(_now(debate) if running else _result(debate))
@@ -208,7 +205,7 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
     """Which agents take which turns; where there are many, how many turns of each kind."""
     own: dict[str, list[Turn]] = {}
     for turn in turns:
-        if turn.act is not Act.TALLY:
+        if turn.act not in {Act.TALLY, Act.CASTING}:
             own.setdefault(turn.agent, []).append(turn)
     if len(own) > _MOST_NAMED:
         counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)

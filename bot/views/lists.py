@@ -78,8 +78,16 @@ def search_list(wanted: str, rows: Sequence[DebateRow]) -> MessageView:
     return _list(f"Debates with “{words}” in your channels", rows)
 
 
-def home(rows: Sequence[DebateRow], *, unknown: bool = False) -> Mapping[str, Any]:
-    """Return the app's Home for one person; `unknown`: nobody knows what they may see."""
+def home(
+    rows: Sequence[DebateRow], *, unknown: bool = False, models: str = ""
+) -> Mapping[str, Any]:
+    """Return the app's Home for one person.
+
+    Args:
+        rows: Debates they may see, newest first.
+        unknown: Nobody knows what they may see.
+        models: Which models serve, in words; plain text.
+    """
     button = ButtonElement(
         text="Start a debate",
         action_id=ActionId.START.value,
@@ -92,6 +100,7 @@ def home(rows: Sequence[DebateRow], *, unknown: bool = False) -> Mapping[str, An
         as_json(ActionsBlock(block_id=BlockId.HOME.value, elements=[button])),
         as_json(DividerBlock()),
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
+        *context(*([literal(models)] if models else [])),
         *context("`/debate search WORDS` looks through all of them. Only you see this page."),
     ]
     return {"type": "home", "blocks": [dict(block) for block in blocks]}

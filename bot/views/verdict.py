@@ -4,12 +4,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
+from bot.slack.mrkdwn.escape import literal
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
 from bot.views.message import MessageView, context, header, in_pages, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
 from core.models import Debate, NoteOutcome, Verdict, VerdictSource
+from core.transcript.models_used import judge_words
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -38,6 +40,8 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     parts = in_pages(text)
     judge = debate.setup.judge
     spent = f"Confidence: {confidence(reached.confidence)} · Cost: {cost(debate.usage)}"
+    if debate.setup.judge_models and (judged := judge_words(debate)):
+        spent += f" · Judge: {literal(judged)}"
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         first, last = number == 1, number == len(parts)

@@ -10,12 +10,10 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.figures import money, when
-from core.models import ENGINE, Agent, Debate, Person, Turn, Usage
+from core.models import ENGINE, OFFLINE, Agent, Debate, Person, Turn, Usage
 from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
-#: Provider of agents that follow rules and ask no model.
-_OFFLINE = "offline"
 OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was asked."
 _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
@@ -66,7 +64,7 @@ def person(someone: Person) -> str:
 
 def is_offline(agent: Agent) -> bool:
     """Whether the agent follows rules and asks no model."""
-    return agent.provider == _OFFLINE
+    return agent.provider == OFFLINE
 
 
 def all_offline(debate: Debate) -> bool:

@@ -18,7 +18,7 @@ from core.models import (
     Status,
     Turn,
 )
-from core.rules import gate
+from core.rules import casting, gate
 from core.rules.formats import clarifying
 from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
@@ -39,6 +39,8 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return ()
     if is_cut_short(debate):
         return _end(debate)
+    if casting.is_due(debate):
+        return (casting.TURN,)
     asking = clarifying.ready(debate)
     if asking is not None:
         return asking

@@ -84,8 +84,10 @@ class StartDebate:
         # The form comes filled in: rounds were asked for only if somebody changed them.
         usual = own.over(self.built_in()).rounds
         asked = None if choices.rounds == usual else choices.rounds
-        agents = request.agents if request.agents is not None else chosen.agents
-        whole = replace(request, agents=agents, rounds=asked or request.rounds)
+        agents = request.agents if request.agents is not None else choices.agents
+        whole = replace(
+            request, agents=agents, usual_agents=own.agents, rounds=asked or request.rounds
+        )
         settings = with_choices(self.settings(), chosen, self.models)
         return open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
 

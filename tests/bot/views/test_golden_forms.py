@@ -23,11 +23,10 @@ from bot.views.start_form import (
     FormDraft,
     FormOptions,
     FormTarget,
-    estimate_words,
     settings_form,
     start_form,
 )
-from core.estimate import Estimate
+from core.estimate import Estimate, estimate_words
 from core.events import (
     ClarificationAnswered,
     ClarificationsClosed,
