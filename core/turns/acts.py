@@ -150,13 +150,6 @@ ACTS: Mapping[Act, ActSpec] = {
         is_posted=False,
         sees_history=False,
     ),
-    Act.GATE: ActSpec(
-        label="Is another round worth it?",
-        noun="comparison of minds",
-        phase="comparing minds",
-        asks_model=False,
-        is_posted=False,
-    ),
     Act.BALLOT: ActSpec(
         label="Ballot",
         noun="ballot",
@@ -164,6 +157,13 @@ ACTS: Mapping[Act, ActSpec] = {
         max_tokens=1024,
         effort=Effort.LOW,
         sees_history=False,
+    ),
+    Act.GATE: ActSpec(
+        label="Is another round worth it?",
+        noun="comparison of minds",
+        phase="comparing minds",
+        asks_model=False,
+        is_posted=False,
     ),
     Act.TALLY: ActSpec(
         label="Count of the votes",

@@ -1,5 +1,7 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
+import re
+
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
@@ -11,6 +13,9 @@ from core.turns.context import candidates
 from core.turns.replies import first_sentence, options_fault, options_reply
 from core.turns.request_for import request_for, terms_for
 
+#: An answer stands in bold within so many characters.
+_OPENING = 600
+_BOLD = re.compile(r"\*\*([^*\n]{2,300})\*\*")
 _BY_WORDS = (
     "No model could merge the answers into options; those in nearly the same words count as one."
 )
@@ -58,7 +63,11 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
 
 def _by_rules(debate: Debate, turn: Turn, error: CallFailed) -> Options:
     drafts = format_of(debate).drafts(debate)
-    answers = {agent: first_sentence(draft.text) for agent, draft in drafts.items()}
+    # The answer stands in bold, as prompts ask for it; else the first line has it.
+    answers: dict[str, str] = {}
+    for agent, draft in drafts.items():
+        bold = _BOLD.search(draft.text[:_OPENING])
+        answers[agent] = bold[1] if bold else first_sentence(draft.text)
     items, stances = merge_by_rules(answers)
     return Options(
         turn=turn,

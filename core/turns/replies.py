@@ -4,6 +4,7 @@ The form names every label that may stand in a field. The reader forgives what i
 same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
@@ -82,7 +83,7 @@ class BallotReply(BaseModel):
     #: How likely each option is the best, in percent, in the options' order.
     probabilities: list[Annotated[float, BeforeValidator(_figure)]] = []
     #: Label of what moved the voter, or `NOBODY`.
-    moved_by: str
+    moved_by: str = NOBODY
 
 
 @cache
@@ -91,11 +92,11 @@ def ballot_reply(
 ) -> type[BallotReply]:
     """The form of a ballot on these labels and options, by a voter whom these may have moved."""
     label, mover = _one_of(labels), _one_of((*movers, NOBODY))
-    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, ...)}
+    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
     if options:
         share = Annotated[float, BeforeValidator(_figure), WithJsonSchema({"type": "number"})]
         about = Field(description=f"for {', '.join(options)}")
-        fields["probabilities"] = (Annotated[list[share], about], ...)
+        fields["probabilities"] = (Annotated[list[share], about], [])
     return create_model("BallotReply", __base__=BallotReply, **fields)
 
 
@@ -287,7 +288,8 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[st
             f'"probabilities" must hold {len(options)} numbers, for {", ".join(options)}; '
             f"it holds {len(reply.probabilities)}."
         )
-    if options and (min(reply.probabilities) < 0 or not sum(reply.probabilities)):
+    total = sum(reply.probabilities)
+    if options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
         return "Probabilities are from 0 to 100, and 100 together."
     return ""
 

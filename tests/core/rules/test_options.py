@@ -4,18 +4,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models import Option, OptionChange, OptionEdit, Person
+from core.events import ContributionMade, DebateStarted, Event, OptionEdited, OptionsMerged, fold
+from core.models import (
+    SUMMARIZER,
+    Act,
+    Contribution,
+    Debate,
+    Option,
+    OptionChange,
+    OptionEdit,
+    Options,
+    Person,
+    QuestionKind,
+    Turn,
+)
 from core.rules.options import (
     MOST_OPTIONS,
     OptionList,
     after_edits,
+    by_option,
+    held_by,
     leading,
     merge_by_rules,
-    next_id,
+    option_of,
+    options_of,
     read_stance,
     short_name,
     without_stance,
 )
+from core.testing import a_setup, recorded
 
 KAFKA, POSTGRES, BOTH = (
     Option(id="o1", name="Kafka"),
@@ -25,21 +42,26 @@ KAFKA, POSTGRES, BOTH = (
 DANA = Person(id="U1", name="Dana")
 
 
-def an_edit(change: OptionChange, option: str, name: str = "", into: str = "") -> OptionEdit:
+def an_edit(change: OptionChange, option: str = "", name: str = "", into: str = "") -> OptionEdit:
     return OptionEdit(change=change, option=option, name=name, into=into, by=DANA, origin="e")
 
 
 def test_an_option_can_be_added_renamed_and_merged() -> None:
     edits = [
-        an_edit(OptionChange.ADD, "o3", "a file"),
+        an_edit(OptionChange.ADD, name="a file"),
         an_edit(OptionChange.RENAME, "o2", "Postgres"),
-        an_edit(OptionChange.MERGE, "o3", into="o1"),
+        an_edit(OptionChange.ADD, name="nothing"),
+        an_edit(OptionChange.MERGE, "t1", into="o1"),
     ]
     options = after_edits([KAFKA, POSTGRES], edits)
 
-    assert [(item.id, item.name) for item in options.items] == [("o1", "Kafka"), ("o2", "Postgres")]
-    assert options.resolve("o3") == "o1"
-    assert options.name("o3") == "Kafka"
+    assert [(item.id, item.name) for item in options.items] == [
+        ("o1", "Kafka"),
+        ("o2", "Postgres"),
+        ("t2", "nothing"),
+    ]
+    assert options.resolve("t1") == "o1"
+    assert options.name("t1") == "Kafka"
 
 
 def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
@@ -55,7 +77,6 @@ def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
 @pytest.mark.parametrize(
     "edit",
     [
-        an_edit(OptionChange.ADD, "o1", "again"),
         an_edit(OptionChange.RENAME, "o9", "nothing"),
         an_edit(OptionChange.MERGE, "o1", into="o1"),
         an_edit(OptionChange.MERGE, "o1", into="o9"),
@@ -64,15 +85,6 @@ def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
 )
 def test_an_edit_that_fits_nothing_changes_nothing(edit: OptionEdit) -> None:
     assert after_edits([KAFKA, POSTGRES], [edit]) == OptionList(items=(KAFKA, POSTGRES))
-
-
-def test_an_id_is_never_given_twice() -> None:
-    edits = [
-        an_edit(OptionChange.ADD, "o3", "a file"),
-        an_edit(OptionChange.MERGE, "o3", into="o1"),
-    ]
-    assert next_id([KAFKA, POSTGRES], edits) == "o4"
-    assert next_id([], []) == "o1"
 
 
 def test_probabilities_of_merged_options_are_added() -> None:
@@ -100,8 +112,8 @@ def test_two_level_options_lead_nowhere() -> None:
         ("Stance: o1 70 %, o2 30 %", {"o1": 0.7, "o2": 0.3}),
         ("**Stance:** o1: 70%, o2: 30%", {"o1": 0.7, "o2": 0.3}),
         ("> stance: O1 = 0.7; O2 = 0.3", {"o1": 0.7, "o2": 0.3}),
-        ("Stance: o2", {"o1": 0.0, "o2": 1.0}),
-        ("Stance: o1 (80 %)", {"o1": 1.0, "o2": 0.0}),
+        ("Stance: o2", {"o2": 1.0}),
+        ("Stance: o1 (80 %)", {"o1": 1.0}),
         ("Stance: o9 100 %", {}),
         ("Stance: undecided", {}),
         ("My stance is o1 70 %", {}),
@@ -109,12 +121,13 @@ def test_two_level_options_lead_nowhere() -> None:
 )
 def test_a_stance_is_read_from_the_end_of_a_text(line: str, stance: dict[str, float]) -> None:
     text = f"**Use Kafka.**\n\nIt scales.\n\n{line}"
-    assert read_stance(text, OptionList(items=(KAFKA, POSTGRES))) == pytest.approx(stance)
+    read = read_stance(text, OptionList(items=(KAFKA, POSTGRES)))
+    assert (dict(read.known), read.new) == (pytest.approx(stance), {})
 
 
 def test_a_stance_quoted_further_up_is_none() -> None:
     text = "Stance: o1 100 %\n" + "word\n" * 6
-    assert read_stance(text, OptionList(items=(KAFKA, POSTGRES))) == {}
+    assert read_stance(text, OptionList(items=(KAFKA, POSTGRES))).known == {}
     assert without_stance(text) == text
 
 
@@ -160,5 +173,69 @@ def test_a_name_is_one_short_line() -> None:
 @given(st.text())
 def test_any_text_has_a_stance_or_none(text: str) -> None:
     stance = read_stance(text, OptionList(items=(KAFKA, POSTGRES)))
-    assert not stance or sum(stance.values()) == pytest.approx(1.0)
+    shares = [*stance.known.values(), *stance.new.values()]
+    assert not shares or sum(shares) == pytest.approx(1.0)
     assert len(without_stance(text)) <= len(text)
+
+
+def test_an_option_that_nobody_named_yet_is_named_in_a_stance() -> None:
+    options = OptionList(items=(KAFKA, POSTGRES))
+    line = 'Stance: o1 20 %, "keep both until June" 50 %, "postgresql" 30 %'
+    stance = read_stance(f"**Both.**\n\n{line}", options)
+
+    assert dict(stance.known) == pytest.approx({"o1": 0.2, "o2": 0.3})
+    assert dict(stance.new) == pytest.approx({"keep both until June": 0.5})
+
+
+def a_stance(agent: str, number: int, **shares: float) -> ContributionMade:
+    known = {option: share for option, share in shares.items() if option[0] == "o"}
+    new = {name.replace("_", " "): share for name, share in shares.items() if name[0] != "o"}
+    turn = Turn(act=Act.REFINEMENT, round=number, agent=agent)
+    made = Contribution(turn=turn, text="**So.**", stance=known, new_options=new)
+    return ContributionMade(contribution=made)
+
+
+def a_debate(*events: Event) -> Debate:
+    merged = Options(
+        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+        question_kind=QuestionKind.CHOICE,
+        items=(KAFKA, POSTGRES),
+        stances={"architect": "o1", "security": "o2", "simplicity": "o2"},
+    )
+    started = DebateStarted(setup=a_setup())
+    return fold(recorded([started, OptionsMerged(options=merged), *events]))
+
+
+def test_a_position_stands_for_its_draft_until_its_author_says_otherwise() -> None:
+    debate = a_debate(a_stance("security", 1, o1=0.7, o2=0.3))
+
+    assert by_option(debate) == {"o1": ["architect", "security"], "o2": ["simplicity"]}
+    assert option_of(debate, "security") == "o1"
+
+
+def test_two_agents_who_name_the_same_new_option_name_one() -> None:
+    debate = a_debate(
+        a_stance("architect", 1, keep_both=0.8, o1=0.2),
+        a_stance("security", 1, keep_both=1.0),
+    )
+    assert [(item.id, item.name) for item in options_of(debate).items][2:] == [("n1", "keep both")]
+    assert by_option(debate)["n1"] == ["architect", "security"]
+    assert held_by(debate, "architect") == {"o1": 0.2, "o2": 0.0, "n1": 0.8}
+
+
+def test_a_new_option_that_people_rename_stays_who_held_it() -> None:
+    edit = an_edit(OptionChange.RENAME, "n1", "both until June")
+    debate = a_debate(a_stance("architect", 1, keep_both=1.0), OptionEdited(edit=edit))
+
+    assert options_of(debate).name("n1") == "both until June"
+    assert option_of(debate, "architect") == "n1"
+
+
+def test_two_people_who_add_an_option_at_once_add_two() -> None:
+    edits = [
+        OptionEdit(change=OptionChange.ADD, name=name, by=DANA, origin=name)
+        for name in ("a file", "a cloud queue")
+    ]
+    debate = a_debate(*(OptionEdited(edit=edit) for edit in edits))
+
+    assert [item.name for item in options_of(debate).items][2:] == ["a file", "a cloud queue"]

@@ -17,7 +17,6 @@ from core.models import (
     Clarifying,
     ContextMethod,
     Debate,
-    Ending,
     Guidance,
     NextStep,
     Question,
@@ -25,7 +24,6 @@ from core.models import (
     Setup,
     Status,
     Summarization,
-    Termination,
     Turn,
 )
 from core.rules import schedule
@@ -91,15 +89,7 @@ def turns_of(debate: Debate, act: Act) -> Sequence[Turn]:
     ],
 )
 def test_a_council_takes_each_phase_once_per_agent(act: Act, count: int) -> None:
-    never = Termination.model_construct(threshold=1.1)
-    assert len(turns_of(played("council", termination=never), act)) == count
-
-
-def test_a_council_that_has_converged_needs_no_rebuttal() -> None:
-    debate = played("council", termination=Termination(threshold=0.0))
-
-    assert not turns_of(debate, Act.REBUTTAL)
-    assert turns_of(debate, Act.ADJUST)
+    assert len(turns_of(played("council", 1), act)) == count
 
 
 def test_a_panel_ends_when_its_facilitator_calls_the_vote() -> None:
@@ -126,24 +116,6 @@ def test_a_panel_never_takes_more_than_seven_rounds() -> None:
     debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
 
     assert max(made.turn.round for made in debate.contributions.values()) == 7
-
-
-@pytest.mark.parametrize("fewest", [1, 2])
-def test_stable_ballots_and_like_positions_end_the_debate_early(fewest: int) -> None:
-    settled = Termination(ending=Ending.CONVERGED, threshold=0.0, min_rounds=fewest)
-    debate = played("critique", rounds=9, termination=settled)
-
-    assert max(made.turn.round for made in debate.contributions.values()) == 2
-    assert debate.verdict
-
-
-@pytest.mark.parametrize("form", ["critique", "panel"])
-def test_a_first_round_repeats_nothing_and_so_does_not_end_the_debate(form: str) -> None:
-    unlike = Termination.model_construct(ending=Ending.CONVERGED, threshold=1.1, min_rounds=1)
-    setup = a_setup(rounds=3).model_copy(update={"format": form, "termination": unlike})
-    debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
-
-    assert max(made.turn.round for made in debate.contributions.values()) > 1
 
 
 def test_summaries_lag_one_round_and_the_last_round_has_none() -> None:
