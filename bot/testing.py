@@ -23,7 +23,7 @@ from bot.slack.payloads import PostFound
 from core.clock import SystemClock
 from core.events import fold
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Debate, Status
+from core.models import Clarifying, Debate, Status, When
 from core.ports import DebateFilter, ModelProvider
 from core.retry import RetryPolicy
 from core.settings import ModelChoice, Settings
@@ -168,6 +168,8 @@ class BotSpec:
 
     provider: ModelProvider = field(default_factory=ScriptedProvider)
     rounds: int = 2
+    #: Always: most tests are about rounds, and scripted agents agree at once.
+    when: When = When.ALWAYS
     pace: Pace = FAST
     bounds: Bounds = field(default_factory=Bounds)
     retries: RetryPolicy = QUICK_RETRIES
@@ -193,6 +195,7 @@ class BotSpec:
                 agent_model=choice,
                 judge_model=choice,
                 rounds=self.rounds,
+                when=self.when,
                 clarifying=self.clarifying,
             ),
             metrics_port=0,
