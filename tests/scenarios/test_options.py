@@ -27,9 +27,9 @@ def split(request: ModelRequest) -> str:
     """Two hold PostgreSQL best; security holds Kafka best."""
     if request.act is not Act.BALLOT:
         return plausible_reply(request)
-    others = [0] * (len(options_in(request)) - 2)
     shares = [20, 80] if request.role == "security" else [80, 20]
-    return json.dumps(json.loads(plausible_reply(request)) | {"probabilities": [*shares, *others]})
+    shares = [*shares, *[0] * len(options_in(request))][: len(options_in(request))]
+    return json.dumps(json.loads(plausible_reply(request)) | {"probabilities": shares})
 
 
 def posts(team: Team, board: str, name: str) -> Sequence[Message]:
@@ -207,7 +207,8 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         both = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o2")}
         answer = await team.workspace.submit("alex", view["id"], both)
         assert rank_field(1) in answer["errors"]
-        await team.workspace.submit("alex", view["id"], chosen(rank_field(0), "o2"))
+        once = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o1")}
+        await team.workspace.submit("alex", view["id"], once)
         shown = (await the_post(team, board, "vote", "(1 ballot)"))["text"]
         assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in shown
         assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in shown
