@@ -16,7 +16,7 @@ from typing import Any
 from bot.app import Moot, Parts, running
 from bot.listeners.doctor_report import Examine
 from bot.settings import SlackAccess
-from bot.slack.ids import ActionId, board_key
+from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
@@ -74,6 +74,11 @@ class Team:
     ) -> None:
         """Click a button of a board."""
         await self.workspace.click(user or self.user, self.channel, board, action_id)
+
+    def verdict(self, board: str, edition: int = 1) -> str:
+        """Return the timestamp of the verdict's short form, which has the team's buttons."""
+        key = headline_key(debate_of(self.thread(board)[0]), edition)
+        return next(str(one["ts"]) for one in self.replies(board) if key_of(one) == key)
 
     def told(self, user: str = "") -> Sequence[str]:
         """Return what only this person was told, oldest first."""

@@ -110,7 +110,7 @@ def standing(debate: Debate) -> str:
         said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
         return f"*The team's decision*\n{said}"
     if debate.verdict:
-        return "*The team's decision*\nOpen: accept or reject the verdict below it."
+        return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
 
 

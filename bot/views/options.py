@@ -9,7 +9,7 @@ from bot.slack.mrkdwn.convert import gist
 from bot.views.message import Block, as_json, listed
 from bot.views.words import name_of, person
 from core.figures import counted, money, number, percent
-from core.models import Debate, Ending, OptionChange, OptionEdit, Status, Tally, Verdict
+from core.models import Debate, Ending, GateReason, OptionChange, OptionEdit, Status, Tally, Verdict
 from core.rules import schedule
 from core.rules.agreement import AGREED_WITHIN, agreement
 from core.rules.formats.registry import format_of
@@ -76,7 +76,9 @@ def who_stands_where(debate: Debate) -> str:
 def how_it_goes(debate: Debate) -> Iterator[str]:
     """Why the debate was skipped, is held or ended, in a sentence each, the newest last."""
     first, closing = gate_after(debate, 0), closing_gate(debate)
-    if first:
+    # While a split is debated, the list of options says what it is about now.
+    over = debate.verdict or debate.status is not Status.RUNNING
+    if first and (over or first.reason is not GateReason.SPLIT):
         yield _sentence(in_words(debate, first))
     if debate.wanted_by:
         yield f"{person(debate.wanted_by)} wanted the debate anyway."
@@ -199,7 +201,7 @@ def anyway_element(debate: Debate) -> ButtonElement | None:
         text="Debate anyway",
         action_id=ActionId.DEBATE_ANYWAY.value,
         value=debate.id,
-        accessibility_label="Have the debate held that was skipped because all agreed",
+        accessibility_label="Debate anyway: have the rounds held that were skipped",
         confirm=ConfirmObject(
             title="Debate it anyway?",
             text=f"The agents criticise each other's answers and vote again.{ends}{cost}",

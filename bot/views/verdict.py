@@ -4,9 +4,19 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
+from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.message import MessageView, context, header, in_pages, named, sections
+from bot.views.message import (
+    PAGE_LIMIT,
+    MessageView,
+    context,
+    header,
+    in_pages,
+    listed,
+    named,
+    sections,
+)
 from bot.views.options import (
     anyway_button,
     cross_check_words,
@@ -38,6 +48,7 @@ _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
 _RESTS_LIMIT = 600
+_OVERTURNS_LIMIT = 600
 #: Reasons in the short form.
 _MOST_REASONS = 3
 _SOURCES = {
@@ -99,7 +110,11 @@ def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> Messa
     blocks += context(disclaimer(debate))
     if not superseded:
         blocks += feedback_buttons(debate)
-    return MessageView(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
+    # Edited when the team decides: an edit takes less text than a post.
+    beginning = split(text, PAGE_LIMIT)[0]
+    return MessageView(
+        text=beginning, blocks=blocks, username=named(title(judge)), icon=icon(judge)
+    )
 
 
 def told(debate: Debate, reached: Verdict) -> str:
@@ -117,7 +132,8 @@ def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
     if reached.dissent.strip():
         yield f"*Dissent*: {gist(reached.dissent, _NOTE_LIMIT)}"
     if reached.overturned_by:
-        overturns = "; ".join(gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
+        found = (gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
+        overturns = listed(found, _OVERTURNS_LIMIT, "; ")
         yield f"*What would overturn it*: {overturns}"
     if debate.tally:
         by_option = result(debate, debate.tally)

@@ -7,7 +7,17 @@ from slack_sdk.models.blocks import RawTextObject, TableBlock
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
-from bot.views.message import Block, MessageView, as_json, context, header, listed, sections
+from bot.slack.mrkdwn.split import split
+from bot.views.message import (
+    PAGE_LIMIT,
+    Block,
+    MessageView,
+    as_json,
+    context,
+    header,
+    listed,
+    sections,
+)
 from bot.views.options import shares_words, vote_by_option, vote_remark
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import name_of, plain_name
@@ -68,7 +78,9 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
     rules = _BY_TEXT if tally.options else _RULES
     blocks += [] if superseded else ballot_button(debate)
     blocks += context(listed(ballots, _BALLOTS_LIMIT), rules)
-    return MessageView(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
+    # Edited when people vote: an edit takes less text than a post.
+    text = split("\n".join(["The vote", *said, *beside]), PAGE_LIMIT)[0]
+    return MessageView(text=text, blocks=blocks)
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:

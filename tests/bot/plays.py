@@ -130,7 +130,7 @@ def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
     if turn.act is Act.CROSS_CHECK:
         check = CrossCheck(turn=turn, option="o1", reason="The team runs it.", call=CALL)
         return CrossChecked(check=check)
-    if turn.act is Act.OPTIONS and choice != 1:
+    if turn.act is Act.OPTIONS:  # where no model answers, rules merge them
         return OptionsMerged(options=some_options(debate, turn))
     if turn.act is Act.CLARIFICATION:
         return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
