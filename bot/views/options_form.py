@@ -75,8 +75,9 @@ def edits_in(debate: Debate, submitted: FormSubmitted, by: Person) -> Sequence[O
     """Return what the form asks for: renamed ones first, then the merge, then the new one."""
     edits = list[OptionEdit]()
     # Compared with the names that stood in the form: another form may have changed some since.
-    known = int(submitted.kept.get("edits", "0"))
-    for item in after_edits(as_named(debate), debate.option_edits[:known]).items:
+    known = submitted.kept.get("edits", "")
+    then = debate.option_edits[: int(known)] if known.isdecimal() else debate.option_edits
+    for item in after_edits(as_named(debate), then).items:
         field = name_field(item.id)
         if field in submitted.values and submitted.typed(field) != item.name:
             edits.append(

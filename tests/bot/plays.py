@@ -18,6 +18,7 @@ from core.events import (
     DebatePaused,
     DebateResumed,
     DebateStarted,
+    DebateWanted,
     Event,
     FacilitatorDecided,
     GatePassed,
@@ -63,6 +64,7 @@ from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of
 from core.rules.voting import count
+from core.rules.wanting import why_not_wanted
 from core.testing import a_setup
 
 DEBATE_ID = "dabc2345"
@@ -186,19 +188,27 @@ def _ballot(debate: Debate, turn: Turn, choice: int) -> Event:
     return BallotCast(ballot=ballot)
 
 
-def play(setup: Setup, choose: Choose = first, most_failures: int = 0) -> list[Recorded]:
+def play(
+    setup: Setup, choose: Choose = first, most_failures: int = 0, *, wanted: bool = False
+) -> list[Recorded]:
     """The log of a whole debate.
 
     Args:
         setup: The debate's setup.
         choose: Which ready turn ends next, and how; and whether a person does something.
         most_failures: Turns that may fail.
+        wanted: Whether somebody wants it debated if it was skipped, and it ends once more.
     """
     log = [a_record(1, DebateStarted(setup=setup))]
     debate = apply(None, log[0])
     while (ending := schedule.conclusion(debate)) is None:
         log.append(a_record(len(log) + 1, _next(debate, choose, most_failures)))
         debate = apply(debate, log[-1])
+        ending = schedule.conclusion(debate)
+        if ending and wanted and not debate.wanted_by and not why_not_wanted(debate):
+            for event in (ending, DebateWanted(by=DANA)):
+                log.append(a_record(len(log) + 1, event))
+                debate = apply(debate, log[-1])
     return [*log, a_record(len(log) + 1, ending)]
 
 

@@ -98,6 +98,21 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert names.count(f"moot-{debate.id}-report.md") == 2
 
 
+async def test_wanted_before_the_judge_has_written_there_is_one_verdict():
+    provider = ScriptedProvider(latency=0.4)
+    spec = BotSpec(rounds=1, when=When.SPLIT, provider=provider)
+    async with team_at_work(spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.workspace.wait_for(lambda: "Debate anyway" in buttons(team, board), timeout=20)
+        await team.click(board, ActionId.DEBATE_ANYWAY.value)
+        await the_post(team, board, "headline/2")
+        await team.wait_until_sent()
+        debate = await debate_at(team, board)
+        assert debate.status is Status.CONCLUDED
+        assert posts(team, board, "headline") == []
+        assert rounds_held(debate) == 1
+
+
 async def test_a_debate_wanted_after_its_verdict_goes_on_after_a_restart(tmp_path: Path):
     database = tmp_path / "moot.db"
     slow = BotSpec(rounds=1, when=When.SPLIT, provider=ScriptedProvider(latency=0.2))
