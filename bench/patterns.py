@@ -27,6 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from core.rules.convergence import is_repeated
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -57,7 +58,6 @@ from core.models import Act, Contribution, Debate, Turn
 from core.opening import check_question
 from core.redaction import redact
 from core.request import Part, PartKind
-from core.rules.convergence import is_repeated
 from core.rules.facts import Fact, FactKind, holds, ledger, lost
 from core.rules.formats.same_question import is_same
 from core.testing import a_setup, recorded

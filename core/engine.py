@@ -11,11 +11,23 @@ from typing import NamedTuple, Protocol
 
 import structlog
 
-from core.errors import CallFailed, CapReached, KeyRefused, LogBroken, ProviderMissing
+from core.errors import (
+    CallFailed,
+    CapReached,
+    KeyRefused,
+    LogBroken,
+    ProviderBusy,
+    ProviderDown,
+    ProviderMissing,
+)
 from core.events import (
     CallsDropped,
     ClarificationsClosed,
     Event,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
     Recorded,
     TimeRanOut,
     TurnFailed,
@@ -43,6 +55,8 @@ class Work(NamedTuple):
 
     turn: Turn
     task: asyncio.Task[None]
+    #: Whether it was begun to wait for models that are away.
+    is_patient: bool
 
 
 class TurnTaker(Protocol):
@@ -53,7 +67,9 @@ class TurnTaker(Protocol):
         debate: Debate,
         turn: Turn,
         book: Callable[[Usage], None],
+        *,
         prove: Callable[[], Awaitable[None]],
+        tell_away: Callable[[str], Awaitable[None]],
     ) -> Event:
         """The outcome of the turn.
 
@@ -62,6 +78,7 @@ class TurnTaker(Protocol):
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
             prove: Awaited right before each attempt to ask a model.
+            tell_away: Told why the turn waits for models that are away, and ("") when one is back.
 
         Raises:
             RunLost: `prove` says so.
@@ -137,6 +154,11 @@ class _Run:
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
+        #: The debate as this run last saw it.
+        self._debate: Debate | None = None
+        #: Agents whose models do not answer, and how often this run recorded that one went or came.
+        self._away: set[str] = set()
+        self._changes = 0
         #: When the database last said that this run holds the debate.
         self._proven_at = clock.now()
 
@@ -169,6 +191,11 @@ class _Run:
             await self._sink.turns_began(debate, began)
         if debate.status is not Status.RUNNING:
             return debate, True
+        outage = schedule.outage(debate)
+        if outage and not debate.outage:
+            await self._append(OutageBegan(reason=outage, origin=self._origin()))
+        elif debate.outage and not outage:
+            await self._append(OutageEnded(origin=self._origin()))
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
@@ -211,6 +238,9 @@ class _Run:
             news.append((debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
+        if self._debate is None:
+            self._away = set(debate.away)
+        self._debate = debate
         return debate, news
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
@@ -221,20 +251,45 @@ class _Run:
         if self._working and running and debate.out_of_money and not hurried:
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
-        await self._drop([key for key in self._working if key not in ready])
+        # What waits for a model goes on without it once nobody has the patience any more.
+        is_patient = schedule.is_patient(debate)
+        await self._drop(
+            [
+                key
+                for key, work in self._working.items()
+                if key not in ready
+                or (work.is_patient and not is_patient and work.turn.agent in debate.away)
+            ]
+        )
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
             task.add_done_callback(lambda _: self._changed.set())
-            self._working[turn.key] = Work(turn, task)
+            self._working[turn.key] = Work(turn, task, is_patient)
         return tuple(ready.values()) if fresh else ()
 
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
         spent: list[Usage] = []
+
+        async def tell_away(reason: str) -> None:
+            await self._tell_away(turn.agent, reason)
+
         try:
-            event = await self._turns.take(debate, turn, spent.append, self._prove)
+            event = await self._turns.take(
+                debate, turn, spent.append, prove=self._prove, tell_away=tell_away
+            )
         except CallFailed as error:
+            now = self._debate or debate
+            if (
+                isinstance(error, ProviderDown | ProviderBusy)
+                and now.outage
+                and schedule.is_patient(now, turn.act)
+            ):
+                # Its time is up, but nothing is concluded by an outage: it is taken anew.
+                self._dropped += error.usage
+                await self._take(now, turn)
+                return
             cause = FailureCause.PASSING
             if isinstance(error, CapReached):
                 cause = FailureCause.CAP
@@ -247,6 +302,22 @@ class _Run:
             self._dropped = sum(spent, start=self._dropped)
             raise
         await self._append(event)
+
+    async def _tell_away(self, agent: str, reason: str) -> None:
+        """Record that an agent's model went away or came back."""
+        if bool(reason) == (agent in self._away):
+            return
+        if reason:
+            self._away.add(agent)
+            await self._append(ModelWentAway(agent=agent, reason=reason, origin=self._origin()))
+        else:
+            self._away.remove(agent)
+            await self._append(ModelCameBack(agent=agent, origin=self._origin()))
+
+    def _origin(self) -> str:
+        """What tells one event of a kind from the next."""
+        self._changes += 1
+        return f"{self._token.number}.{self._changes}"
 
     async def _append(self, event: Event) -> None:
         asked_at = self._clock.now()
@@ -275,6 +346,9 @@ class _Run:
         ]
         if not debate.out_of_time:
             left.append(limits.debate_seconds - debate.worked - since)
+        if debate.outage_at:  # no other time runs
+            waited = (self._clock.now() - debate.outage_at).total_seconds()
+            left = [limits.outage_seconds - waited]
         try:
             async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
                 await self._changed.wait()
@@ -287,6 +361,11 @@ class _Run:
     async def _enforce_limits(self, debate: Debate) -> None:
         """End the rounds when the debate is out of time; fail turns whose round is out of time."""
         limits, since = debate.setup.limits, self._since(debate)
+        if debate.outage_at:
+            waited = (self._clock.now() - debate.outage_at).total_seconds()
+            if waited >= limits.outage_seconds:
+                await self._append(TimeRanOut(of_outage=True))
+            return
         if not debate.out_of_time and debate.worked + since >= limits.debate_seconds:
             await self._append(TimeRanOut())
             return
@@ -315,4 +394,6 @@ class _Run:
 
     def _since(self, debate: Debate) -> float:
         """Seconds worked since the newest event, by this run: time before it nobody worked."""
+        if debate.outage:
+            return 0.0
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())

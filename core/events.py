@@ -280,11 +280,27 @@ class StopRequested(Value):
 
     kind: Literal["stop_requested"] = "stop_requested"
     stop: Stop
+    #: How often a stop was taken back before.
+    after: int = 0
 
     @property
     def key(self) -> str:
-        """A debate is stopped once."""
-        return "stop"
+        """A debate is stopped once, unless that is taken back."""
+        return f"stop/{self.after}" if self.after else "stop"
+
+
+class StopWithdrawn(Value):
+    """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
+
+    kind: Literal["stop_withdrawn"] = "stop_withdrawn"
+    by: Person
+    #: How often a stop was taken back, this time included.
+    number: int
+
+    @property
+    def key(self) -> str:
+        """One stop, one withdrawal."""
+        return f"stop-withdrawn/{self.number}"
 
 
 class VoteCalled(Value):
@@ -340,15 +356,71 @@ class CallsDropped(Value):
         return f"dropped/{self.origin}"
 
 
+class ModelWentAway(Value):
+    """Neither an agent's model nor a fallback of it answers: its turns wait, the others go on."""
+
+    kind: Literal["model_went_away"] = "model_went_away"
+    agent: str
+    #: Words for people; no secrets, no prompts.
+    reason: str
+    #: Tells one time from the next.
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"away/{self.agent}/{self.origin}"
+
+
+class ModelCameBack(Value):
+    """A model answered an agent again."""
+
+    kind: Literal["model_came_back"] = "model_came_back"
+    agent: str
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"back/{self.agent}/{self.origin}"
+
+
+class OutageBegan(Value):
+    """Nothing can go on until a model is back; the debate waits and no time of it runs."""
+
+    kind: Literal["outage_began"] = "outage_began"
+    reason: str
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"outage/{self.origin}"
+
+
+class OutageEnded(Value):
+    """Something can go on again."""
+
+    kind: Literal["outage_ended"] = "outage_ended"
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"outage-ended/{self.origin}"
+
+
 class TimeRanOut(Value):
     """The debate took longer than its limit: no new turns but the vote and the verdict."""
 
     kind: Literal["time_ran_out"] = "time_ran_out"
+    #: No model could be reached for too long: models are not waited for any more.
+    of_outage: bool = False
 
     @property
     def key(self) -> str:
-        """Time runs out once."""
-        return "time"
+        """Each time runs out once."""
+        return "time/outage" if self.of_outage else "time"
 
 
 class VerdictReached(Value):
@@ -458,10 +530,15 @@ Event = Annotated[
     | VoteTallied
     | NoteAdded
     | StopRequested
+    | StopWithdrawn
     | VoteCalled
     | DebatePaused
     | DebateResumed
     | CallsDropped
+    | ModelWentAway
+    | ModelCameBack
+    | OutageBegan
+    | OutageEnded
     | TimeRanOut
     | VerdictReached
     | DebateConcluded
@@ -600,6 +677,8 @@ def _fault(debate: Debate, event: Event) -> str:
     reads the debate looks for what is not there.
     """
     agents = {agent.id for agent in debate.setup.agents}
+    if isinstance(event, ModelWentAway) and event.agent not in agents | RESERVED_IDS:
+        return f"is of {event.agent!r}, who takes no part"
     turn = turn_in(event)
     if turn and turn.agent not in agents | RESERVED_IDS:
         return f"is of {turn.agent!r}, who takes no part"
@@ -636,7 +715,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
         times = {**times, key: recorded.at}
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
     over = debate.status is not Status.RUNNING
-    waits = over or debate.paused_by or debate.open_clarifications
+    waits = over or debate.paused_by or debate.open_clarifications or debate.outage
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
     found = _ROUND.match(key)
     worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at
@@ -701,6 +780,8 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, notes=(*debate.notes, note))
         case StopRequested(stop=stop):
             return replace(debate, stop=stop, paused_by=None)
+        case StopWithdrawn():
+            return replace(debate, stop=None, stops_withdrawn=debate.stops_withdrawn + 1)
         case VoteCalled(by=person):
             return replace(debate, vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):
@@ -717,8 +798,18 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, paused_by=None, paused_at=None, clarifications=shifted)
         case CallsDropped():
             return debate  # it only cost something
-        case TimeRanOut():
-            return replace(debate, out_of_time=True)
+        case ModelWentAway(agent=agent, reason=reason):
+            return replace(debate, away={**debate.away, agent: reason})
+        case ModelCameBack(agent=agent):
+            left = {other: why for other, why in debate.away.items() if other != agent}
+            return replace(debate, away=left)
+        case OutageBegan(reason=reason):
+            return replace(debate, outage=reason, outage_at=debate.outage_at or at)
+        case OutageEnded():
+            return replace(debate, outage="", outage_at=None)
+        case TimeRanOut(of_outage=of_outage):
+            lasted = debate.out_of_patience or of_outage
+            return replace(debate, out_of_time=True, out_of_patience=lasted)
         case DebateConcluded(edition=edition):
             if edition != debate.edition:
                 return debate  # written while somebody wanted it to go on

@@ -265,6 +265,9 @@ class Limits(Value):
     turn_seconds: Seconds = Field(default=180.0, description="For one turn, retries too.")
     round_seconds: Seconds = Field(default=900.0, description="For one round.")
     debate_seconds: Seconds = Field(default=3600.0, description="For the whole debate.")
+    outage_seconds: Seconds = Field(
+        default=21600.0, description="To wait where no model can be reached; it is no other time."
+    )
     debate_cost: Money | None = Field(
         default=USUAL_DEBATE_COST, description="What one debate may cost; null: no cap."
     )
@@ -1025,10 +1028,19 @@ class Debate:
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
     stop: Stop | None = None
+    #: How often a stop was taken back.
+    stops_withdrawn: int = 0
     #: Who asked for the vote at once, and who paused it.
     vote_called_by: Person | None = None
     paused_by: Person | None = None
     out_of_time: bool = False
+    #: No model could be reached for so long that none is waited for any more.
+    out_of_patience: bool = False
+    #: Agents whose models do not answer at present → why, in words for people.
+    away: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: Why nothing can go on until a model is back, and since when; empty while something can.
+    outage: str = ""
+    outage_at: datetime | None = None
     tally: Tally | None = None
     verdict: Verdict | None = None
     #: Counts its ends: 2 once the debate that the gate had skipped was wanted.

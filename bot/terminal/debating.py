@@ -23,7 +23,7 @@ from bot.terminal.session import DebateSession
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
-from core.errors import BadInput, MootError
+from core.errors import BadInput, ModelsAway, MootError
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place
 from core.opening import DebateRequest, open_debate
@@ -105,11 +105,15 @@ async def hold(asked: DebateCommand) -> int:
             debate_id, surface = resumed.id, resumed.setup.place.surface
             if surface != SURFACE:
                 raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
-            check_providers(resumed.setup, environment)
+            check_providers(resumed.setup, environment, settings.servers)
         calls = build_calls(environment, settings)
         turns = build_turns(calls, settings, store)
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
+        except ModelsAway as error:
+            tell(f"The debate failed to go on. {error}")
+            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
+            return PROVIDERS_FAILED
         except MootError:
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
             raise
@@ -207,7 +211,7 @@ async def _begin(
         bounds=UNBOUNDED,
     )
     setup = await start.setup_for(request)
-    check_providers(setup, environment)
+    check_providers(setup, environment, settings.servers)
     forecast = (await start.estimating(setup)).forecast
     whole = setup.model_copy(update={"forecast": forecast})
     begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")

@@ -12,6 +12,10 @@ from core.events import (
     DebateStarted,
     Event,
     FacilitatorDecided,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
     QuestionsAsked,
     Recorded,
     StopRequested,
@@ -201,7 +205,20 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case VoteTallied():
             yield f"Vote: {vote_words(debate)}"
         case StopRequested():
-            yield "Stopping: the judge decides on what is there. Ctrl-C again ends at once."
+            yield (
+                "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
+                "--resume then holds it to its normal end."
+            )
+        case ModelWentAway(agent=agent, reason=reason):
+            yield f"  {name_of(debate, agent)} waits for its model: {reason}"
+        case ModelCameBack(agent=agent):
+            yield f"  {name_of(debate, agent)}: its model answers again"
+        case OutageBegan():
+            yield "Waiting: nothing can go on until a model answers. It goes on by itself then."
+        case OutageEnded():
+            yield "The debate goes on."
+        case TimeRanOut(of_outage=True):
+            yield "No model could be reached for too long: the debate ends with what is there."
         case TimeRanOut():
             yield "The debate's time is up: on to the vote."
         case VerdictReached(verdict=verdict):

@@ -157,6 +157,8 @@ def _headline(debate: Debate) -> str:
         return "Debate stopped: partial decision" if debate.stop else "Debate decided"
     if debate.paused_by:
         return "Debate paused" if debate.paused_by.id else "Debate held: restored from a backup"
+    if debate.outage:
+        return "Debate waiting: no model answers"
     return "Debate stopping" if debate.stop else "Debate running"
 
 
@@ -176,6 +178,16 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
         f"{gist(failed.reason, _REASON_LIMIT)}"
         for failed in debate.failures.values()
     ]
+    if debate.status is Status.RUNNING:
+        wait = "The debate goes on when one answers" if debate.outage else "The others go on"
+        waiting: dict[str, list[str]] = {}
+        for agent, reason in debate.away.items():
+            waiting.setdefault(reason, []).append(name_of(debate, agent))
+        lines += [
+            f"{', '.join(names)} {'waits' if len(names) == 1 else 'wait'} for a model: "
+            f"{gist(reason, _REASON_LIMIT)} {wait}."
+            for reason, names in waiting.items()
+        ]
     if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
     if debate.verdict and (banner := shortcomings(debate.verdict)):

@@ -12,6 +12,7 @@ from decimal import Decimal
 from core.figures import counted, money
 from core.models import ENGINE, Act, Debate, Ending, Gate, GateReason, QuestionKind, Turn, When
 from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreement, moved
+from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
 
@@ -88,13 +89,13 @@ def _first(debate: Debate) -> Gate | None:
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
     votes, pending, silent = dict[str, Probabilities](), False, False
-    options = options_of(debate)
+    options, present = options_of(debate), awaited(debate, tuple(drafts))
     for agent in drafts:
         blind = Turn(act=Act.BALLOT, round=0, agent=agent)
         ballot = debate.ballots.get(blind.key)
         if ballot and (said := options.probabilities(ballot.probabilities)):
             votes[agent] = said
-        elif debate.is_done(blind) or agent in debate.refused:
+        elif debate.is_done(blind) or agent in debate.refused or agent not in present:
             silent = True
         else:
             pending = True
@@ -113,9 +114,11 @@ def _after(debate: Debate, number: int) -> Gate | None:
     act, turn = format_of(debate).STANCE_ACT, gate_turn(number)
     now, movers = dict[str, Probabilities](), list[str]()
     pending, silent = False, False
-    for agent in format_of(debate).alive(debate):
+    alive = format_of(debate).alive(debate)
+    present = awaited(debate, alive)
+    for agent in alive:
         own = Turn(act=act, round=number, agent=agent)
-        if not debate.is_done(own) and agent not in debate.refused:
+        if not debate.is_done(own) and agent not in debate.refused and agent in present:
             pending = True
             continue
         before = stance_before(debate, agent, number)

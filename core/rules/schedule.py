@@ -20,9 +20,13 @@ from core.models import (
 )
 from core.rules import gate
 from core.rules.formats import clarifying
+from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.gate import rounds_open
 from core.rules.history import strategies
+
+#: On it, it is said what there is to choose between.
+_OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
 
 
 def ready(debate: Debate) -> Sequence[Turn]:
@@ -39,9 +43,26 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     if asking is not None:
         return asking
     turns = _rounds(debate)
-    if turns or debate.open_clarifications:
+    if _awaited(debate, turns) or debate.open_clarifications:
         return turns
     return _vote(debate) or _synthesis(debate)
+
+
+def is_patient(debate: Debate, act: Act | None = None) -> bool:
+    """Whether turns (of this act) wait for models that are away, as long as there is time.
+
+    Summaries and the facilitator do not: the debate goes on without them.
+    """
+    goes_without = act in {Act.SUMMARY, Act.FACILITATION}
+    return not (goes_without or debate.stop or debate.out_of_patience)
+
+
+def outage(debate: Debate) -> str:
+    """Why nothing can go on before a model is back; empty while something can."""
+    turns = ready(debate)
+    if not turns or any(turn.agent not in debate.away for turn in turns):
+        return ""
+    return " ".join(dict.fromkeys(debate.away[turn.agent] for turn in turns))
 
 
 def blocked(debate: Debate) -> Sequence[Turn]:
@@ -142,18 +163,11 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
     return (
         *(turn for turn in turns if not strategies.lacks(debate, turn)),
         *clarifying.asked_by_facilitator(debate),
-        *_options(debate),
+        *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
         *_blind_ballots(debate),
         *([weighed] if weighed else []),
         *strategies.ready(debate, rounds),
     )
-
-
-def _options(debate: Debate) -> Sequence[Turn]:
-    """The turn on which it is said what there is to choose between."""
-    if len(format_of(debate).drafts(debate)) <= 1:
-        return ()
-    return _undone(debate, [Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)])
 
 
 def _blind_ballots(debate: Debate) -> Sequence[Turn]:
@@ -179,10 +193,18 @@ def _vote(debate: Debate) -> Sequence[Turn]:
     ballots = ballot_turns(debate)
     if not ballots or debate.tally:
         return ()
-    if options := _options(debate):
-        return options
+    if not debate.is_done(_OPTIONS):
+        return (_OPTIONS,)
+    left = _undone(debate, ballots)
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
-    return _undone(debate, ballots) or _undone(debate, [tally])
+    return left if _awaited(debate, left) else _undone(debate, [tally])
+
+
+def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Those of the turns that the debate waits for: not of agents whose models are away."""
+    able = _able(debate)
+    waived = frozenset(able).difference(awaited(debate, able))
+    return [turn for turn in turns if turn.agent not in waived]
 
 
 def _synthesis(debate: Debate) -> Sequence[Turn]:

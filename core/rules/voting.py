@@ -96,6 +96,18 @@ def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
     )
 
 
+def best_texts(tally: Tally) -> tuple[str, ...]:
+    """The position that the judge starts from: the best ranked one for an option that won.
+
+    Several where they are level; the best ranked of all where no position stands for a winner.
+    """
+    won = winning_options(tally.options)
+    fitting = [score for score in tally.scores if score.option in won]
+    if not tally.winners or not fitting:
+        return tally.winners
+    return tuple(score.position for score in fitting if _order(score) == _order(fitting[0]))
+
+
 def is_close(scores: Sequence[OptionScore]) -> bool:
     """Whether another option comes within 10 points of the first, or above it."""
     if len(scores) < 2:  # noqa: PLR2004 - two can be close

@@ -128,7 +128,7 @@ def without(debate: Debate, keys: Collection[str]) -> Debate:
         summaries=_left(debate.summaries, keys),
         ballots=_left(debate.ballots, keys),
         abstentions=_left(debate.abstentions, keys),
-        stop=None if "stop" in keys else debate.stop,
+        stop=None if any(f"{key}/".startswith("stop/") for key in keys) else debate.stop,
         vote_called_by=None if "vote-called" in keys else debate.vote_called_by,
         out_of_time=debate.out_of_time and "time" not in keys,
         tally=None if "tally" in keys else debate.tally,

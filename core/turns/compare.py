@@ -7,7 +7,6 @@ from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
 from core.models import Debate, Option, Options, QuestionKind, Turn
 from core.rules import gate
-from core.rules.formats.registry import format_of
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
 from core.turns.context import candidates
 from core.turns.replies import first_sentence, options_fault, options_reply
@@ -62,12 +61,12 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
 
 
 def _by_rules(debate: Debate, turn: Turn, error: CallFailed) -> Options:
-    drafts = format_of(debate).drafts(debate)
     # The answer stands in bold, as prompts ask for it; else the first line has it.
     answers: dict[str, str] = {}
-    for agent, draft in drafts.items():
-        bold = _BOLD.search(draft.text[:_OPENING])
-        answers[agent] = bold[1] if bold else first_sentence(draft.text)
+    texts = {one.position: one.text for one in candidates(debate, turn)}
+    for agent in [one.id for one in debate.setup.agents if one.id in texts]:
+        bold = _BOLD.search(texts[agent][:_OPENING])
+        answers[agent] = bold[1] if bold else first_sentence(texts[agent])
     items, stances = merge_by_rules(answers)
     return Options(
         turn=turn,

@@ -63,7 +63,9 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     (arXiv:2305.17926).
     """
     form = format_of(debate)
-    positions = form.positions(debate, turn.round) if turn.round else form.drafts(debate)
+    positions = form.positions(debate, turn.round or None)
+    if not turn.round:  # before all drafts are there somebody has called the vote
+        positions = form.drafts(debate) or positions
     seed = f"{debate.setup.delimiter}/{turn.key}/"
     order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
     return tuple(
@@ -291,7 +293,7 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
     Where settings have the judge's material summed up, the winner stays in full.
     """
     positions = format_of(debate).positions(debate)
-    winners = debate.tally.winners if debate.tally else ()
+    winners = voting.best_texts(debate.tally) if debate.tally else ()
     summary = judge_summary(debate)
     shown = [
         Part(

@@ -1,13 +1,17 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import structlog
 
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import CrossChecked, VerdictReached
 from core.llm.call import ModelCalls
+from core.llm.call_options import CallOptions, ModelRef
+from core.llm.outages import is_outage
 from core.models import (
+    JUDGE,
     OFFLINE,
     Agent,
     CrossCheck,
@@ -62,13 +66,18 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
 
 
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
-    """Write the verdict: the judge, else another model in use, else the winner's position."""
+    """Write the verdict: the judge, else another model in use, else the winner's position.
+
+    Raises:
+        ProviderError: None of them answers, and the debate is to wait until one does.
+    """
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     form = verdict_reply(labels, options_shown(debate))
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
-    for judge, source in _judges(debate):
-        terms = terms_for(debate, turn, judge)
+    for judge, source, terms in _judges(debate, turn):
+        if terms.patient and not any(is_outage(error) for error in failed):
+            continue
         try:
             reply, call = await calls.ask_for(request, judge, form, options=terms)
         except ReplyUnreadable as error:
@@ -79,11 +88,16 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             verdict, call = verdict_from_text(error.text), error.call
         except CallFailed as error:
             _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
+            if terms.patient and is_outage(error):
+                error.usage = sum((one.usage for one in failed), start=error.usage)
+                raise
             failed.append(error)
             continue
         else:
             verdict = verdict_from(reply, note_ids)
-        verdict = verdict.model_copy(update={"call": call, "source": source})
+        stands_in = call and call.stands_in_for and terms.patient
+        found = VerdictSource.FALLBACK_JUDGE if stands_in else source
+        verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate)
     # What is missing from the debate behind it, each thing once.
@@ -132,23 +146,31 @@ def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
     return verdict.model_copy(update={"confidence": found.percent, "rests_on": found.rests_on})
 
 
-def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
-    """The judge, then the judge with each other model that an agent uses, in roster order."""
+def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, CallOptions]]:
+    """The judge, then the judge with each other model that an agent uses, in roster order.
+
+    At last, where the debate is to wait for models that are away: whichever is back first.
+    """
     judge = debate.setup.judge
-    yield judge, VerdictSource.JUDGE
-    tried = {(judge.provider, judge.model)}
-    tried |= {(other.provider, other.model) for other in judge.fallbacks or ()}
-    for agent in debate.setup.agents:
-        if (agent.provider, agent.model) not in tried:
-            tried.add((agent.provider, agent.model))
-            served = {"provider": agent.provider, "model": agent.model, "fallbacks": ()}
-            yield judge.model_copy(update=served), VerdictSource.FALLBACK_JUDGE
+    terms = terms_for(debate, turn, judge)
+    yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
+    own = {ModelRef(judge.provider, judge.model), *terms.fallbacks}
+    others = dict.fromkeys(ModelRef(agent.provider, agent.model) for agent in debate.setup.agents)
+    others = [ref for ref in others if ref not in own]
+    for ref in others:
+        served = {"provider": ref.provider, "model": ref.model, "fallbacks": ()}
+        other = judge.model_copy(update=served)
+        short = replace(terms_for(debate, turn, other), patient=False)
+        yield other, VerdictSource.FALLBACK_JUDGE, short
+    if terms.patient:
+        whole = replace(terms, fallbacks=(*terms.fallbacks, *others))
+        yield judge, VerdictSource.JUDGE, whole
 
 
 def _winners_position(debate: Debate) -> Verdict:
     """The position that won, or the first one where nobody voted."""
     positions = format_of(debate).positions(debate)
-    winners = debate.tally.winners if debate.tally else ()
+    winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
@@ -181,6 +203,10 @@ def _degradations(debate: Debate) -> Iterator[str]:
     yield from debate.refused.values()
     if alive < agents:
         yield f"Only {alive} of {agents} agents could take part to the end."
+    for agent, reason in debate.away.items():
+        if agent != JUDGE:
+            name = debate.setup.agent(agent).name
+            yield f"{name} could not be asked at the end. {reason}"
     if debate.failures:
         yield f"Turns that failed and are missing: {len(debate.failures)}."
     if debate.tally and not debate.tally.voters:

@@ -9,7 +9,8 @@ from core.rules.formats import council, critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
 from core.rules.options import MOST_OPTIONS, options_of
-from core.rules.schedule import is_cut_short
+from core.rules.schedule import is_cut_short, is_patient
+from core.rules.voting import best_texts, winning_options
 from core.turns.acts import ACTS
 from core.turns.context import (
     candidates,
@@ -99,6 +100,7 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         seconds=debate.setup.limits.turn_seconds,
         fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
+        patient=is_patient(debate, turn.act),
     )
 
 
@@ -136,10 +138,15 @@ def _why_early(debate: Debate) -> str:
 
 def _winner_words(debate: Debate) -> str:
     """Whose position the judge starts from."""
-    winners = debate.tally.winners if debate.tally else ()
-    names = [debate.setup.agent(agent).name for agent in winners]
-    if not names:
+    if not debate.tally or not debate.tally.winners:
         return "the position that meets the requirements best (there was no vote)"
-    if len(names) == 1:
-        return f"the winner of the vote, the position of {names[0]}"
-    return f"the tied winners of the vote, the positions of {' and '.join(names)}"
+    names = [debate.setup.agent(agent).name for agent in best_texts(debate.tally)]
+    won = [options_of(debate).name(option) for option in winning_options(debate.tally.options)]
+    whose = f"position{'s' if len(names) > 1 else ''} of {' and '.join(names)}"
+    if not won:
+        tied = "tied winners" if len(names) > 1 else "winner"
+        return f"the {tied} of the vote, the {whose}"
+    if len(won) > 1:
+        return f"the best texts for the options that are tied ({', '.join(won)}): the {whose}"
+    texts = "best texts" if len(names) > 1 else "best text"
+    return f"the {texts} for the option that won the vote ({won[0]}): the {whose}"

@@ -7,6 +7,7 @@ from decimal import Decimal
 from core.events import Event, VoteTallied
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
+from core.llm.call_options import TellAway
 from core.llm.caps import OwnCaps
 from core.models import Act, Debate, Turn, Usage
 from core.ports import SpendingCaps
@@ -92,7 +93,9 @@ class Turns:
         debate: Debate,
         turn: Turn,
         book: Callable[[Usage], None] | None = None,
+        *,
         prove: Callable[[], Awaitable[None]] | None = None,
+        tell_away: TellAway | None = None,
     ) -> Event:
         """The outcome of the turn.
 
@@ -102,6 +105,7 @@ class Turns:
             book: Told what each model call cost as soon as it has ended, however it did.
             prove: Awaited right before each attempt to ask a model; raises if the debate is held
                 by another run.
+            tell_away: Told why the turn waits for models that are away, and ("") when one is back.
 
         Raises:
             CallFailed: No model could be asked, or the reply cannot be used.
@@ -124,6 +128,11 @@ class Turns:
             asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
         shared_holds = self._shared_holds(debate, turn) if self._shared_holds else None
         calls = self._calls.under(
-            caps, user=asker, book=book, shared_holds=shared_holds, prove=prove
+            caps,
+            user=asker,
+            book=book,
+            shared_holds=shared_holds,
+            prove=prove,
+            tell_away=tell_away,
         )
         return await PERFORMERS[turn.act](calls, debate, turn)

@@ -11,6 +11,7 @@ from core.events import (
     DebateWanted,
     OptionEdited,
     StopRequested,
+    StopWithdrawn,
     VoteCalled,
 )
 from core.models import Debate, OptionEdit, Person, Place, Status, Stop
@@ -43,7 +44,15 @@ class SteerDebate:
     async def stop(self, debate: Debate, by: Person) -> None:
         """End the debate early: the judge writes a partial verdict."""
         await self._check(debate, by, "stop it")
-        await self.facts.record(debate.id, StopRequested(stop=Stop(by=by)))
+        stopped = StopRequested(stop=Stop(by=by), after=debate.stops_withdrawn)
+        await self.facts.record(debate.id, stopped)
+
+    async def withdraw_stop(self, debate: Debate, by: Person) -> None:
+        """Take a stop back, so that the debate can be held to its normal end."""
+        await self._check(debate, by, "take its stop back")
+        if debate.stop and not debate.verdict:
+            number = debate.stops_withdrawn + 1
+            await self.facts.record(debate.id, StopWithdrawn(by=by, number=number))
 
     async def call_vote(self, debate: Debate, by: Person) -> None:
         """Go to the vote with the positions as they are."""

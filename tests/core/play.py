@@ -22,6 +22,8 @@ from core.events import (
     Event,
     FacilitatorDecided,
     GatePassed,
+    ModelCameBack,
+    ModelWentAway,
     NoteAdded,
     OptionEdited,
     OptionsMerged,
@@ -199,6 +201,7 @@ def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
 def disturbance(debate: Debate, dice: random.Random) -> Event:
     """Something people or time do."""
     number = dice.randrange(10**9)
+    agent = dice.choice(debate.setup.agents).id
     waiting = debate.open_clarifications
     if waiting and dice.random() < 0.7:
         return ClarificationAnswered(answer=Answer(number=waiting[0].number, text="yes", by=DANA))
@@ -224,6 +227,8 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
                     origin=str(number),
                 )
             ),
+            ModelWentAway(agent=agent, reason="down", origin=str(number)),
+            ModelCameBack(agent=agent, origin=str(number)),
         ]
     )
 

@@ -17,6 +17,7 @@ from core.models import (
     Question,
     Turn,
 )
+from core.rules.formats.presence import awaited
 from core.rules.formats.same_question import is_same
 
 #: Never more rounds of questions than this.
@@ -33,7 +34,9 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
         if not debate.is_done(opening):
             # Agents that have not yet said what they want to know come first.
             turns = (_question_turn(number, agent.id) for agent in debate.setup.agents)
-            return tuple(turn for turn in turns if not debate.is_done(turn)) or (opening,)
+            left = tuple(turn for turn in turns if not debate.is_done(turn))
+            present = awaited(debate, [agent.id for agent in debate.setup.agents])
+            return left if any(turn.agent in present for turn in left) else (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and is_open(debate, opened):
             return ()

@@ -15,6 +15,7 @@ from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
 from core.rules.agreement import agreement
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.presence import awaited
 from core.rules.options import stance_in
 
 NAME = "council"
@@ -184,7 +185,7 @@ def _agreed(debate: Debate) -> bool | None:
 
 def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:
     """Whether every agent that can still take this turn has; at least one must have."""
-    agents = [agent for agent in alive(debate) if agent != but]
+    agents = [agent for agent in awaited(debate, alive(debate)) if agent != but]
     return bool(agents) and all(debate.is_done(_turn(act, agent)) for agent in agents)
 
 

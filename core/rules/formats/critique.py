@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.models import Act, Contribution, Debate, Turn, turn_of
 from core.request import Part, PartKind, numbered
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.presence import awaited
 
 NAME = "critique"
 MOST_ROUNDS = 15
@@ -54,10 +55,10 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
 def drafts(debate: Debate) -> Mapping[str, Contribution]:
     """The positions taken in isolation; empty while one can still come."""
     agents = [agent.id for agent in debate.setup.agents]
-    turns = [turn_of(Act.PROPOSAL, 1, agent) for agent in agents]
-    if not all(debate.is_done(turn) for turn in turns):
+    turns = {agent: turn_of(Act.PROPOSAL, 1, agent) for agent in agents}
+    if not all(debate.is_done(turns[agent]) for agent in awaited(debate, agents)):
         return {}
-    made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
+    made = {agent: debate.contributions.get(turn.key) for agent, turn in turns.items()}
     return {agent: draft for agent, draft in made.items() if draft}
 
 
@@ -143,16 +144,17 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
     able = [agent for agent in proposed if agent not in debate.refused]
     for critic in able:
         for target in proposed:
-            if critic != target:
+            # One that comes too late for what it would change is not written any more.
+            if critic != target and not debate.is_done(turn_of(Act.REFINEMENT, number, target)):
                 yield turn_of(Act.CRITIQUE, number, critic, target)
     for agent in able:
         refinement = turn_of(Act.REFINEMENT, number, agent)
         if debate.is_done(refinement):
             continue
         # Every critique that can still come has to be there.
-        critics = (other for other in alive(debate) if other != agent)
-        awaited = (turn_of(Act.CRITIQUE, number, critic, agent) for critic in critics)
-        if all(debate.is_done(turn) for turn in awaited):
+        critics = (other for other in awaited(debate, alive(debate)) if other != agent)
+        critiques = (turn_of(Act.CRITIQUE, number, critic, agent) for critic in critics)
+        if all(debate.is_done(turn) for turn in critiques):
             yield refinement
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
 from core.request import Part, PartKind, numbered
+from core.rules.formats.presence import awaited
 
 NAME = "panel"
 PHASES: tuple[Act, ...] = (Act.STATEMENT, Act.FACILITATION)
@@ -67,10 +68,10 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
 
 def drafts(debate: Debate) -> Mapping[str, Contribution]:
     """The positions taken in isolation; empty while one can still come."""
-    turns = [_statement(1, agent.id) for agent in debate.setup.agents]
-    if not all(debate.is_done(turn) for turn in turns):
+    turns = {agent.id: _statement(1, agent.id) for agent in debate.setup.agents}
+    if not all(debate.is_done(turns[agent]) for agent in awaited(debate, tuple(turns))):
         return {}
-    made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
+    made = {agent: debate.contributions.get(turn.key) for agent, turn in turns.items()}
     return {agent: draft for agent, draft in made.items() if draft}
 
 
@@ -165,7 +166,8 @@ def _round(debate: Debate, number: int, most: int) -> Sequence[Turn]:
         return ()
     said = [_statement(number, agent) for agent in alive(debate)]
     is_last = number >= most or _is_called(debate, number - 1)
-    if not is_last and all(debate.is_done(turn) for turn in said):
+    heard = [_statement(number, agent) for agent in awaited(debate, alive(debate))]
+    if not is_last and all(debate.is_done(turn) for turn in heard):
         return (*said, facilitation(number))
     return said
 

@@ -12,7 +12,20 @@ from bot.terminal.screen import (
     screen_for,
     status_line,
 )
-from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, VerdictReached, apply, fold
+from core.events import (
+    Event,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
+    Recorded,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    VerdictReached,
+    apply,
+    fold,
+)
 from core.figures import money
 from core.models import Act, Debate, Failure, Person, Stop, Turn, Verdict
 from core.testing import a_setup
@@ -94,6 +107,14 @@ def test_many_names_are_counted() -> None:
     [
         (StopRequested(stop=Stop(by=Person(id="U1"))), "Stopping: the judge decides"),
         (TimeRanOut(), "The debate's time is up"),
+        (TimeRanOut(of_outage=True), "No model could be reached for too long"),
+        (
+            ModelWentAway(agent="architect", reason="Groq failed (500).", origin="1"),
+            "  Architect waits for its model: Groq failed (500).",
+        ),
+        (ModelCameBack(agent="architect", origin="1"), "  Architect: its model answers again"),
+        (OutageBegan(reason="Down.", origin="1"), "Waiting: nothing can go on"),
+        (OutageEnded(origin="1"), "The debate goes on."),
         (
             TurnFailed(
                 failure=Failure(
@@ -104,7 +125,7 @@ def test_many_names_are_counted() -> None:
         ),
     ],
 )
-def test_an_event_is_told(event: StopRequested | TimeRanOut | TurnFailed, said: str) -> None:
+def test_an_event_is_told(event: Event, said: str) -> None:
     debate, _ = debate_and_last()
 
     assert next(news(debate, event)).startswith(said)

@@ -601,3 +601,78 @@ def test_unknown_roles_and_weights_for_nobody_are_doubted() -> None:
     assert done.settings.agents[0].name == "wizard"
     assert 'there is no role "wizard"; it argues as a generalist.' in done.notices[1]
     assert "vote.weights.bob: no agent here has this id." in done.notices[2]
+
+
+SERVERS = """
+servers:
+  - {name: groq, base_url: "https://api.groq.com/openai/v1", key_variable: GROQ_API_KEY}
+  - {name: workshop, base_url: "http://10.0.0.7:8000/v1", api: responses}
+"""
+
+
+def test_agents_can_be_at_servers_of_ones_own() -> None:
+    agents = """
+default_model: {provider: workshop, model: qwen-4}
+fallbacks: [{model: groq/llama-4}]
+judge: {model: groq/openai/gpt-oss}
+agents:
+  - {id: ada, role: architect, model: groq/llama-4, fallbacks: [{model: workshop/qwen-4}]}
+  - {id: sam, role: security, provider: openai, model: gpt-6-luna}
+  - {id: kim, role: simplicity}
+"""
+    settings = loaded(SERVERS + agents).settings
+    groq, workshop = settings.servers
+
+    assert (groq.api, workshop.api) == ("chat", "responses")
+    assert (groq.key_variable, workshop.key_variable) == ("GROQ_API_KEY", "")
+    assert [(one.provider, one.model) for one in settings.agents] == [
+        ("groq", "llama-4"),
+        ("openai", "gpt-6-luna"),
+        ("workshop", "qwen-4"),
+    ]
+    assert settings.agents[0].fallbacks == (ModelChoice(provider="workshop", model="qwen-4"),)
+    assert settings.fallbacks == (ModelChoice(provider="groq", model="llama-4"),)
+    assert settings.judge
+    assert (settings.judge.provider, settings.judge.model) == ("groq", "openai/gpt-oss")
+
+
+def test_names_with_a_slash_that_openrouter_has_stay_as_they_are() -> None:
+    known = Known(providers={**PROVIDERS, "openrouter": "x/y"})
+    text = "default_model: {provider: openrouter}\njudge: {model: anthropic/claude-sonnet-4.5}"
+
+    judge = loaded(text, known=known).settings.judge
+
+    assert judge
+    assert (judge.provider, judge.model) == ("openrouter", "anthropic/claude-sonnet-4.5")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("servers: [{name: openai, base_url: x}]", 'a provider has the name "openai"'),
+        (
+            "servers: [{name: a, base_url: x}, {name: a, base_url: y}]",
+            'servers[1].name: another server has the name "a"',
+        ),
+        ("servers: [{name: Groq, base_url: x}]", "servers[0].name"),
+        ("servers: [{name: a, base_url: x, key_variable: PATH}]", "servers[0].key_variable"),
+        ("servers: [{name: a}]", "servers[0].base_url is missing"),
+        ("servers: [{name: a, base_url: x, api: messages}]", "servers[0].api"),
+        (
+            "servers: [{name: a, base_url: x}]\ndefault_model: {provider: a}",
+            'name a model of "a" too',
+        ),
+        ("default_model: {provider: groq, model: m}", 'there is no provider "groq"'),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named(text: str, said: str) -> None:
+    with pytest.raises(ConfigurationBroken) as caught:
+        loaded(text)
+
+    assert said in str(caught.value)
+
+
+def test_servers_are_printed_as_they_were_written() -> None:
+    again = check(all_as_yaml(loaded(SERVERS).settings, Path()), "a", KNOWN).file
+
+    assert again.servers == loaded(SERVERS).settings.servers

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from core.events import BallotCast, DebateStarted, fold
 from core.models import Act, Ballot, Debate, Option, Tally, Turn, VoteRules
 from core.rules.options import OptionList
-from core.rules.voting import check, count, count_options, counted, is_close, winning_options
+from core.rules.voting import (
+    best_texts,
+    check,
+    count,
+    count_options,
+    counted,
+    is_close,
+    winning_options,
+)
 from core.testing import a_setup, recorded
 
 POSITIONS = ("ann", "bob", "cid", "dee")
@@ -271,3 +279,21 @@ def test_level_texts_go_to_the_likelier_option() -> None:
         ("ann", "o2", 0.25),
     ]
     assert not tally.controversial
+
+
+def test_the_judge_starts_from_the_best_text_for_the_option_that_won() -> None:
+    ballots = [
+        a_ballot(voter, "ann", "bob", "cid").model_copy(update={"probabilities": shares})
+        for voter, shares in {
+            "ann": {"o1": 0.9, "o2": 0.1},
+            "bob": {"o1": 0.2, "o2": 0.8},
+            "cid": {"o1": 0.3, "o2": 0.7},
+        }.items()
+    ]
+    tally = count({"ann": "o1", "bob": "o2", "cid": "o2"}, ballots, PLAIN, options=CHOICES)
+
+    assert tally.winners == ("ann",)
+    assert winning_options(tally.options) == ("o2",)
+    assert best_texts(tally) == ("bob",)
+    nobody = count({"ann": "o1", "bob": "o3", "cid": "o3"}, ballots, PLAIN, options=CHOICES)
+    assert best_texts(nobody) == ("ann",)

@@ -21,6 +21,7 @@ from core.models import (
 )
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history import rounds
+from core.rules.voting import best_texts
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from core.transcript.summary_metrics import summary_metrics
 from core.turns.context import parts_for
@@ -309,7 +310,7 @@ async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> N
 
     assert "critique" not in next(p.text for p in asked.parts if p.label == "To be summed up")
     assert summary.text in [part.text for part in synthesis.parts]
-    winner = next(iter(debate.tally.winners)) if debate.tally else ""
+    winner = next(iter(best_texts(debate.tally))) if debate.tally else ""
     assert parts_of(synthesis, PartKind.POSITION) == [
         f"Position of {debate.setup.agent(winner).name}"
     ]
