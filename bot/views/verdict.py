@@ -210,26 +210,27 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
     checked = (cross_check_words(debate, reached),) if debate.cross_check else ()
     rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on]
     yield _titled("Confidence", "\n".join([confidence(reached.confidence), *rests, *checked]))
-    # Notes the judge says nothing about: their authors are not left without a word.
+    if notes := _notes(debate, reached):
+        yield _titled("What became of your notes", notes)
+
+
+def _notes(debate: Debate, reached: Verdict) -> str:
+    """What became of each note, a line each; none is passed over, as its author would be."""
     known = {found.note for found in reached.notes}
     why = "The judge says nothing about it."
-    outcomes = [
-        *reached.notes,
-        *[
-            NoteOutcome(note=note.id, used=False, explanation=why)
-            for note in debate.notes
-            if note.id not in known
-        ],
-    ]
-    if outcomes:
-        notes = {note.id: note for note in debate.notes}
-        lines = list[str]()
-        for found in outcomes:
-            note = notes.get(found.note)
-            text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
-            used = "used" if found.used else "not used"
-            lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
-        yield _titled("What became of your notes", "\n".join(lines))
+    silent = (
+        NoteOutcome(note=note.id, used=False, explanation=why)
+        for note in debate.notes
+        if note.id not in known
+    )
+    notes = {note.id: note for note in debate.notes}
+    lines = list[str]()
+    for found in (*reached.notes, *silent):
+        note = notes.get(found.note)
+        text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
+        used = "used" if found.used else "not used"
+        lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
+    return "\n".join(lines)
 
 
 def _by_criterion(debate: Debate, reached: Verdict) -> str:
