@@ -13,11 +13,12 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    GatePassed,
     Recorded,
     TurnFailed,
     spent_by,
 )
-from core.models import Debate, Turn
+from core.models import Debate, Status, Turn
 from core.ports import Clock, DebateStore, EventSink
 from core.transcript.summary_metrics import summary_metrics
 
@@ -46,6 +47,7 @@ class Metrics:
         self.ended = self._counter("debates_ended", "Debates ended.", "status")
         self.running = self._gauge("debates_running", "Debates worked on by this process.")
         self.events = self._counter("events", "Events published.", "kind")
+        self.gates = self._counter("gates", "Looks whether a round is worth it.", "reason")
         self.turns = self._counter("turns", "Contributions and failed turns.", "act", "outcome")
         self.tokens = self._counter("tokens", "Tokens used.", "kind")
         self.cost = self._counter("cost_dollars", "US dollars spent, where prices are known.")
@@ -120,7 +122,9 @@ class CountingSink:
         match event:
             case DebateStarted():
                 self.metrics.started.inc()
-            case DebateConcluded() | DebateFailed():
+            case GatePassed(gate=gate):
+                self.metrics.gates.labels(gate.reason.value).inc()
+            case DebateConcluded() | DebateFailed() if debate.status is not Status.RUNNING:
                 self.metrics.ended.labels(debate.status.value).inc()
                 made = summary_metrics(await self.store.events(debate.id))
                 self.metrics.summaries.inc(made.generated)

@@ -10,6 +10,7 @@ from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
 from bot.views.message import Block, MessageView, as_json, context, header, sections
+from bot.views.options import decided_on
 from bot.views.words import moment, person
 from core.models import Debate, DecisionKind, Status
 
@@ -146,7 +147,7 @@ def _lines(row: DebateRow) -> Iterator[str]:
     asked = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
     yield f"{status_words(debate)} · {where} · {asked} · `{debate.id}`"
     if debate.verdict:
-        yield f"> {gist(debate.verdict.decision, _DECISION_LIMIT)}"
+        yield f"> {decided_on(debate, debate.verdict, _DECISION_LIMIT)}"
     if row.excerpt:
         yield f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_"
 

@@ -150,7 +150,7 @@ def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
     """
     listed, default = values.get("servers"), values.get("default_model")
     servers = cast("list[Any]", listed) if isinstance(listed, list) else []
-    named = {one.get("name") for one in servers if isinstance(one, dict)}
+    named = {cast("dict[str, Any]", one).get("name") for one in servers if isinstance(one, dict)}
     own = cast("dict[str, Any]", default).get("provider") if isinstance(default, dict) else None
     resells = (own or known.settings.agent_model.provider) == "openrouter"
     return {str(name) for name in named} | (set() if resells else set(known.providers))

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from bot.operations.metrics import CountingSink, Metrics, watching_loop
 from core.clock import SystemClock
-from core.events import DebateConcluded, FeedbackGiven
-from core.models import ContextMethod, Feedback, Person
-from core.testing import RecordingSink
+from core.events import DebateConcluded, FeedbackGiven, fold
+from core.models import ContextMethod, Feedback, Person, When
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, a_setup
+from tests.bot.plays import DEBATE_ID, play
 from tests.core.bench import DEBATE
 from tests.core.summing import held
 
@@ -62,6 +64,22 @@ async def test_a_process_counts_only_what_was_spent_while_it_published() -> None
     last = (await bench.store.events(DEBATE))[-1]
     await sink.publish(debate, last)
     assert 'moot_tokens_total{kind="input"} 0.0' in metrics.text().decode().splitlines()
+
+
+async def test_gates_are_counted_by_reason_and_an_end_that_was_overtaken_is_none() -> None:
+    setup = a_setup().model_copy(update={"when": When.SPLIT})
+    log, store, metrics = play(setup, wanted=True), InMemoryStore(), Metrics()
+    await store.create(DEBATE_ID, log[0].event, origin="o", at=log[0].at)
+    sink = CountingSink(sink=RecordingSink(), store=store, clock=SystemClock(), metrics=metrics)
+    for number, recorded in enumerate(log, start=1):
+        await sink.publish(fold(log[:number]), recorded)
+    running = fold(log[:-1])
+    await sink.publish(running, replace(log[-1], event=DebateConcluded()))
+
+    lines = metrics.text().decode().splitlines()
+    assert 'moot_gates_total{reason="agreed"} 1.0' in lines
+    assert 'moot_debates_ended_total{status="concluded"} 2.0' in lines
+    assert not any('status="running"' in line for line in lines)
 
 
 async def test_a_loop_that_is_held_up_shows() -> None:
