@@ -16,7 +16,7 @@ from bot.listeners.typed import Doctor, OpenForm, OpenSettings, TypedQuestion, u
 from bot.slack.ids import after_end_key, board_key, note_id
 from bot.slack.payloads import Command, MessageEvent
 from bot.store.posts import Channel, NewPost, PostState
-from core.errors import BadInput, MootError
+from core.errors import BadInput, MootError, StoreError
 from core.models import Person
 from core.opening import DebateRequest
 from core.use_cases.answer import PersonsReply
@@ -33,11 +33,15 @@ class BoardUnknownYet(MootError):
     """A message is in the thread of a board whose post is still in doubt."""
 
 
-def register(app: AsyncApp, context: ListenerContext) -> None:
+def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]) -> None:
     """Listen to messages and mentions."""
 
     async def record_reply(body: Body, next_: Next) -> None:
-        await take_reply(context, MessageEvent.model_validate(body))
+        try:
+            await take_reply(context, MessageEvent.model_validate(body))
+        except StoreError:
+            on_unrecorded()  # Slack repeats it for five minutes only
+            raise
         await next_()
 
     async def record_question(body: Body, next_: Next) -> None:

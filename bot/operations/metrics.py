@@ -1,7 +1,7 @@
 """Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -34,6 +34,8 @@ class Gauges:
     depth: Callable[[], Awaitable[int]]
     #: Seconds that the post next in line has waited at most, in this process.
     age: Callable[[], float]
+    #: Whether each part works, as `/health` says.
+    health: Callable[[], Awaitable[Mapping[str, bool]]]
 
 
 class Metrics:
@@ -60,6 +62,12 @@ class Metrics:
         self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
         self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
         self.age = self._gauge("outbox_age_seconds", "Longest wait of a post next in line.")
+        self.health = Gauge(
+            "moot_health",
+            "1 if this part works, as /health says.",
+            ["part"],
+            registry=self.registry,
+        )
         self.slack_errors = self._counter("slack_errors", "Calls Slack did not take.", "reason")
         self.refused = self._counter(
             "refused_requests", "Requests to the HTTP server that were refused.", "cause"
@@ -160,6 +168,8 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     """Return all figures as of now; a gauge that cannot be looked up is not a number."""
     metrics.running.set(gauges.debates())
     metrics.age.set(gauges.age())
+    for part, works in (await gauges.health()).items():
+        metrics.health.labels(part).set(works)
     try:
         metrics.depth.set(await gauges.depth())
     except StoreError:
