@@ -103,7 +103,7 @@ async def test_the_file_is_kept_safe(database: Database, tmp_path: Path) -> None
         return [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]
 
     full = 2
-    assert await database.write(pragmas) == ["wal", full, 1, 5000]
+    assert await database.write(pragmas) == ["wal", full, 1, 2000]
     assert (tmp_path / "moot.db").stat().st_mode & 0o077 == 0
 
 
