@@ -21,6 +21,8 @@ from core.models import Debate, Turn
 from core.ports import Clock, DebateStore, EventSink
 from core.transcript.summary_metrics import summary_metrics
 
+#: Seconds that one figure may take to be looked up: Prometheus waits for ten.
+LOOK_SECONDS = 3.0
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -168,10 +170,17 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     """Return all figures as of now; a gauge that cannot be looked up is not a number."""
     metrics.running.set(gauges.debates())
     metrics.age.set(gauges.age())
-    for part, works in (await gauges.health()).items():
+    health, depth = await asyncio.gather(gauges.health(), _depth(gauges))
+    for part, works in health.items():
         metrics.health.labels(part).set(works)
-    try:
-        metrics.depth.set(await gauges.depth())
-    except StoreError:
-        metrics.depth.set(float("nan"))
+    metrics.depth.set(depth)
     return metrics.text()
+
+
+async def _depth(gauges: Gauges) -> float:
+    """The depth of the outbox; not a number where the database does not say it soon."""
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            return await gauges.depth()
+    except (StoreError, TimeoutError):
+        return float("nan")

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, inspect, text
 
 from core.errors import StoreDown
 from core.store.database import Database
+from core.store.lock import is_in_use
 
 _PATIENCE_SECONDS = 5.0
 #: Nobody who works as we do holds the lock for so long.
@@ -48,7 +49,10 @@ async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
                 if table in tables
             }
         damage = "" if found == "ok" else found
-        return Inspection(versions=versions, damage=damage, is_locked=_is_locked(path))
+        # Where a process works, it says itself whether it can write; and a file that was put in the
+        # place of the one it has open must not be opened for writing beside the other one's log.
+        is_locked = not is_in_use(path) and _is_locked(path)
+        return Inspection(versions=versions, damage=damage, is_locked=is_locked)
 
     try:
         return await asyncio.to_thread(look)
