@@ -158,7 +158,7 @@ async def _during(town: Town, trouble: Trouble, seen: Seen, seconds: float) -> N
     await asyncio.sleep(max(0.0, ends - time.monotonic()))
     if trouble.figure:
         await _told_by_figures(town, trouble, seen)
-    if trouble.log and "failed" not in trouble.log:
+    if trouble.log and trouble.ends:
         await _told_by_log(town, trouble, seen, position)
     seen.told = await asking
 
@@ -225,9 +225,15 @@ async def _reckon(town: Town, trouble: Trouble, seen: Seen) -> None:
     if trouble.forgets:  # that it was held and resumed stands below a verdict that was there before
         faults.pop("displaced", None)
     seen.wrong += [f"{count} {name}" for name, count in faults.items()]
+    if trouble.log and not re.search(trouble.log, town.machine.log):
+        seen.wrong.append(f"no log line {trouble.log!r}")
+    if trouble.shown and not re.search(trouble.shown, str(_everything(town.workspace))):
+        seen.wrong.append(f"people were not shown {trouble.shown!r}")
     if waiting:
         seen.wrong.append(f"{waiting} posts were never sent")
-    if list(seen.notes) != [NOTE]:
+    # Recorded once; or the debate ended before anybody could hear it, and its author is told.
+    told = " ".join(str(one["text"]) for one in town.workspace.ephemeral("alex", CHANNEL))
+    if list(seen.notes) != [NOTE] and not (not seen.notes and "ended" in told):
         seen.wrong.append(f"notes: {seen.notes}")
     questions = [debate.setup.question for debate in debates if "1111" not in debate.setup.question]
     if sorted(questions) != ([FIRST] if trouble.forgets else [FIRST, SECOND]):
@@ -268,6 +274,10 @@ def _what_is_down(health: Mapping[str, object]) -> str:
 
 def _boards(workspace: Workspace) -> list[dict[str, object]]:
     return [one for one in workspace.messages(CHANNEL) if key_of(one).endswith("/board")]
+
+
+def _everything(workspace: Workspace) -> list[list[dict[str, object]]]:
+    return [workspace.thread(CHANNEL, str(one["ts"])) for one in _boards(workspace)]
 
 
 def _held(workspace: Workspace) -> list[dict[str, object]]:

@@ -51,6 +51,10 @@ class Trouble:
     log: str = ""
     figure: str = ""
     doctor: str = ""
+    #: A pattern that the threads must answer to in the end.
+    shown: str = ""
+    #: Whether it ends; else debates are decided in spite of it.
+    ends: bool = True
     #: Whether the process is ended and started again by the fault itself.
     restarts: bool = False
     on_postgres: bool = False
@@ -212,10 +216,13 @@ async def identity_unknown(town: Town) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def token_refused(town: Town) -> AsyncGenerator[None]:
-    """Slack takes the token no more, until somebody mends that."""
+    """Slack takes the token no more; somebody installs the app anew and restarts Moot with it."""
     town.workspace.revoke_token()
     yield
+    if town.machine.process:
+        await town.machine.stop()
     town.workspace.restore_token()
+    await town.machine.start()
 
 
 @asynccontextmanager
@@ -234,47 +241,49 @@ async def digits(town: Town) -> AsyncGenerator[None]:
 
 
 _QUOTED = "x " * 16_000
-MODEL = {"figure": r'moot_turns_total\{act="\w+",outcome="failed"\} [1-9]', "log": "turn failed"}
-DATABASE_HEALTH = {"health": "database", "figure": r'moot_health\{part="database"\} 0'}
+#: Troubles of the database, and of a model, are told at the same places.
+_of_database = partial(Trouble, health="database", figure=r'moot_health\{part="database"\} 0')
+_of_model = partial(
+    Trouble,
+    log="turn failed",
+    figure=r'moot_turns_total\{act="\w+",outcome="failed"\} [1-9]',
+    shown=r"\*Simplicity\* failed",
+    ends=False,
+)
 
 TROUBLES: dict[str, Trouble] = {
-    "locked": Trouble(
+    "locked": _of_database(
         what="database locked",
         hurt=locked,
         log="locked by another program",
         doctor="says: database down",
-        **DATABASE_HEALTH,
     ),
-    "full": Trouble(
+    "full": _of_database(
         what="disk full",
         hurt=full,
         small_disk=True,
         log="is full. Free some space",
         doctor="MB are free",
-        **DATABASE_HEALTH,
     ),
-    "moved": Trouble(
+    "moved": _of_database(
         what="database file moved away, put back",
         hurt=moved,
         log="deleted or replaced",
         doctor="was deleted while",
-        **DATABASE_HEALTH,
     ),
-    "replaced": Trouble(
+    "replaced": _of_database(
         what="database file replaced by a copy, put back",
         hurt=replaced,
         log="deleted or replaced",
         doctor="says: database down",
-        **DATABASE_HEALTH,
     ),
-    "deleted": Trouble(
+    "deleted": _of_database(
         what="database file deleted, backup restored",
         hurt=deleted,
         log="deleted or replaced",
         doctor="was deleted while",
         restarts=True,
         model_seconds=3,
-        **DATABASE_HEALTH,
     ),
     "restored": Trouble(
         what="backup of mid-debate restored",
@@ -296,13 +305,12 @@ TROUBLES: dict[str, Trouble] = {
         health="nobody answers",
         restarts=True,
     ),
-    "server": Trouble(
+    "server": _of_database(
         what="PostgreSQL stopped, started",
         hurt=server_down,
         on_postgres=True,
         log="does not answer",
         doctor="does not answer",
-        **DATABASE_HEALTH,
     ),
     "cut": Trouble(what="PostgreSQL cuts connections", hurt=connections_cut, on_postgres=True),
     "drops": Trouble(
@@ -313,42 +321,38 @@ TROUBLES: dict[str, Trouble] = {
     ),
     "identity": Trouble(what="auth.test fails after a start", hurt=identity_unknown, restarts=True),
     "token": Trouble(
-        what="token revoked, restored",
+        what="token revoked, a good one given",
         hurt=token_refused,
+        restarts=True,
         health="token",
         log="SLACK_BOT_TOKEN",
         figure=r'moot_slack_errors_total\{reason="Retry"\} [1-9]',
         doctor="token",
     ),
-    "hangs": Trouble(
+    "hangs": _of_model(
         what="a model hangs",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.STALL)),
         turn_seconds=8,
-        **MODEL,
     ),
-    "drips": Trouble(
+    "drips": _of_model(
         what="a model sends a byte a second",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.DRIP)),
         turn_seconds=8,
-        **MODEL,
     ),
-    "floods": Trouble(
+    "floods": _of_model(
         what="a model answers 5 MB",
         hurt=partial(spoilt, lambda say: replace(say, text="words " * 900_000)),
         turn_seconds=20,
-        **MODEL,
     ),
-    "garbled": Trouble(
+    "garbled": _of_model(
         what="a model answers invalid UTF-8",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.NOT_UTF8)),
         turn_seconds=20,
-        **MODEL,
     ),
-    "quotes": Trouble(
+    "quotes": _of_model(
         what="a vendor's error quotes 32 KB",
         hurt=partial(spoilt, lambda _: Reject(status=400, message=f"unsupported: {_QUOTED}")),
         turn_seconds=20,
-        **MODEL,
     ),
     "digits": Trouble(what="somebody asks 3,900 digits", hurt=digits),
 }

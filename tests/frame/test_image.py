@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 from asyncio.subprocess import PIPE
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -112,7 +112,7 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def public_folder() -> Iterator[Path]:
+def public_folder() -> Generator[Path]:
     """Make a folder that every user can read: pytest's own are for us only."""
     with TemporaryDirectory(prefix="moot-image-") as made:
         folder = Path(made)

@@ -114,3 +114,21 @@ async def test_a_thread_that_cannot_be_read_holds_up_no_debate(
     workspace.faults.server_error("conversations.replies", times=None)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
         await team.wait_for_end(board)
+
+
+async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    spec = BotSpec(rounds=1)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+    await workspace.say("alex", team.channel, "We are only two people.", board)
+
+    for _ in range(2):
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+            await workspace.wait_for(lambda: team.told("alex"))
+            await team.wait_until_sent()
+
+    assert len(team.told("alex")) == 1
+    assert "has ended" in team.told("alex")[0]
