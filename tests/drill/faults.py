@@ -153,7 +153,8 @@ async def frozen(town: Town) -> AsyncGenerator[None]:
     assert process is not None
     process.send_signal(signal.SIGSTOP)
     yield
-    process.send_signal(signal.SIGCONT)
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGCONT)
 
 
 @asynccontextmanager

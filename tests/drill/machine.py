@@ -189,6 +189,7 @@ class Machine:
         assert self.process is not None
         began = time.monotonic()
         self.process.send_signal(how)
+        self.process.send_signal(signal.SIGCONT)  # a frozen process hears nothing before
         code = await asyncio.wait_for(self.process.wait(), 120)
         self.process = None
         return code, time.monotonic() - began
