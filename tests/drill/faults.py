@@ -333,12 +333,12 @@ TROUBLES: dict[str, Trouble] = {
     "hangs": _of_model(
         what="a model hangs",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.STALL)),
-        turn_seconds=8,
+        turn_seconds=20,
     ),
     "drips": _of_model(
         what="a model sends a byte a second",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.DRIP)),
-        turn_seconds=8,
+        turn_seconds=20,
     ),
     "floods": _of_model(
         what="a model answers 5 MB",
