@@ -163,7 +163,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             metrics=metrics,
             wrap_sink=wrap_sink,
         )
-        app = _listening(parts, installation, context)
+        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
+        app = _listening(parts, installation, context, missed)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = health_of(
             lambda: probe(database),
@@ -186,10 +187,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
                 debates=lambda: len(runner.held),
                 depth=context.posts.backlog,
                 age=lambda: context.outbox.age,
+                health=health.by_part,
             )
             look_up = partial(exposition, metrics, gauges)
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
-        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
         if gateway:
             gateway.on_connected = missed.look
         # What was started is stopped in the opposite order.
@@ -325,7 +326,9 @@ def _connect(
     return context, runner
 
 
-def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
+def _listening(
+    parts: Parts, installation: Installation, context: ListenerContext, missed: MissedReplies
+) -> AsyncApp:
     """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
@@ -342,5 +345,5 @@ def _listening(parts: Parts, installation: Installation, context: ListenerContex
     answer_failures(app)
     if installation.watch is not None:
         app.use(installation.watch)
-    register_all(app, context)
+    register_all(app, context, missed.look)
     return app

@@ -25,6 +25,7 @@ from core.settings import ModelChoice, Server, Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
+from core.store.lock import is_in_use
 from core.store.migrate import newest
 from core.turns.take import Turns
 from core.use_cases.choices import ModelSet
@@ -333,6 +334,11 @@ async def context_of(environment: BotSettings, model: str) -> int:
         ProviderError: Ollama does not answer.
     """
     return await ollama_context(model, environment.ollama_host or None)
+
+
+def is_database_in_use(file: Path) -> bool:
+    """Whether a process works on this database, whatever has become of its file."""
+    return is_in_use(file)
 
 
 async def look_at_database(location: str, version_tables: Sequence[str]) -> Inspection:

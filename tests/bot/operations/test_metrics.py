@@ -2,9 +2,17 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.operations.metrics import CountingSink, Metrics, watching_loop
+from bot.operations.metrics import (
+    LOOK_SECONDS,
+    CountingSink,
+    Gauges,
+    Metrics,
+    exposition,
+    watching_loop,
+)
 from core.clock import SystemClock
 from core.events import DebateConcluded, FeedbackGiven, fold
 from core.models import ContextMethod, Feedback, Person, When
@@ -92,3 +100,20 @@ async def test_a_loop_that_is_held_up_shows() -> None:
     lines = metrics.text().decode().splitlines()
     [seen] = [line for line in lines if line.startswith("moot_loop_lag_seconds_sum")]
     assert float(seen.split()[1]) > 0.25
+
+
+async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
+    async def never() -> int:
+        await asyncio.sleep(60)
+        return 0
+
+    async def health() -> Mapping[str, bool]:
+        return {"database": False, "slack": True}
+
+    gauges = Gauges(debates=lambda: 0, depth=never, age=lambda: 0.0, health=health)
+    began = time.monotonic()
+    text = (await exposition(Metrics(), gauges)).decode()
+
+    assert time.monotonic() - began < LOOK_SECONDS + 2
+    assert "moot_outbox_depth NaN" in text
+    assert 'moot_health{part="database"} 0.0' in text
