@@ -111,7 +111,7 @@ class AllLimits(Limits, Caps):
         return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
 
 
-class Server(Value):
+class ModelServer(Value):
     """A model server that speaks like OpenAI, under a name of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -149,7 +149,7 @@ class CommonSettings(Value):
         description="Choose agents for each question where nobody named any; false: always "
         "architect, security and simplicity.",
     )
-    servers: tuple[Server, ...] = Field(
+    servers: tuple[ModelServer, ...] = Field(
         default=(), description="Model servers that speak like OpenAI, each a provider."
     )
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
