@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 
 import bot.store.tables
 import core.store.tables
-from bot.building import build_turns, database_url, estimating
+from bot.building import build_reader, build_turns, database_url, estimating
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
@@ -272,7 +272,7 @@ def _connect(
         channels=ChannelSettings(database),
         words=DebateWords(database),
     )
-    turns = build_turns(parts.calls, parts.settings, store)
+    turns = build_turns(parts.calls, parts.settings, store, build_reader(parts.settings))
     engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)

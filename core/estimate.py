@@ -26,7 +26,10 @@ from core.models import (
     Ending,
     Forecast,
     NextStep,
+    Place,
     Setup,
+    SourceReference,
+    SourceText,
     Turn,
     Usage,
 )
@@ -57,6 +60,18 @@ class Cached(StrEnum):
     WRITTEN = "written to the cache"
     #: Neither: it is paid in full.
     NOT = ""
+
+
+class _Unread:
+    """The `SourceReader` of a rehearsal: sources that together fill the room they have."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._characters = setup.evidence_characters // max(1, len(setup.references))
+
+    async def read(self, reference: SourceReference, _place: Place) -> SourceText:
+        """A text of the usual length, another one for each source."""
+        text = (_SENTENCE + "\n\n") * (self._characters // len(_SENTENCE))
+        return SourceText(text=text[: self._characters], sha256=reference.fetch)
 
 
 @dataclass(frozen=True)
@@ -118,7 +133,8 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     stage = _Stage(tables)
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
-    turns = Turns(ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables))
+    calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables)
+    turns = Turns(calls, reader=_Unread(setup))
     # The debate at its start: nobody is asked, no cap stops it, all rounds are held.
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})

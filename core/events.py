@@ -34,6 +34,7 @@ from core.models import (
     Person,
     Questions,
     Setup,
+    Source,
     Spent,
     Status,
     Stop,
@@ -201,6 +202,18 @@ class NoteAdded(Value):
     def key(self) -> str:
         """One delivery, one note."""
         return f"note/{self.note.id}"
+
+
+class SourceRead(Value):
+    """A piece of evidence was read, or could not be."""
+
+    kind: Literal["source_read"] = "source_read"
+    source: Source
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.source.turn.key
 
 
 class StopRequested(Value):
@@ -377,6 +390,7 @@ Event = Annotated[
     | BallotAbstained
     | VoteTallied
     | NoteAdded
+    | SourceRead
     | StopRequested
     | VoteCalled
     | DebatePaused
@@ -437,6 +451,7 @@ def turn_in(event: Event) -> Turn | None:
             | SummaryMade(summary=made)
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
+            | SourceRead(source=made)
         ):
             return made.turn
         case _:
@@ -597,6 +612,9 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, verdict=verdict)
         case NoteAdded(note=note):
             return replace(debate, notes=(*debate.notes, note))
+        case SourceRead(source=source):
+            known = sorted((*debate.sources, source), key=lambda one: one.number)
+            return replace(debate, sources=tuple(known))
         case StopRequested(stop=stop):
             return replace(debate, stop=stop, paused_by=None)
         case VoteCalled(by=person):

@@ -81,6 +81,7 @@ class Act(StrEnum):
     BALLOT = "ballot"
     TALLY = "tally"
     SYNTHESIS = "synthesis"
+    READING = "reading"
     EVALUATION = "evaluation"
 
 
@@ -340,6 +341,9 @@ class DebateRules(Value):
     summarization: Summarization = Field(
         default=Summarization(), description="What stands in for older turns."
     )
+    evidence_characters: int = Field(
+        default=24_000, ge=1000, description="Passages of sources in a prompt, in characters."
+    )
 
 
 class Forecast(Value):
@@ -351,6 +355,28 @@ class Forecast(Value):
     calls: int
     input_tokens: int
     output_tokens: int
+
+
+class SourceKind(StrEnum):
+    """What kind of thing evidence comes from."""
+
+    FILE = "file"
+    LINK = "link"
+    #: A conversation of people.
+    THREAD = "thread"
+
+
+class SourceReference(Value):
+    """Something people gave as evidence, before it is read."""
+
+    kind: SourceKind
+    #: What people call it: a file's name, a page's address.
+    title: str
+    #: Where people find it; empty where there is no such address.
+    address: str = ""
+    #: What the surface needs to fetch it: a path, a file's id, a channel and a timestamp.
+    fetch: str
+    by: Person
 
 
 class Setup(DebateRules):
@@ -371,6 +397,8 @@ class Setup(DebateRules):
     facilitator: Agent | None = None
     #: Random per debate: marks where quoted text begins and ends in prompts.
     delimiter: str
+    #: What was given as evidence when it was asked for.
+    references: tuple[SourceReference, ...] = ()
     #: None: nobody estimated it.
     forecast: Forecast | None = None
     #: Said to people when the debate starts (defaults used, unknown roles, …).
@@ -493,6 +521,90 @@ class Spent(Value):
         return self.call.usage + self.lost if self.call else self.lost
 
 
+class Mark(Value):
+    """Where a place in a source begins."""
+
+    #: The line of the text, counted from 1.
+    line: int
+    #: "page 3", "sheet Load", "Ann, 12:40"; may be empty where lines are counted.
+    label: str
+    #: Leads to that place; empty: the source's own address does.
+    address: str = ""
+    #: What the lines from here on are called, where people can find them by number: "row".
+    counts: str = ""
+
+
+class SourceText(Value):
+    """The text of a source. Cleaned of what nobody sees; secrets are redacted."""
+
+    text: str = ""
+    #: In the order of their lines; none: lines are counted.
+    marks: tuple[Mark, ...] = ()
+    #: SHA-256 of what was read, in hexadecimal digits.
+    sha256: str = ""
+    #: What people should know of it: "only the first 500 of 900 pages were read".
+    warnings: tuple[str, ...] = ()
+
+
+class Source(SourceText):
+    """A piece of evidence as it was read, or why it could not be."""
+
+    turn: Turn
+    reference: SourceReference
+    #: Why there is no text, as the end of a sentence: "it has a password".
+    fault: str = ""
+
+    @property
+    def number(self) -> int:
+        """Which of the debate's references it is, counted from 1."""
+        return int(self.turn.target or 0)
+
+    @property
+    def id(self) -> str:
+        """How it is cited: e1, e2 and so on."""
+        return f"e{self.number}"
+
+
+class CitationStatus(StrEnum):
+    """What checking a citation showed."""
+
+    #: The words stand in the source.
+    VERIFIED = "verified"
+    #: They do not, or there is no such source.
+    UNVERIFIED = "unverified"
+    #: A claim without a source.
+    ASSUMED = "assumed"
+
+
+class Citation(Value):
+    """Words an agent says stand in a source, checked when it said them."""
+
+    #: As the agent named it: `e3`.
+    source: str
+    #: As the agent wrote them.
+    words: str
+    status: CitationStatus
+    #: Where they stand: "page 3", "line 12".
+    place: str = ""
+    #: Leads there.
+    address: str = ""
+    #: Why it is not verified, in words for people.
+    fault: str = ""
+
+
+class EvidenceUsed(Value):
+    """A claim the verdict rests on, and what shows it."""
+
+    claim: str
+    #: None: nothing shows it, it is assumed.
+    citation: Citation | None = None
+
+    @property
+    def status(self) -> CitationStatus:
+        """Verified, unverified, or assumed where no source is named."""
+        return self.citation.status if self.citation else CitationStatus.ASSUMED
+
+
 class Contribution(Value):
     """What an agent said on one of its turns."""
 
@@ -502,6 +614,8 @@ class Contribution(Value):
     call: Call | None = None
     #: Key of the turn whose text was carried over, if any.
     carried_from: str | None = None
+    #: What it quotes, in the order of the text.
+    citations: tuple[Citation, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -681,6 +795,8 @@ class Note(Value):
     text: str
     #: Contributions that existed when it arrived; turns after it see it.
     after: int = 0
+    #: What came with it as evidence.
+    references: tuple[SourceReference, ...] = ()
 
 
 class NoteOutcome(Value):
@@ -739,6 +855,10 @@ class Verdict(Value):
     dissent: str = ""
     overturned_by: tuple[str, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
+    #: The claims it rests on; empty where the debate had no sources.
+    evidence: tuple[EvidenceUsed, ...] = ()
+    #: What its texts quote.
+    citations: tuple[Citation, ...] = ()
     #: 0 to 100; None: none can be given.
     confidence: int | None
     source: VerdictSource = VerdictSource.JUDGE
@@ -848,6 +968,8 @@ class Debate:
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
+    #: Evidence in the order it was given, what could not be read as well.
+    sources: tuple[Source, ...] = ()
     stop: Stop | None = None
     #: Who asked for the vote at once, and who paused it.
     vote_called_by: Person | None = None
@@ -865,6 +987,16 @@ class Debate:
     #: Origins of decisions people were reminded of.
     reminded: frozenset[str] = frozenset()
     feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
+
+    @property
+    def references(self) -> tuple[SourceReference, ...]:
+        """What people gave as evidence: with the question, then with notes, in their order."""
+        return (*self.setup.references, *(one for note in self.notes for one in note.references))
+
+    @property
+    def evidence(self) -> tuple[Source, ...]:
+        """The sources that could be read."""
+        return tuple(source for source in self.sources if not source.fault)
 
     @property
     def decision(self) -> Decision | None:

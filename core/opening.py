@@ -21,6 +21,7 @@ from core.models import (
     Person,
     Place,
     Setup,
+    SourceReference,
     Summarization,
 )
 from core.redaction import redact
@@ -53,6 +54,8 @@ class DebateRequest:
     agents: Sequence[str] | None = None
     rounds: int | None = None
     format: str | None = None
+    #: What was given as evidence.
+    references: Sequence[SourceReference] = ()
 
 
 def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
@@ -96,6 +99,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         termination=settings.termination,
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
+        evidence_characters=settings.evidence_characters,
+        references=tuple(request.references),
         delimiter=delimiter,
         warnings=(*settings.warnings, *warnings, *notices),
     )

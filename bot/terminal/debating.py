@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.building import (
     build_calls,
+    build_reader,
     build_turns,
     check_providers,
     estimating,
@@ -20,12 +21,14 @@ from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
+from bot.terminal.sources import references_to
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, MootError
+from core.evidence.reader import fetch_path
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place
+from core.models import Debate, Person, Place, SourceKind
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore
 from core.settings import Settings
@@ -52,6 +55,8 @@ class DebateCommand:
     question: str | None = None
     problem_file: Path | None = None
     context: str = ""
+    #: Files, folders and addresses of pages.
+    sources: Sequence[str] = ()
     agents: Sequence[str] | None = None
     rounds: int | None = None
     format: str | None = None
@@ -90,6 +95,7 @@ async def hold(asked: DebateCommand) -> int:
         agents=asked.agents,
         rounds=asked.rounds,
         format=asked.format,
+        references=references_to(asked.sources, current_user()),
     )
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
@@ -107,7 +113,8 @@ async def hold(asked: DebateCommand) -> int:
                 raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
             check_providers(resumed.setup, environment)
         calls = build_calls(environment, settings)
-        turns = build_turns(calls, settings, store)
+        reader = build_reader(settings, {SourceKind.FILE: fetch_path})
+        turns = build_turns(calls, settings, store, reader)
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
         except MootError:

@@ -14,6 +14,7 @@ from core.events import (
     FacilitatorDecided,
     QuestionsAsked,
     Recorded,
+    SourceRead,
     StopRequested,
     SummaryMade,
     TimeRanOut,
@@ -180,6 +181,12 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
                 lines = (line.strip() for line in made.text.splitlines())
                 yield f"    {next(filter(None, lines), '')}"
             yield from (f"    Warning: {warning}" for warning in made.warnings)
+        case SourceRead(source=source) if source.fault:
+            yield f"  Could not read {source.reference.title}: {source.fault}."
+        case SourceRead(source=source):
+            read = counted(len(source.text), "character")
+            yield f"  {source.id}: {source.reference.title} ({read})"
+            yield from (f"    Warning: {warning}" for warning in source.warnings)
         case TurnFailed(failure=failure):
             yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"
         case BallotCast(ballot=ballot):

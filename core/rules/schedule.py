@@ -1,7 +1,8 @@
 """Decides what comes next in a debate of any format: turns, waiting, the end (pure).
 
-The order: questions to people, the format's rounds with summaries and ballots beside them, the
-vote, the synthesis. Everything is derived from the debate, so a restart schedules the same.
+The order: sources that came with the question, questions to people, the format's rounds with
+summaries and ballots beside them, the vote, the synthesis. Everything is derived from the debate,
+so a restart schedules the same.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from core.models import (
     Status,
     Turn,
 )
-from core.rules import convergence
+from core.rules import convergence, sources
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import strategies
@@ -36,6 +37,13 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return ()
     if is_cut_short(debate):
         return _vote(debate) or _synthesis(debate)
+    reading = sources.unread(debate)
+    if sources.are_awaited(debate, reading):
+        return reading
+    return (*reading, *_debating(debate))
+
+
+def _debating(debate: Debate) -> Sequence[Turn]:
     asking = clarifying.ready(debate)
     if asking is not None:
         return asking

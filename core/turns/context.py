@@ -19,6 +19,7 @@ from core.rules.history.rounds import in_short
 from core.rules.history.strategies import judge_summary, strategy_of
 from core.rules.mind_changes import mind_changes
 from core.turns.acts import ACTS
+from core.turns.citing import source_parts, struck_parts
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400
@@ -49,6 +50,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         *_shared_first(*_said_once(history, _about(debate, turn))),
         *_notes(debate),
         *_lost_facts(debate, turn),
+        *struck_parts(debate, turn),
     )
 
 
@@ -101,6 +103,7 @@ def _question(debate: Debate) -> Sequence[Part]:
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
+    parts += source_parts(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
     lines: list[str] = []
     for item in (item for asked in debate.clarifications.values() for item in asked.items):

@@ -11,6 +11,7 @@ from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, Verdic
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.schedule import is_cut_short
+from core.turns.citing import with_checked_evidence
 from core.turns.context import note_labels
 from core.turns.replies import first_sentence, verdict_from, verdict_from_text, verdict_reply
 from core.turns.request_for import request_for, terms_for
@@ -58,6 +59,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(said)),
     }
+    verdict = with_checked_evidence(debate, verdict)
     return VerdictReached(verdict=verdict.model_copy(update=marks))
 
 

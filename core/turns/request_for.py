@@ -9,6 +9,7 @@ from core.rules.formats import council, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.schedule import is_cut_short
 from core.turns.acts import ACTS
+from core.turns.citing import is_to_cite
 from core.turns.context import (
     candidates,
     critiques_shown,
@@ -64,7 +65,10 @@ def request_with(
     values: Mapping[str, object],
 ) -> ModelRequest:
     """What to ask a model about these parts."""
-    task = Part(kind=PartKind.TASK, label="Task", text=render.task(turn.act, agent, **values))
+    text = render.task(turn.act, agent, **values)
+    if is_to_cite(debate, turn):
+        text += "\n\n" + render.citing(is_judge=turn.act is Act.SYNTHESIS)
+    task = Part(kind=PartKind.TASK, label="Task", text=text)
     return ModelRequest(
         model=agent.model,
         act=turn.act,

@@ -5,6 +5,7 @@ from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
+from core.turns.citing import with_checked_quotes
 from core.turns.context import candidates, critiques_shown, first_choice_before
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
@@ -22,16 +23,19 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
         warnings = ("No critique arrived.",) if turn.act is Act.REFINEMENT else ()
         return ContributionMade(
             contribution=Contribution(
-                turn=turn, text=carried.text, carried_from=carried.turn.key, warnings=warnings
+                turn=turn,
+                text=carried.text,
+                carried_from=carried.turn.key,
+                citations=carried.citations,
+                warnings=warnings,
             )
         )
     agent = debate.setup.agent(turn.agent)
     text, call = await calls.ask(request_for(debate, turn), agent, terms_for(debate, turn))
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
-    return ContributionMade(
-        contribution=Contribution(turn=turn, text=text.strip(), call=call, warnings=warnings)
-    )
+    made = Contribution(turn=turn, text=text.strip(), call=call, warnings=warnings)
+    return ContributionMade(contribution=with_checked_quotes(debate, made))
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:

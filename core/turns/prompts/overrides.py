@@ -23,7 +23,10 @@ _sandbox = ImmutableSandboxedEnvironment(
 
 #: Every prompt that can be overridden: the persona, which is plain text, and the template of each
 #: act that asks a model.
-NAMES = (PERSONA, *(act.value for act in Act if act not in {Act.CLARIFICATION, Act.TALLY}))
+NAMES = (
+    PERSONA,
+    *(act.value for act in Act if act not in {Act.CLARIFICATION, Act.TALLY, Act.READING}),
+)
 #: Stand in for real values when an override is tried.
 _SAMPLES: Mapping[str, object] = {
     "words": 350,

@@ -73,6 +73,11 @@ def task(act: Act, agent: Agent, **values: object) -> str:
     return template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
 
 
+def citing(*, is_judge: bool) -> str:
+    """How sources are quoted, said after the task."""
+    return _environment.get_template("citing.md.j2").render(is_judge=is_judge).strip()
+
+
 def source(act: Act, agent: Agent) -> str:
     """Where the agent's prompt for this act comes from, for the record."""
     own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
