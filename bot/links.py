@@ -56,7 +56,7 @@ class FetchLinks:
         self._may_call = may_call
 
     async def __call__(
-        self, reference: SourceReference, _place: Place, most_bytes: int
+        self, reference: SourceReference, _place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
         """The page behind a link.
 
@@ -74,10 +74,10 @@ class FetchLinks:
         ) as session:
             try:
                 return await self._follow(session, reference.fetch, most_bytes)
-            except (aiohttp.ClientError, OSError, ValueError):
-                raise BadInput(_AWAY) from None
             except TimeoutError:
                 raise BadInput("the page did not come in time") from None
+            except (aiohttp.ClientError, OSError, ValueError):
+                raise BadInput(_AWAY) from None
 
     async def _follow(
         self, session: aiohttp.ClientSession, address: str, most_bytes: int

@@ -68,7 +68,7 @@ class _Unread:
     def __init__(self, setup: Setup) -> None:
         self._characters = setup.evidence_characters // max(1, len(setup.references))
 
-    async def read(self, reference: SourceReference, _place: Place) -> SourceText:
+    async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
         """A text of the usual length, another one for each source."""
         text = (_SENTENCE + "\n\n") * (self._characters // len(_SENTENCE))
         return SourceText(text=text[: self._characters], sha256=reference.fetch)

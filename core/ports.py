@@ -243,7 +243,7 @@ class PeopleDirectory(Protocol):
 class SourceReader(Protocol):
     """Reads what people gave as evidence."""
 
-    async def read(self, reference: SourceReference, place: Place) -> SourceText:
+    async def read(self, reference: SourceReference, place: Place, /) -> SourceText:
         """The text of a source.
 
         Args:

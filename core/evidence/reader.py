@@ -26,7 +26,7 @@ class Fetch(Protocol):
     """Fetches sources of one kind."""
 
     async def __call__(
-        self, reference: SourceReference, place: Place, most_bytes: int
+        self, reference: SourceReference, place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
         """The file behind a reference, or its text where it is no file.
 
@@ -61,7 +61,7 @@ class EvidenceReader:
 
 
 async def fetch_path(
-    reference: SourceReference, _place: Place, most_bytes: int
+    reference: SourceReference, _place: Place, most_bytes: int, /
 ) -> FetchedFile | SourceText:
     """A file of this machine. Only for surfaces whose person may read every file: the terminal.
 
