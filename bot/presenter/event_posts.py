@@ -44,6 +44,7 @@ from core.events import (
     NoteAdded,
     Recorded,
     ReminderDue,
+    SourceRead,
     StopRequested,
     TimeRanOut,
     TurnFailed,
@@ -126,6 +127,8 @@ def posts_of(  # noqa: C901, PLR0912 - one case per event
         case ReminderDue(decision=origin):
             found = [one for one in debate.decisions if one.origin == origin]
             messages = [reminder(debate, one) for one in found]
+        case SourceRead(source=source):
+            messages = [notices.source_read(source)]
         case StopRequested(stop=stop):
             messages = [notices.stopped(stop, debate)]
         case VoteCalled(by=by):

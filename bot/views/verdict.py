@@ -9,7 +9,8 @@ from bot.views.feedback import feedback_buttons
 from bot.views.message import MessageView, context, header, in_pages, named, sections
 from bot.views.vote import outcome
 from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
-from core.models import Debate, NoteOutcome, Verdict, VerdictSource
+from core.models import CitationStatus, Debate, NoteOutcome, Verdict, VerdictSource
+from core.transcript.cited import cited_verdict, evidence_rows
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -33,6 +34,7 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
         reached: The verdict.
         assumptions: What was taken for granted where people gave no answer; Markdown.
     """
+    reached = cited_verdict(reached)
     banner = shortcomings(reached)
     text = "\n\n".join([*([banner] if banner else []), *_parts(debate, reached, assumptions)])
     parts = in_pages(text)
@@ -59,6 +61,7 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
 
 def headline(debate: Debate, reached: Verdict) -> MessageView:
     """Return the short form that is shown in the channel, too."""
+    reached = cited_verdict(reached)
     banner = shortcomings(reached)
     decision = gist(reached.decision, _DECISION_LIMIT)
     question = gist(debate.setup.question, _NOTE_LIMIT)
@@ -122,6 +125,8 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
         for name, items in lists
         if items
     )
+    if reached.evidence:
+        yield _titled("Evidence", "\n".join(_evidence_lines(reached)))
     if reached.dissent.strip():
         yield _titled("Dissent", mrkdwn(reached.dissent))
     if debate.tally:
@@ -146,6 +151,18 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
             used = "used" if found.used else "not used"
             lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
         yield _titled("What became of your notes", "\n".join(lines))
+
+
+def _evidence_lines(reached: Verdict) -> Iterator[str]:
+    """What each reason rests on, with a link to where the words stand."""
+    marks = {
+        "verified": ":white_check_mark:",
+        "unverified": ":warning:",
+        "assumed": ":grey_question:",
+    }
+    for claim, status, shown in evidence_rows(reached):
+        rest = f": {mrkdwn(shown)}" if status != CitationStatus.ASSUMED else ""
+        yield f"{marks[status]} {gist(claim, _NOTE_LIMIT)} – *{status}*{rest}"
 
 
 def _titled(name: str, text: str) -> str:

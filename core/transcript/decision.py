@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.figures import money, number
 from core.models import Debate, Verdict, VerdictSource
+from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.inert import inert, inert_line
 from core.transcript.words import bullets, confidence, name_of, nested, table
 
@@ -16,7 +17,7 @@ _SOURCES = {
 
 def decision_text(debate: Debate) -> str:
     """The decision alone, as Markdown that reads well as plain text; why there is none else."""
-    verdict = debate.verdict
+    verdict = debate.verdict and cited_verdict(debate.verdict)
     if verdict is None:
         return f"There is no decision. {inert_line(debate.failure)}".strip()
     notes: list[str] = []
@@ -41,7 +42,7 @@ def decision_text(debate: Debate) -> str:
 
 def verdict_section(debate: Debate, *, level: int = 2) -> str:
     """The verdict with all its fields, under a heading of that level."""
-    verdict, mark = debate.verdict, "#" * level
+    verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
     if verdict is None:
         return f"{mark} Decision\n\nThere is no decision. {inert_line(debate.failure)}".strip()
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
@@ -79,6 +80,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             assumptions.append(f"{item.question} NA; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
         ("Why", bullets(verdict.reasons)),
+        ("Evidence", _evidence(verdict)),
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
         ("Trade-offs", bullets(verdict.tradeoffs)),
@@ -96,6 +98,12 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
+
+
+def _evidence(verdict: Verdict) -> str:
+    """What each reason rests on; empty where the debate had no sources."""
+    rows = evidence_rows(verdict)
+    return table(("Reason", "Status", "Words that show it"), rows) if rows else ""
 
 
 def _requirements(verdict: Verdict) -> str:

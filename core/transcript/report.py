@@ -8,6 +8,7 @@ from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
+from core.transcript.cited import cited, cited_verdict, sources_section
 from core.transcript.decision import verdict_section
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
@@ -30,7 +31,7 @@ from core.turns.acts import ACTS
 
 def report(debate: Debate) -> str:
     """The debate from question to cost."""
-    setup, verdict = debate.setup, debate.verdict
+    setup, verdict = debate.setup, debate.verdict and cited_verdict(debate.verdict)
     rows = [
         ("Debate", f"`{debate.id}`, {status_words(debate)}"),
         ("Asked by", setup.asked_by.name or setup.asked_by.id),
@@ -49,6 +50,7 @@ def report(debate: Debate) -> str:
         "# Debate report\n\n" + table(("", ""), rows),
         f"## Question\n\n{quoted(debate.setup.question)}",
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
+        sources_section(debate),
         _clarifications(debate),
         _rounds(debate),
         vote_section(debate),
@@ -119,7 +121,7 @@ def _contribution(debate: Debate, made: Contribution) -> str:
             f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
             f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
         )
-    parts = [title, f"*{origin}*", nested(made.text, 4)]
+    parts = [title, f"*{origin}*", nested(cited(made.text, made.citations), 4)]
     parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)
 
