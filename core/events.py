@@ -108,15 +108,32 @@ class ClarificationsOpened(Value):
 
 
 class ClarificationAnswered(Value):
-    """A person answered a question, or skipped it. The first answer stands."""
+    """A person answered a question, skipped it, or corrected its answer."""
 
     kind: Literal["clarification_answered"] = "clarification_answered"
     answer: Answer
 
     @property
     def key(self) -> str:
-        """One answer per question."""
-        return f"answer/{self.answer.number}"
+        """One first answer per question; a correction counts while the questions are open."""
+        first = f"answer/{self.answer.number}"
+        return f"{first}/{self.answer.change}" if self.answer.change else first
+
+
+class AnswerWithdrawn(Value):
+    """A person took an answer back; its question is open again, if the others still are."""
+
+    kind: Literal["answer_withdrawn"] = "answer_withdrawn"
+    number: int
+    #: Origin of the answer.
+    origin: str
+    #: Tells one withdrawal from the next.
+    change: str
+
+    @property
+    def key(self) -> str:
+        """One deletion or edit, one withdrawal."""
+        return f"answer/{self.number}/withdrawn/{self.change}"
 
 
 class ClarificationsClosed(Value):
@@ -381,6 +398,7 @@ Event = Annotated[
     | QuestionsAsked
     | ClarificationsOpened
     | ClarificationAnswered
+    | AnswerWithdrawn
     | ClarificationsClosed
     | ContributionMade
     | FacilitatorDecided
@@ -540,6 +558,8 @@ def _fault(debate: Debate, event: Event) -> str:
             return "begins a debate that has begun"
         case ClarificationAnswered(answer=answer) if not debate.clarification(answer.number):
             return f"answers question {answer.number}, which nobody was asked"
+        case AnswerWithdrawn(number=number) if not debate.clarification(number):
+            return f"withdraws an answer to question {number}, which nobody was asked"
         case ClarificationsClosed(which=which) if which not in debate.clarifications:
             return f"closes {which}, which nobody has opened"
         case BallotCast(ballot=ballot) if not ballot.ranking:
@@ -581,7 +601,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     )
 
 
-def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912 - one case per event
+def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
     """The debate with the event applied."""
     match event:
         case DebateStarted():
@@ -595,7 +615,18 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case ClarificationsOpened(clarifications=opened):
             return replace(debate, clarifications={**debate.clarifications, key: opened})
         case ClarificationAnswered(answer=answer):
-            return replace(debate, answers={**debate.answers, answer.number: answer})
+            heard = debate.heard | {(answer.origin, answer.number)}
+            if answer.change and not debate.is_asking(answer.number):
+                return replace(debate, heard=heard)  # too late: agents may have read the answer
+            answers = {**debate.answers, answer.number: answer}
+            notes = tuple(note for note in debate.notes if note.id != answer.note)
+            return replace(debate, answers=answers, heard=heard, notes=notes)
+        case AnswerWithdrawn(number=number, origin=origin):
+            known = debate.answers.get(number)
+            if known is None or known.origin != origin or not debate.is_asking(number):
+                return debate
+            left = {n: answer for n, answer in debate.answers.items() if n != number}
+            return replace(debate, answers=left)
         case ClarificationsClosed(which=which):
             return replace(debate, closed=debate.closed | {which})
         case FacilitatorDecided(guidance=guidance):

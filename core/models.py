@@ -247,6 +247,16 @@ class Place(Value):
     channel: str = ""
 
 
+class Mention(Value):
+    """The message that asked for a debate inside a thread of people's own, as the surface knows it.
+
+    The debate is held elsewhere; its verdict is brought back there.
+    """
+
+    message: str
+    thread: str
+
+
 #: What one debate may cost where nobody chose a cap. It does not stop models whose price is
 #: unknown; a cap that somebody chose does.
 USUAL_DEBATE_COST = Decimal(5)
@@ -386,6 +396,8 @@ class Setup(DebateRules):
     context: str = ""
     asked_by: Person
     place: Place = Place(surface="terminal")
+    #: None: it was not asked for in a thread of people's own.
+    mention: Mention | None = None
     agents: tuple[Agent, ...]
     judge: Agent
     limits: Limits = Limits()
@@ -704,6 +716,8 @@ class Questions(Value):
 
     turn: Turn
     questions: tuple[Question, ...]
+    #: What was wrong with the reply: unreadable, empty or surplus questions.
+    warnings: tuple[str, ...] = ()
     call: Call | None = None
 
 
@@ -723,6 +737,8 @@ class Clarifications(Value):
     turn: Turn
     items: tuple[Clarification, ...]
     until: datetime
+    #: Questions that were left out, as there were too many.
+    warnings: tuple[str, ...] = ()
 
 
 class Answer(Value):
@@ -734,6 +750,10 @@ class Answer(Value):
     by: Person
     #: What brought it (a message, a form): what arrives twice is known by it.
     origin: str = ""
+    #: Tells one correction from the next; empty: the first answer to its question.
+    change: str = ""
+    #: Id of the note that these words were until somebody said which question they answer.
+    note: str = ""
 
 
 class NextStep(StrEnum):
@@ -961,6 +981,8 @@ class Debate:
     questions: Mapping[str, Questions] = field(default_factory=dict[str, Questions])
     clarifications: Mapping[str, Clarifications] = field(default_factory=dict[str, Clarifications])
     answers: Mapping[int, Answer] = field(default_factory=dict[int, Answer])
+    #: Origin and question of every answer there ever was, also of those corrected or withdrawn.
+    heard: frozenset[tuple[str, int]] = frozenset()
     #: Keys of clarifications whose time is over.
     closed: frozenset[str] = frozenset()
     guidance: Mapping[str, Guidance] = field(default_factory=dict[str, Guidance])
@@ -1037,6 +1059,15 @@ class Debate:
         waiting = (c for key, c in self.clarifications.items() if key not in self.closed)
         return tuple(
             item for asked in waiting for item in asked.items if item.number not in self.answers
+        )
+
+    def is_asking(self, number: int) -> bool:
+        """Whether the questions this one was put with are open, so that answers can change."""
+        return any(
+            key not in self.closed
+            and any(item.number == number for item in asked.items)
+            and any(item.number not in self.answers for item in asked.items)
+            for key, asked in self.clarifications.items()
         )
 
     def text_of(self, act: Act, round_number: int, agent: str, target: str | None = None) -> str:

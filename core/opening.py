@@ -17,6 +17,7 @@ from core.models import (
     SUMMARIZER,
     Agent,
     ContextMethod,
+    Mention,
     ModelChoice,
     Person,
     Place,
@@ -51,6 +52,10 @@ class DebateRequest:
     context: str = ""
     asked_by: Person
     place: Place
+    #: Where people asked for it in a thread of their own.
+    mention: Mention | None = None
+    #: Said to people at the start, besides what opening it gives cause to.
+    warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
     rounds: int | None = None
     format: str | None = None
@@ -89,6 +94,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         context=context,
         asked_by=request.asked_by,
         place=request.place,
+        mention=request.mention,
         format=form,
         rounds=rounds,
         agents=tuple(agents),
@@ -102,7 +108,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         evidence_characters=settings.evidence_characters,
         references=tuple(request.references),
         delimiter=delimiter,
-        warnings=(*settings.warnings, *warnings, *notices),
+        warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )
 
 

@@ -55,7 +55,32 @@ QUESTION_CLOSED = (
     "This question is answered already, or its time is over. Write in the thread what the agents "
     "should know; it reaches them as a note."
 )
+THREAD_NOT_READ = "Slack did not show the whole thread in time: the agents have only a part of it."
 MENTIONED = "Mention me with a question and I start a debate, or type `/debate help`."
+_ON_BOARD = "on {board}, the debate's first message. `/debate list` links to it."
+_ANSWERING = (
+    "answer in the debate's thread, for example `2: about 10k a second`, or press *Answer* there; "
+    "*Skip all* lets every assumption hold."
+)
+_NOTING = "write it in the debate's thread, or press *Add context* on {board}."
+_DECIDING = "press it " + _ON_BOARD
+_STARTING = "type `/debate <question>` to start one, or `/debate` alone for a form."
+_ENDING = "type `/debate stop {id}`; `/debate list` shows the ids."
+#: What is typed as a subcommand and is none → what to do instead.
+_INSTEAD = {
+    "vote": "press *Vote now* " + _ON_BOARD,
+    "ballot": "press *Cast your ballot* " + _ON_BOARD,
+    "pause": "press *Pause* " + _ON_BOARD,
+    **dict.fromkeys(("resume", "continue"), "press *Resume* " + _ON_BOARD),
+    **dict.fromkeys(("answer", "skip"), _ANSWERING),
+    **dict.fromkeys(("note", "context", "add"), _NOTING),
+    **dict.fromkeys(("accept", "reject", "revisit", "supersede"), _DECIDING),
+    **dict.fromkeys(("start", "new"), _STARTING),
+    **dict.fromkeys(("cancel", "end", "kill", "abort", "delete"), _ENDING),
+    "status": "type `/debate show {id}`, or `/debate list` for all of this channel.",
+    "export": "take the files at the end of the debate's thread: report, ADR, JSON.",
+    "config": "type `/debate settings` for what holds in this channel.",
+}
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
 _GIST = 120
@@ -126,6 +151,11 @@ def ended(debate: Debate) -> str:
 def unclear(typed: Unclear) -> str:
     """Return what to type instead of one lone word."""
     word = plain(typed.word)
+    if typed.guess in _INSTEAD:
+        found = f" of debate `{typed.debate_id}`" if typed.debate_id else ""
+        shown = typed.debate_id or "ID"
+        instead = _INSTEAD[typed.guess].format(board=f"the board{found}", id=shown)
+        return f"There is no `/debate {word}`. Nothing was started. To do that, {instead}"
     if typed.guess == "search":
         return "Write what to look for: `/debate search WORDS`. Nothing was started."
     if typed.guess in {"show", "stop"}:
@@ -136,8 +166,9 @@ def unclear(typed: Unclear) -> str:
     if typed.guess:
         return f"Did you mean `/debate {typed.guess}`? Nothing was started."
     return (
-        f"“{word}” is short for a question: write it as a sentence, for example "
-        f"`/debate Should we use {word}?` Nothing was started. See also `/debate help`."
+        f"“{word}” is short for a question: write it as a sentence that ends with a question mark, "
+        "for example `/debate Kafka or PostgreSQL as our job queue?` Nothing was started. See also "
+        "`/debate help`."
     )
 
 

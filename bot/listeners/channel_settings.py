@@ -81,5 +81,5 @@ def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
     return ChannelChoices(
         choices=choices_of(form, clarify=asks, cap=checked_cap(form, most_cost)),
         stewards=form.people(FieldId.STEWARDS.value),
-        unpin=bool(form.all_chosen(FieldId.UNPIN.value)),
+        keep_pinned=bool(form.all_chosen(FieldId.KEEP_PINNED.value)),
     )

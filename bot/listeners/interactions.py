@@ -1,6 +1,7 @@
 """How every click and form is handled: recorded, acknowledged, refusals only for who did it."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -58,18 +59,22 @@ OnForm = Callable[[ListenerContext, FormSubmitted], Awaitable[Form | None]]
 
 
 def on_click(
-    app: AsyncApp, context: ListenerContext, action_id: ActionId | FieldId, do: OnClick
+    app: AsyncApp,
+    context: ListenerContext,
+    action_id: ActionId | FieldId | re.Pattern[str],
+    do: OnClick,
 ) -> None:
-    """Listen to one button or menu."""
+    """Listen to one button or menu, or to all whose ids look alike."""
 
-    @app.action(action_id.value)
+    @app.action(action_id if isinstance(action_id, re.Pattern) else action_id.value)
     async def clicked(
         ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
-        found = Clicked(Click.model_validate(body), client)
+        found, is_done = Clicked(Click.model_validate(body), client), False
         try:
             async with asyncio.timeout(ANSWER_WITHIN):
                 told = await do(context, found)
+                is_done = True
         except (BadInput, StoreError, TimeoutError) as error:
             told = answers.words(_refusal(error))
         await ack()
@@ -82,7 +87,9 @@ def on_click(
                     text=told.text,
                     blocks=blocks,
                     response_type="ephemeral",
-                    replace_original=False,
+                    # What asked only this person is answered; in the thread, if it is there.
+                    replace_original=is_done and found.click.is_ephemeral,
+                    thread_ts=found.click.thread or None,
                 )
             else:  # in App Home or a form there is no message to answer beside
                 await found.open(said("Not done", told.text))

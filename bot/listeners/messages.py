@@ -1,10 +1,11 @@
-"""Replies in a debate's thread become notes; a mention is understood as the command would be.
+"""Replies in a debate's thread become answers or notes; a mention is understood as the command.
 
 Bolt acknowledges events before their listener runs. What must not be lost is therefore recorded in
 a middleware, which runs before the acknowledgement: if it fails, Slack delivers the event again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -12,14 +13,23 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
+from bot.listeners.peoples_thread import as_context, read_thread
 from bot.listeners.typed import Doctor, OpenForm, OpenSettings, TypedQuestion, understood
 from bot.slack.ids import after_end_key, board_key, note_id
-from bot.slack.payloads import Command, MessageEvent
+from bot.slack.payloads import (
+    ChangeEvent,
+    Command,
+    MessageEvent,
+    PostedMessage,
+    without_mentions,
+)
 from bot.store.posts import Channel, NewPost, PostState
+from bot.views.clarifications import which_question
 from core.errors import BadInput, MootError
-from core.models import Person
+from core.models import Mention, Person
 from core.opening import DebateRequest
-from core.use_cases.answer import PersonsReply
+from core.rules.schedule import open_questions
+from core.use_cases.answer import PersonsReply, ReplyOutcome
 
 #: Looks for a board that is being posted, and seconds between them: Slack waits for three.
 _LOOKS = 15
@@ -37,7 +47,13 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to messages and mentions."""
 
     async def record_reply(body: Body, next_: Next) -> None:
-        await take_reply(context, MessageEvent.model_validate(body))
+        event = ChangeEvent.model_validate(body)
+        if edited := event.change.edited:
+            await take_edit(context, event.team_id, edited)
+        elif deleted := event.change.deleted:
+            await take_deletion(context, event.team_id, deleted)
+        else:
+            await take_reply(context, MessageEvent.model_validate(body))
         await next_()
 
     async def record_question(body: Body, next_: Next) -> None:
@@ -55,49 +71,74 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
-    said, by = event.question, event.message.user
-    if not said or not event.message.is_thread_reply_of_person:
-        return
-    debate_id = await _debate_of_thread(context, event)
+    message = event.message
+    if message.is_thread_reply_of_person and event.question:
+        await _take(context, event.team_id, message, context.answer.reply)
+
+
+async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
+    """Take the new words of a reply in a debate's thread: they correct what it answered."""
+    await _take(context, team, message, context.answer.edit)
+
+
+async def take_deletion(context: ListenerContext, team: str, message: PostedMessage) -> None:
+    """Take back what a deleted reply answered."""
+    if debate_id := await _debate_of_thread(context, team, message):
+        await context.answer.withdraw(debate_id, note_id(message.channel, message.ts))
+
+
+async def _take(
+    context: ListenerContext,
+    team: str,
+    message: PostedMessage,
+    record: Callable[[PersonsReply], Awaitable[ReplyOutcome]],
+) -> None:
+    """Record what somebody wrote in a debate's thread, and say what only they need to know."""
+    debate_id = await _debate_of_thread(context, team, message)
     if debate_id is None:
         return
-    name = await context.access.of(event.team_id).name_of(by)
+    by = message.user
     reply = PersonsReply(
         debate_id=debate_id,
-        by=Person(id=by, name=name),
-        text=said,
-        origin=note_id(event.message.channel, event.message.ts),
+        by=Person(id=by, name=await context.access.of(team).name_of(by)),
+        text=without_mentions(message.text),
+        origin=note_id(message.channel, message.ts),
+        edited=message.edited_at,
     )
+    # By the message's own id: it is answered once, however often it is delivered or read.
+    version = "/".join(filter(None, (reply.origin, reply.edited)))
     try:
-        is_taken = await context.answer.reply(reply)
+        outcome = await record(reply)
     except BadInput as refusal:
-        # By the message's own id: it is refused once, however often it is delivered or read.
-        await _whisper(context, event, {"text": str(refusal)}, key=f"{reply.origin}/answer")
+        await _whisper(context, team, message, {"text": str(refusal)}, key=f"{version}/answer")
         return
-    if not is_taken:
-        debate = await context.answer.facts.debate(debate_id)
+    if outcome is ReplyOutcome.TAKEN:
+        return
+    debate = await context.answer.facts.debate(debate_id)
+    if outcome is ReplyOutcome.AFTER_END:
         # By its key each person hears it once.
-        too_late = NewPost(
-            key=after_end_key(debate_id, by),
-            workspace=event.team_id,
-            channel=event.message.channel,
-            method="ephemeral",
-            payload={"user": by, "text": answers.ended(debate)},
-            debate_id=debate_id,
-            thread_key=board_key(debate_id),
+        payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
+        await _whisper(context, team, message, payload, key=key, debate_id=debate_id)
+    elif open_questions(debate):
+        asking = which_question(debate, reply.origin, reply.text).payload
+        await _whisper(
+            context, team, message, asking, key=f"{reply.origin}/which", debate_id=debate_id
         )
-        await context.outbox.post([too_late])
 
 
 async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     """Start a debate on what the bot was asked; in a debate's own thread it is a note.
 
-    What is no question is answered like the command, for who mentioned the bot only; forms and
-    what takes long need the command itself.
+    A mention is known by its channel and message, so that one that was edited starts nothing: Slack
+    sends it again. What is no question is answered like the command, for who mentioned the bot
+    only; forms and what takes long need the command itself.
     """
     said = event.message
-    if said.bot_id or not said.user or await _debate_of_thread(context, event):
+    if said.bot_id or not said.user or await _debate_of_thread(context, event.team_id, said):
         return
+    origin = note_id(said.channel, said.ts)
+    if await context.posts.row_by_key(f"{origin}/answer"):
+        return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)
     match understood(event.question):
         case TypedQuestion(text=question):
@@ -106,11 +147,15 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
                 asked_by=Person(id=said.user, name=name),
                 place=place(event.team_id, said.channel),
             )
+            if said.thread_ts and await context.start.facts.store.begun(origin) is None:
+                request = await _with_thread(context, event.team_id, said, request)
             try:
-                await context.start.start(request, origin=event.event_id)
+                await context.start.start(request, origin=origin)
             except BadInput as refusal:
                 words = answers.not_started(str(refusal), question)
-                await _whisper(context, event, {"text": words})
+                await _whisper(
+                    context, event.team_id, said, {"text": words}, key=f"{origin}/answer"
+                )
             return
         case OpenForm():
             answer = answers.words(answers.MENTIONED)
@@ -132,10 +177,25 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
                 answer = await answer_to(context, command, typed)
             except BadInput as refusal:
                 answer = answers.words(str(refusal))
-    await _whisper(context, event, answer.payload)
+    await _whisper(context, event.team_id, said, answer.payload, key=f"{origin}/answer")
 
 
-async def _debate_of_thread(context: ListenerContext, event: MessageEvent) -> str | None:
+async def _with_thread(
+    context: ListenerContext, team: str, said: PostedMessage, request: DebateRequest
+) -> DebateRequest:
+    """Return the request with the thread it was made in as context, and the way back there."""
+    thread = await read_thread(context, team, said.channel, said.thread_ts, without=said.ts)
+    return replace(
+        request,
+        context=as_context(thread, context.start.bounds.context_characters),
+        mention=Mention(message=said.ts, thread=said.thread_ts),
+        warnings=() if thread.is_whole else (answers.THREAD_NOT_READ,),
+    )
+
+
+async def _debate_of_thread(
+    context: ListenerContext, team: str, message: PostedMessage
+) -> str | None:
     """Return the debate whose board began the message's thread.
 
     A board just posted may be known to Slack before it is known to us: then we wait a little.
@@ -143,10 +203,10 @@ async def _debate_of_thread(context: ListenerContext, event: MessageEvent) -> st
     Raises:
         BoardUnknownYet: It still is not known; Slack will deliver the message again.
     """
-    thread_ts = event.message.thread_ts
+    thread_ts = message.thread_ts
     if not thread_ts:
         return None
-    channel = Channel(event.team_id, event.message.channel)
+    channel = Channel(team, message.channel)
     for _ in range(_LOOKS):
         # In this order: a board that arrives between the two is found.
         first = await context.posts.next_for(channel)
@@ -164,14 +224,24 @@ async def _debate_of_thread(context: ListenerContext, event: MessageEvent) -> st
 
 
 async def _whisper(
-    context: ListenerContext, event: MessageEvent, payload: Mapping[str, Any], *, key: str = ""
+    context: ListenerContext,
+    team: str,
+    message: PostedMessage,
+    payload: Mapping[str, Any],
+    *,
+    key: str,
+    debate_id: str | None = None,
 ) -> None:
-    """Answer an event for its author only, once however often it is delivered."""
+    """Say something to a message's author only, where they wrote, once however often it comes."""
+    # In the thread, if they wrote there.
+    here = {"thread_ts": message.thread_ts} if message.thread_ts not in {"", message.ts} else {}
     post = NewPost(
-        key=key or f"{event.event_id}/answer",
-        workspace=event.team_id,
-        channel=event.message.channel,
+        key=key,
+        workspace=team,
+        channel=message.channel,
         method="ephemeral",
-        payload={"user": event.message.user, **payload},
+        payload={"user": message.user, **here, **payload},
+        debate_id=debate_id,
+        urgent=True,
     )
     await context.outbox.post([post])

@@ -15,14 +15,14 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.messages import take_reply
+from bot.listeners.messages import take_edit, take_reply
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.running.debate_runner import unfinished
 from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
-from bot.slack.ids import board_key, note_id
+from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
 from bot.slack.outbox.pace import Pace
 from bot.slack.payloads import MessageEvent, PostedMessage, ThreadPage
@@ -109,18 +109,28 @@ class MissedReplies:
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if board is None or not board.ts:
             return  # nobody can have replied
-        known = {answer.origin for answer in debate.answers.values()}
-        known |= {note.id for note in debate.notes}
-        newest = 0.0
+        known = {origin for origin, _ in debate.heard} | {note.id for note in debate.notes}
+        seen, newest = set[str](), 0.0
         async for message in self._replies(debate, board.ts):
+            origin = note_id(place.channel, message.ts)
+            seen.add(origin)
             newest = max(newest, float(message.ts))
-            if note_id(place.channel, message.ts) not in known:
+            here = message.model_copy(update={"channel": place.channel})
+            if message.edited_at and message.is_thread_reply_of_person:
+                await take_edit(self._context, place.workspace, here)
+            elif origin not in known:
                 event = {
                     "team_id": place.workspace,
-                    "event_id": f"missed/{note_id(place.channel, message.ts)}",
-                    "event": message.model_copy(update={"channel": place.channel}),
+                    "event_id": f"missed/{origin}",
+                    "event": here,
                 }
                 await take_reply(self._context, MessageEvent.model_validate(event))
+        # What was answered by a message that is not there any more was taken back.
+        since = self._upto.get(debate_id, 0.0)
+        for answer in debate.answers.values():
+            ts = note_ts(answer.origin)
+            if ts and answer.origin not in seen and since <= float(ts):
+                await self._context.answer.withdraw(debate_id, answer.origin)
         self._upto[debate_id] = newest - _OVERLAP
 
     async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[PostedMessage]:

@@ -34,6 +34,8 @@ _PLACE_GONE = frozenset(
         "message_not_found",
     }
 )
+#: Refusals that concern one thread only.
+_THREAD_GONE = frozenset({"thread_not_found", "message_not_found"})
 #: What Slack says about an edit of a message that was deleted.
 _BOARD_GONE = frozenset({"message_not_found", "cant_update_message"})
 _EXTRAS = ("blocks", "username", "icon_emoji")
@@ -113,6 +115,8 @@ class RefusedPosts:
                     f"While it runs, `/debate stop {row.debate_id}` ends it."
                 )
                 post = _notice(row, words, key=f"{board}/lost")
+            case "post" if "thread_ts" in row.payload and refusal.code in _THREAD_GONE:
+                return  # the thread that asked for the debate; the debate has its own
             case "post" if row.key == board or refusal.code in _PLACE_GONE:
                 # Its starter is told in a direct message.
                 await self.steer.give_up(row.debate_id, refusal.words)

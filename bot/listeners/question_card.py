@@ -1,5 +1,7 @@
 """The card with the agents' questions: Answer opens a form, Skip lets assumptions hold."""
 
+import re
+
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
@@ -9,10 +11,14 @@ from bot.slack.ids import ActionId, CallbackId, FieldId, question_field
 from bot.slack.payloads import FormSubmitted
 from bot.views.clarifications import answer_form
 from bot.views.forms import Form, said
+from bot.views.message import MessageView
 from core.errors import BadInput
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
+
+#: The buttons that say which question a reply answers: in one message each has its own id.
+CHOICES = re.compile(rf"{ActionId.CHOOSE.value}_\d+")
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -20,6 +26,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.ANSWER, open_answer_form)
     on_click(app, context, ActionId.SKIP, skip_one)
     on_click(app, context, ActionId.SKIP_ALL, skip_open)
+    on_click(app, context, CHOICES, choose_question)
     on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
 
 
@@ -51,6 +58,17 @@ async def skip_open(context: ListenerContext, found: Clicked) -> None:
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
     await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
+
+
+async def choose_question(context: ListenerContext, found: Clicked) -> MessageView:
+    """Take a reply as the answer to the question that was clicked."""
+    debate_id, _, rest = found.click.value.partition("/")
+    number, _, note = rest.partition("/")
+    debate = await context.debate(debate_id, found.click)
+    if not number.isdecimal():
+        raise BadInput(answers.QUESTION_CLOSED)
+    await context.answer.choose(debate.id, note, int(number))
+    return answers.words(f":white_check_mark: Taken as the answer to question {int(number)}.")
 
 
 async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | None:

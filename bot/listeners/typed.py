@@ -1,7 +1,7 @@
 """What people type after `/debate`, understood (pure)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -13,6 +13,13 @@ ALONE = ("help", "list", "settings", "doctor")
 #: Subcommands that want words.
 WITH_WORDS = ("search",)
 WITH_ID = ("show", "stop")
+#: What people type though it is done elsewhere: on the board, on a card, in the thread.
+ELSEWHERE = (
+    *("vote", "ballot", "pause", "resume", "continue"),
+    *("answer", "skip", "note", "context", "add", "status"),
+    *("accept", "reject", "revisit", "supersede"),
+    *("start", "new", "cancel", "end", "kill", "abort", "delete", "export", "config"),
+)
 
 
 @dataclass(frozen=True)
@@ -66,8 +73,10 @@ class Unclear:
     """One lone word: too little for a question, and no subcommand."""
 
     word: str
-    #: The subcommand that may have been meant; empty if none is close.
+    #: The subcommand, or one of `ELSEWHERE`, that may have been meant; empty if none is close.
     guess: str
+    #: The debate that was named; empty: none.
+    debate_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,9 @@ def understood(text: str) -> Typed:
     if first == "search" and not text.rstrip().endswith("?"):
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")
+    named = _DEBATE_ID.fullmatch(words[-1]) if words else None
+    if first in ELSEWHERE and (len(words) == 1 or (len(words) <= 3 and _is_order(words[1:]))):  # noqa: PLR2004 - "vote now d…"
+        return Unclear(" ".join(words), first, named.group(1).lower() if named else "")
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         close = get_close_matches(first, (*ALONE, *WITH_ID, *WITH_WORDS), n=1, cutoff=0.6)
         return Unclear(words[0], close[0] if close else "")
@@ -115,3 +127,11 @@ def understood(text: str) -> Typed:
     if is_few and (first in ALONE or _DEBATE_ID.fullmatch(words[-1])):
         return Unclear(" ".join(words), first if first in ALONE else "")
     return TypedQuestion(text.strip())
+
+
+def _is_order(rest: Sequence[str]) -> bool:
+    """Whether all that follows a word is a debate's id, or "now" and the like."""
+    return all(
+        _DEBATE_ID.fullmatch(word) or word.lower() in {"now", "all", "please", "debate", "it"}
+        for word in rest
+    )

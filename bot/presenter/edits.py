@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bot.presenter.event_posts import card_edit, headline_edit, vote_edit
 from bot.store.posts import NewPost
 from core.events import (
+    AnswerWithdrawn,
     ClarificationAnswered,
     ClarificationsClosed,
     DebateFailed,
@@ -39,8 +40,14 @@ def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
     event, edits = recorded.event, list[NewPost]()
     for asked in debate.clarifications.values():
         numbers = {item.number for item in asked.items}
-        answered = isinstance(event, ClarificationAnswered) and event.answer.number in numbers
-        if numbers and (answered or isinstance(event, _FOR_ALL_CARDS)):
+        match event:
+            case ClarificationAnswered(answer=answer):
+                is_changed = answer.number in numbers
+            case AnswerWithdrawn(number=number):
+                is_changed = number in numbers
+            case _:
+                is_changed = bool(numbers) and isinstance(event, _FOR_ALL_CARDS)
+        if is_changed:
             edits.append(card_edit(debate, asked))
     # Somebody votes late, or the team decides.
     if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally:

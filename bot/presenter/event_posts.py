@@ -5,10 +5,12 @@ changes nothing.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.slack.ids import (
     address_of,
+    asked_key,
     board_key,
     card_key,
     edit_key,
@@ -23,7 +25,7 @@ from bot.slack.ids import (
     vote_key,
 )
 from bot.store.posts import NewPost
-from bot.views import notices
+from bot.views import asked_thread, notices
 from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
@@ -70,7 +72,7 @@ _SEEN = "eyes"
 _TAKEN = "white_check_mark"
 
 
-def posts_of(  # noqa: C901, PLR0912 - one case per event
+def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
     debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
 ) -> Sequence[NewPost]:
     """Return the posts an event leads to, in order; none for what only the board shows.
@@ -83,12 +85,13 @@ def posts_of(  # noqa: C901, PLR0912 - one case per event
     match recorded.event:
         case DebateStarted():
             # The board, its pin, and the question in full where the board has no room for it.
-            root = _post(
-                debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload
+            root = replace(
+                _post(debate, board_key(debate.id), "post", board(debate, enabled=enabled).payload),
+                urgent=True,
             )
             pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
             whole = () if question_is_whole(debate) else notices.question(debate)
-            return [root, pin, *_in_thread(debate, recorded, whole)]
+            return [root, *_answer_to_mention(debate), pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
             # A reaction on the message that the note is; a note from a form is shown to everybody.
             seen = _reaction(debate, recorded, note.id, _SEEN)
@@ -97,7 +100,12 @@ def posts_of(  # noqa: C901, PLR0912 - one case per event
             # The whole synthesis in the thread, then its short form, in the channel too.
             whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
             short = {**headline(debate, reached).payload, "reply_broadcast": True}
-            return [*whole, _reply(debate, headline_key(debate.id), short)]
+            back = _where_asked(
+                debate,
+                "verdict",
+                asked_thread.brought_back(debate, reached, address_of(headline_key(debate.id))),
+            )
+            return [*whole, _reply(debate, headline_key(debate.id), short), *back]
         case ContributionMade(contribution=made):
             # What an agent said; its key is made from its turn, so that others can link to it.
             # What was carried over has been read already.
@@ -112,14 +120,19 @@ def posts_of(  # noqa: C901, PLR0912 - one case per event
         case ClarificationsOpened(clarifications=asked):
             # The questions, where there are any.
             key = card_key(debate.id, asked.turn.key)
-            return [_reply(debate, key, card(debate, asked).payload)] if asked.items else ()
+            shown = _reply(debate, key, card(debate, asked).payload)
+            return [replace(shown, urgent=True)] if asked.items else ()
         case ClarificationAnswered(answer=answer):
             # A reaction on the message that answers; nothing for an answer from a form.
             return _reaction(debate, recorded, answer.origin, _TAKEN)
         case TurnFailed(failure=failure) if ACTS[failure.turn.act].is_posted:
             messages = [notices.turn_failed(debate, failure)]
         case DebateFailed(reason=reason):
-            messages = [notices.failed(reason)]
+            board_link = address_of(board_key(debate.id))
+            return [
+                *_in_thread(debate, recorded, [notices.failed(reason)]),
+                *_where_asked(debate, "verdict", asked_thread.failed(debate, board_link)),
+            ]
         case FacilitatorDecided(guidance=guidance):
             messages = [notices.guidance(guidance)]
         case DecisionRecorded(decision=made):
@@ -205,6 +218,29 @@ def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
     root = card_key(debate.id, asked.turn.key)
     shown = {**card(debate, asked).payload, "target_key": root}
     return _post(debate, f"{root}/edit", "update", shown)
+
+
+def _answer_to_mention(debate: Debate) -> Sequence[NewPost]:
+    """The eyes on the message that asked, and the way to the board."""
+    mention = debate.setup.mention
+    if mention is None:
+        return ()
+    seen = {"name": _SEEN, "target_ts": mention.message}
+    link = asked_thread.begun(debate, address_of(board_key(debate.id)))
+    eyes = _post(debate, asked_key(debate.id, "eyes"), "react", seen)
+    return [replace(eyes, urgent=True), *_where_asked(debate, "link", link, urgent=True)]
+
+
+def _where_asked(
+    debate: Debate, what: str, message: MessageView, *, urgent: bool = False
+) -> Sequence[NewPost]:
+    """A message for the thread of people's own that asked for the debate, if there is one."""
+    mention = debate.setup.mention
+    if mention is None:
+        return ()
+    payload = {**message.payload, "thread_ts": mention.thread}
+    post = _post(debate, asked_key(debate.id, what), "post", payload)
+    return [replace(post, urgent=urgent)]
 
 
 def _reaction(debate: Debate, recorded: Recorded, message: str, name: str) -> Sequence[NewPost]:

@@ -115,7 +115,7 @@ class Presenter:
     enabled: Collection[BoardAction] = ()
     #: Where it is seen whether the board could be pinned; None: nobody says so.
     rows: PostRows | None = None
-    #: What channels have set; None: boards stay pinned.
+    #: What channels have set; None: nothing.
     channels: ChannelChoicesReader | None = None
     #: Keeps dates to look at decisions again; None: nobody is reminded.
     reminders: ReminderBook | None = None
@@ -181,7 +181,8 @@ class Presenter:
                 upto = [one for one in log if one.seq <= recorded.seq]
                 await self.posts.post([attachments(debate, upto)])
                 self._pinned.discard(debate.id)
-                if self.channels and (await self.channels.get(debate.setup.place)).unpin:
+                here = self.channels and await self.channels.get(debate.setup.place)
+                if not (here and here.keep_pinned):
                     await self.posts.post([unpinning(debate)])
             case DebateFailed():
                 self._pinned.discard(debate.id)

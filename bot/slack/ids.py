@@ -26,6 +26,8 @@ class ActionId(StrEnum):
     ANSWER = "clarify_answer"
     SKIP = "clarify_skip"
     SKIP_ALL = "clarify_skip_all"
+    #: Asks which question a reply answers; the value is `<debate>/<number>/<note>`.
+    CHOOSE = "clarify_choose"
     BALLOT = "people_ballot"
     ACCEPT = "decision_accept"
     REJECT = "decision_reject"
@@ -56,6 +58,7 @@ class BlockId(StrEnum):
 
     CONTROLS = "controls"
     QUESTIONS = "questions"
+    WHICH = "which"
     DECISION = "decision"
     FEEDBACK = "feedback"
     BALLOT = "ballot"
@@ -77,7 +80,7 @@ class FieldId(StrEnum):
     MODELS = "models"
     COST_CAP = "cost_cap"
     STEWARDS = "stewards"
-    UNPIN = "unpin"
+    KEEP_PINNED = "keep_pinned"
     WHY = "why"
     DATE = "date"
     NEWER = "newer"
@@ -146,6 +149,11 @@ def headline_key(debate_id: str) -> str:
 def after_end_key(debate_id: str, person: str) -> str:
     """The key of the word to a person who replies after the end."""
     return f"{debate_id}/after-end/{person}"
+
+
+def asked_key(debate_id: str, what: str) -> str:
+    """The key of what is posted in the thread that asked for the debate: eyes, link, verdict."""
+    return f"{debate_id}/asked/{what}"
 
 
 def address_of(key: str) -> str:

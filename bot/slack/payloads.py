@@ -40,6 +40,14 @@ def plain(text: str) -> str:
     return text
 
 
+def without_mentions(text: str) -> str:
+    """Return what was typed without the mentions at its beginning."""
+    text = text.strip()
+    while found := _MENTION.match(text):
+        text = text[found.end() :].lstrip(" ,:\n\t")
+    return plain(text).strip()
+
+
 class Payload(BaseModel):
     """Something Slack sent."""
 
@@ -88,6 +96,10 @@ class PostedMessage(Payload):
     thread_ts: str = ""
     subtype: str = ""
     bot_id: str = ""
+    #: What a bot calls itself.
+    username: str = ""
+    #: When it was edited last; empty: it was not.
+    edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
 
     @property
     def words(self) -> str:
@@ -120,10 +132,49 @@ class MessageEvent(Payload):
     @property
     def question(self) -> str:
         """What is left of a mention once the mentions at its beginning are taken away."""
-        text = self.message.text.strip()
-        while found := _MENTION.match(text):
-            text = text[found.end() :].lstrip(" ,:\n\t")
-        return plain(text).strip()
+        return without_mentions(self.message.text)
+
+
+class ChangeOfMessage(Payload):
+    """What a `message_changed` or `message_deleted` event says about a message.
+
+    Source: https://docs.slack.dev/reference/events/message/message_changed
+    """
+
+    subtype: str = ""
+    channel: str = ""
+    #: As it is now; absent where it was deleted.
+    message: PostedMessage | None = None
+    previous_message: PostedMessage | None = None
+
+    @property
+    def edited(self) -> PostedMessage | None:
+        """The reply whose words a person changed; None for all other changes.
+
+        Slack also says that a message changed when links in it were unfolded or replies counted.
+        """
+        now, before = self.message, self.previous_message
+        if self.subtype != "message_changed" or now is None or not now.edited_at:
+            return None
+        if not now.is_thread_reply_of_person or (before and before.text == now.text):
+            return None
+        return now.model_copy(update={"channel": self.channel})
+
+    @property
+    def deleted(self) -> PostedMessage | None:
+        """The reply that was deleted; None for all other changes."""
+        before = self.previous_message
+        if self.subtype != "message_deleted" or before is None or not before.thread_ts:
+            return None
+        return before.model_copy(update={"channel": self.channel})
+
+
+class ChangeEvent(Payload):
+    """The envelope around a `message` event that may tell of a change."""
+
+    team_id: str
+    event_id: str
+    change: ChangeOfMessage = Field(validation_alias="event")
 
 
 class OptionChosen(Payload):
@@ -215,9 +266,20 @@ class Click(Filled):
     #: Empty where the click was in a form or in App Home.
     channel_id: str = Field(default="", validation_alias=AliasPath("channel", "id"))
     message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
+    #: Root of the thread that the message is in; empty where it is in the channel.
+    thread_ts: str = Field(default="", validation_alias=AliasPath("container", "thread_ts"))
+    #: Only who clicked sees the message.
+    is_ephemeral: bool = Field(
+        default=False, validation_alias=AliasPath("container", "is_ephemeral")
+    )
     action_id: str = Field(validation_alias=AliasPath("actions", 0, "action_id"))
     block_id: str = Field(default="", validation_alias=AliasPath("actions", 0, "block_id"))
     value: str = Field(default="", validation_alias=AliasPath("actions", 0, "value"))
+
+    @property
+    def thread(self) -> str:
+        """Root of the thread that who clicked is in; empty where they are in the channel."""
+        return "" if self.thread_ts == self.message_ts else self.thread_ts
 
 
 class FormSubmitted(Filled):

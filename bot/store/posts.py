@@ -59,6 +59,8 @@ class NewPost:
     debate_id: str | None = None
     #: Key of the post whose thread it goes to; None in the channel itself.
     thread_key: str | None = None
+    #: Somebody waits for it: it overtakes what other debates post in the channel.
+    urgent: bool = False
     #: Not to be sent before.
     not_before: datetime | None = None
 
@@ -115,15 +117,14 @@ class Posts:
         await self._database.write(lambda c: holders.claim(c, *channel, process_token))
 
     async def next_for(self, channel: Channel) -> PostRow | None:
-        """The first post of the channel that is neither sent nor failed; reactions come last.
+        """The first post of the channel that is neither sent nor failed.
 
-        It may be one that is *sending*, or one that has to wait (`not_before`): what comes after
-        it waits as well.
+        What is *sending* comes first, then what is urgent, reactions last. An urgent reply waits
+        for what its own debate posts before it: a thread keeps its order.
+
+        It may be one that has to wait (`not_before`): what comes after it waits as well.
         """
-        row = await self._database.read(
-            lambda c: c.execute(_NEXT, channel._asdict()).mappings().first()
-        )
-        return None if row is None else _row(row)
+        return await self._database.read(lambda connection: _next_for(connection, channel))
 
     async def channels_with_work(self) -> Sequence[Channel]:
         """Channels with posts that are neither sent nor failed."""
@@ -219,7 +220,25 @@ _WITH_KEY: ColumnElement[bool] = POSTS.c.key == bindparam("with_key")
 _BACKLOG = select(func.count()).select_from(POSTS).where(_UNSENT)
 #: Reactions come last: each takes more than a second of Slack's pace, and sixty notes would hold a
 #: verdict up for more than a minute. No post needs one to be there.
-_NEXT = select(POSTS).where(_HERE, _UNSENT).order_by(POSTS.c.method == "react", POSTS.c.id).limit(1)
+_NEXT = (
+    select(POSTS)
+    .where(_HERE, _UNSENT)
+    .order_by(
+        POSTS.c.state != PostState.SENDING,
+        ~POSTS.c.urgent,
+        POSTS.c.method == "react",
+        POSTS.c.id,
+    )
+    .limit(1)
+)
+#: What a debate posts in its thread before a reply of its own.
+_BEFORE_REPLY = (
+    select(POSTS)
+    .where(_HERE, _UNSENT, POSTS.c.debate_id == bindparam("debate_id"))
+    .where(POSTS.c.method.in_(["post", "upload"]), POSTS.c.id < bindparam("before"))
+    .order_by(POSTS.c.id)
+    .limit(1)
+)
 _BUSY_CHANNELS = select(POSTS.c.workspace, POSTS.c.channel).where(_UNSENT).distinct()
 _BY_KEY = select(POSTS).where(_WITH_KEY)
 #: What has to be known of a row to change it: without its payload.
@@ -235,6 +254,18 @@ _ROOT = (
     .order_by(POSTS.c.id)
     .limit(1)
 )
+
+
+def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
+    found = connection.execute(_NEXT, channel._asdict()).mappings().first()
+    if found is None:
+        return None
+    row = _row(found)
+    if not row.urgent or row.method != "post" or row.state is PostState.SENDING:
+        return row
+    wanted = {**channel._asdict(), "debate_id": row.debate_id, "before": row.id}
+    earlier = connection.execute(_BEFORE_REPLY, wanted).mappings().first()
+    return row if earlier is None else _row(earlier)
 
 
 def _replace(connection: Connection, post: NewPost) -> PostRow:

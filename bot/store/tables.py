@@ -3,7 +3,18 @@
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import JSON, Column, Index, Integer, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+)
 
 from core.store.columns import Moment
 from core.store.database import Database
@@ -22,6 +33,7 @@ POSTS: Final = Table(
     Column("thread_key", Text),
     Column("method", Text, nullable=False),
     Column("payload", JSON, nullable=False),
+    Column("urgent", Boolean, nullable=False, server_default=false()),
     Column("state", Text, nullable=False),
     #: Counts the payloads this row has had; `sending_version` is the one being sent.
     Column("version", Integer, nullable=False),

@@ -196,8 +196,10 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield f"  {turn_words(debate, abstention.turn)}: abstained: {abstention.reason}"
         case QuestionsAsked(questions=asked):
             yield f"  {turn_words(debate, asked.turn)}: {len(asked.questions)}"
+            yield from (f"    Warning: {warning}" for warning in asked.warnings)
         case ClarificationsOpened(clarifications=opened):
             yield f"Questions to people: {len(opened.items) or 'none'}"
+            yield from (f"    Warning: {warning}" for warning in opened.warnings)
         case FacilitatorDecided(guidance=guidance):
             focus = f", focus: {guidance.focus}" if guidance.focus else ""
             yield f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"

@@ -63,6 +63,7 @@ _MOST_NAMED = 4
 class BoardAction(StrEnum):
     """What a person can do to a running debate."""
 
+    ANSWER = "Answer questions"
     STOP = "Stop"
     VOTE_NOW = "Vote now"
     PAUSE = "Pause"
@@ -72,6 +73,7 @@ class BoardAction(StrEnum):
 
 
 _ACTION_IDS: Mapping[BoardAction, ActionId] = {
+    BoardAction.ANSWER: ActionId.ANSWER,
     BoardAction.STOP: ActionId.STOP,
     BoardAction.VOTE_NOW: ActionId.VOTE_NOW,
     BoardAction.PAUSE: ActionId.PAUSE,
@@ -80,6 +82,7 @@ _ACTION_IDS: Mapping[BoardAction, ActionId] = {
     BoardAction.BALLOT: ActionId.BALLOT,
 }
 _LABELS: Mapping[BoardAction, str] = {
+    BoardAction.ANSWER: "Answer the agents' questions in a form",
     BoardAction.STOP: "Stop this debate",
     BoardAction.VOTE_NOW: "Let the agents vote now",
     BoardAction.PAUSE: "Pause this debate",
@@ -248,7 +251,9 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
     # What makes sense as things stand.
     can_rank = len(format_of(debate).positions(debate)) > 1
     goes_on = not schedule.is_cut_short(debate)
+    waiting = len(schedule.open_questions(debate))
     possible = {
+        BoardAction.ANSWER: waiting > 0,
         BoardAction.STOP: True,
         BoardAction.VOTE_NOW: goes_on and can_rank,
         BoardAction.PAUSE: goes_on and not debate.paused_by,
@@ -257,17 +262,21 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.BALLOT: can_rank,
     }
     shown = tuple(action for action in BoardAction if action in enabled and possible[action])
-    return [_controls(debate.id, shown)] if shown else []
+    return [_controls(debate.id, shown, waiting)] if shown else []
 
 
 @lru_cache(REMEMBERED)
-def _controls(debate_id: str, shown: Sequence[BoardAction]) -> Block:
+def _controls(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> Block:
+    """The buttons; `waiting` questions are open."""
+    styles = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}
     elements = [
         ButtonElement(
-            text=action.value,
+            text=f"Answer {counted(waiting, 'question')}"
+            if action is BoardAction.ANSWER
+            else action.value,
             action_id=_ACTION_IDS[action].value,
             value=debate_id,
-            style="danger" if action is BoardAction.STOP else None,
+            style=styles.get(action),
             confirm=_STOP_CONFIRMATION if action is BoardAction.STOP else None,
             accessibility_label=_LABELS[action],
         )

@@ -20,6 +20,8 @@ _MOST_WORDS = 600
 #: Beyond this many questions they have no Skip button of their own: a message holds 50 blocks.
 _MOST_BUTTONS = 20
 _LABEL_LIMIT = 400
+#: Buttons in one row of Slack's.
+_MOST_CHOICES = 25
 _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
 
@@ -68,7 +70,7 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
         fields.append(text_input(field, multiline=True))
     left = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
     rest = checkbox(left, "Skip it: what the form says is assumed")
-    intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*\nThe first answer to a question stands."
+    intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*"
     return form(
         CallbackId.ANSWER_FORM,
         title="Answer questions",
@@ -86,7 +88,12 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
             "The agents go on with what is here. While the debate runs, what you add in the "
             "thread reaches them as a note."
         )
-    number = waiting[0].number
+    number = waiting[-1].number
+    alone = (
+        "Without a number your reply answers the only open question."
+        if len(waiting) == 1
+        else "Without a number I ask you which question you mean."
+    )
     until = (
         f"Waiting until {moment(asked.until)}. Where nobody has answered by then, what it says "
         "under the question is assumed."
@@ -94,8 +101,8 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
     if debate.paused_by:
         until = "Paused: the time to answer stands still until somebody resumes the debate."
     return (
-        f"Reply in this thread: `{number}: your answer`. Without a number your reply answers "
-        f"question {number}, the oldest open one.\n"
+        f"{person(debate.setup.asked_by)}, the agents want to know this before they begin. "
+        f"Reply in this thread: `{number}: your answer`. {alone}\n"
         f":hourglass_flowing_sand: {until}"
     )
 
@@ -148,8 +155,40 @@ def _buttons(debate: Debate) -> list[Block]:
     )
     return [
         as_json(ActionsBlock(block_id=BlockId.QUESTIONS.value, elements=[answer, skip])),
-        *context("The first answer to a question stands. Anybody in this channel can answer."),
+        *context(
+            "Anybody in this channel can answer. While a question is open, answers can be "
+            "corrected: name the question again, or edit your message; deleting it opens the "
+            "question again."
+        ),
     ]
+
+
+def which_question(debate: Debate, note: str, words: str) -> MessageView:
+    """Return what asks somebody which question their reply answers, if any.
+
+    Args:
+        debate: The debate as it is now.
+        note: Id of the note that the reply is until somebody says so.
+        words: What they wrote.
+    """
+    items = schedule.open_questions(debate)
+    said = gist(words, _LABEL_LIMIT)
+    lines = "\n".join(f"*{item.number}.* {gist(item.question, _HINT_LIMIT)}" for item in items)
+    text = (
+        f"Which question does this answer?\n> {' '.join(said.split())}\n{lines}\n"
+        "If none, leave it: the agents read it as a note."
+    )
+    elements = [
+        ButtonElement(
+            text=f"Question {item.number}",
+            action_id=f"{ActionId.CHOOSE.value}_{item.number}",
+            value=f"{debate.id}/{item.number}/{note}",
+            accessibility_label=f"Take it as the answer to question {item.number}",
+        )
+        for item in items[:_MOST_CHOICES]
+    ]
+    asking = as_json(ActionsBlock(block_id=BlockId.WHICH.value, elements=elements))
+    return MessageView(text=text, blocks=[*sections(text), asking])
 
 
 def assumptions(debate: Debate) -> Sequence[str]:

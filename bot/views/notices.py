@@ -98,8 +98,8 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
     if chosen.stewards:
         yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
-    if chosen.unpin:
-        yield "boards are unpinned at the end"
+    if chosen.keep_pinned:
+        yield "boards stay pinned at the end"
 
 
 def turn_failed(debate: Debate, failure: Failure) -> MessageView:

@@ -196,9 +196,9 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         *_money(chosen, options),
         labelled(field, element),
         checkbox(
-            Field(id=FieldId.UNPIN.value, label="When a debate ends", optional=True),
-            "Unpin its board",
-            on=now.unpin,
+            Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),
+            "Keep its board pinned",
+            on=now.keep_pinned,
         ),
         *context("A line in the channel says that you changed this."),
     ]

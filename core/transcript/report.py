@@ -148,6 +148,11 @@ def _all_warnings(debate: Debate) -> Iterator[str]:
     for summary in debate.summaries.values():
         for warning in summary.warnings:
             yield f"{turn_words(debate, summary.turn)}: {warning}"
+    for asked in debate.questions.values():
+        for warning in asked.warnings:
+            yield f"{turn_words(debate, asked.turn)}: {warning}"
+    for put in debate.clarifications.values():
+        yield from put.warnings
     yield from fallback_words(debate.calls)
     if debate.verdict:
         yield from debate.verdict.warnings

@@ -2,15 +2,18 @@
 
 from core.errors import ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
+from core.figures import counted
 from core.llm.call import ModelCalls
 from core.models import Debate, Question, Questions, Turn
 from core.rules.formats import clarifying
 from core.turns.replies import QuestionsReply
 from core.turns.request_for import request_for, terms_for
 
+_UNREADABLE = "Its reply could not be read as questions, so it asks none."
+
 
 async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
-    """What one agent wants to know; an unreadable reply counts as no question.
+    """What one agent wants to know; an unreadable reply counts as no question, with a warning.
 
     Raises:
         ProviderError: No model could be asked.
@@ -21,14 +24,22 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     try:
         reply, call = await calls.ask_for(request, agent, QuestionsReply, options=terms)
     except ReplyUnreadable as error:
-        none = Questions(turn=turn, questions=(), call=error.call)
+        none = Questions(turn=turn, questions=(), warnings=(_UNREADABLE,), call=error.call)
         return QuestionsAsked(questions=none)
+    worded = [one for one in reply.questions if any(map(str.isalnum, one.question))]
+    most = debate.setup.clarifying.per_agent
+    warnings: list[str] = []
+    if empty := len(reply.questions) - len(worded):
+        warnings.append(f"{counted(empty, 'question')} without words left out.")
+    if surplus := worded[most:]:
+        texts = ", ".join(f"“{one.question.strip()}”" for one in surplus)
+        warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
     asked = tuple(
         Question(text=one.question.strip(), assumption=one.assumption.strip())
-        for one in reply.questions[: debate.setup.clarifying.per_agent]
-        if one.question.strip()
+        for one in worded[:most]
     )
-    return QuestionsAsked(questions=Questions(turn=turn, questions=asked, call=call))
+    made = Questions(turn=turn, questions=asked, warnings=tuple(warnings), call=call)
+    return QuestionsAsked(questions=made)
 
 
 async def put(_calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:

@@ -1,17 +1,33 @@
-"""People answer what agents ask, in the thread or in a form; what comes too late is a note."""
+"""People answer what agents ask, in the thread or in a form, and correct their answers.
+
+What comes too late is a note, and so is what names no question where several are open, until
+somebody chooses which one it answers.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from core.errors import BadInput
-from core.events import ClarificationAnswered
+from core.events import AnswerWithdrawn, ClarificationAnswered
 from core.models import Answer, Debate, Person, Status
 from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_size
 from core.use_cases.note import AddNote
-from core.use_cases.reply_parsing import GivenAnswer, ParsedReply, parse_reply
+from core.use_cases.reply_parsing import (
+    GivenAnswer,
+    ParsedReply,
+    answer_in,
+    is_remark,
+    parse_reply,
+)
+
+_CLOSED = (
+    "This question is answered already, or its time is over. What you wrote stays a note for the "
+    "agents."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +39,19 @@ class PersonsReply:
     text: str = ""
     #: The same on every delivery.
     origin: str
+    #: When a message was edited, in an order of its surface; empty: it was not.
+    edited: str = ""
+
+
+class ReplyOutcome(Enum):
+    """What became of a reply."""
+
+    #: It is an answer, a note, or both; or it changed nothing and need not be spoken of.
+    TAKEN = auto()
+    #: It is a note; ask its author which question it answers, if any.
+    UNCLEAR = auto()
+    #: It came after the end, and nobody will read it.
+    AFTER_END = auto()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +62,10 @@ class AnswerQuestions:
     note: AddNote
     bounds: Bounds
 
-    async def reply(self, said: PersonsReply) -> bool:
+    async def reply(self, said: PersonsReply) -> ReplyOutcome:
         """Take a reply in the thread as answers, as a note, or as both.
 
-        Returns:
-            False if it came after the end, and nobody will read it.
+        Naming a question again corrects its answer while the questions are open.
 
         Raises:
             BadInput: It is too long, names a question that there is not, or the debate takes no
@@ -45,26 +73,94 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(said.debate_id)
         if debate.status is not Status.RUNNING:
-            return _was_taken(debate, said.origin)
+            taken = _was_taken(debate, said.origin)
+            return ReplyOutcome.TAKEN if taken else ReplyOutcome.AFTER_END
         parsed = _parsed(debate, said.text)
         is_numbered = bool(parsed.answers) and not parsed.is_plain
         if _was_taken(debate, said.origin) and not is_numbered:
             # Delivered again. Its question is answered: it must not answer the next one.
-            return True
+            is_note = any(note.id == said.origin for note in debate.notes)
+            return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
         check_size(said.text, self.bounds)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
         left = [parsed.rest]
         for answer in parsed.answers:
-            if await self._record(debate, said, answer):
+            if await self._record(debate, said, answer, corrects=is_numbered):
                 continue
             if parsed.is_plain:
-                # Somebody else answered the oldest question meanwhile: on to the next one.
+                # Somebody else answered the question meanwhile.
                 return await self.reply(said)
             if answer.text:
                 left.append(_about(debate, answer))
-        note = "\n".join(filter(None, left))
-        return await self._add_note(said, note) if note else True
+        if note := "\n".join(filter(None, left)):
+            is_read = await self._add_note(said, note)
+            if not is_read:
+                return ReplyOutcome.AFTER_END
+        return ReplyOutcome.UNCLEAR if parsed.is_unclear else ReplyOutcome.TAKEN
+
+    async def edit(self, said: PersonsReply) -> ReplyOutcome:
+        """Take the new text of a message in the thread: what it answered is answered as it says.
+
+        After the questions are closed a changed answer is a note; an edited note stays as it was.
+
+        Raises:
+            BadInput: It is too long, or names a question that there is not.
+        """
+        debate = await self.facts.debate(said.debate_id)
+        if debate.status is not Status.RUNNING:
+            return ReplyOutcome.TAKEN
+        if not _was_taken(debate, said.origin):
+            return await self.reply(replace(said, edited=""))  # refused before, or never heard
+        mine = [n for n, one in debate.answers.items() if one.origin == said.origin]
+        if any(debate.answers[n].change >= f"{said.origin}/{said.edited}" for n in mine):
+            return ReplyOutcome.TAKEN  # a newer edit came first
+        check_size(said.text, self.bounds)
+        parsed = _parsed(debate, said.text)
+        if parsed.unknown:
+            raise BadInput(_no_such_question(debate, parsed.unknown[0]))
+        given = parsed.answers
+        if mine and (parsed.is_plain or not given):  # it names no question: it means its own one
+            keeps = len(mine) == 1 and not is_remark(said.text)
+            given = [GivenAnswer(mine[0], answer_in(said.text))] if keeps else ()
+        numbers = [answer.number for answer in given]
+        # First what it says no more: the last open question to be answered closes them all.
+        for number in mine:
+            if number not in numbers:
+                await self._withdraw(debate, number, said.origin, f"{said.origin}/{said.edited}")
+        # Of what it answered before, only a change is new.
+        known = {n: debate.answers[n].text for n in mine}
+        new = [one for one in given if known.get(one.number) != redact(one.text)]
+        debate = await self.facts.debate(said.debate_id)
+        late = [one for one in new if not await self._record(debate, said, one, corrects=True)]
+        if words := "\n".join(_about(debate, one) for one in late if one.text):
+            await self._add_note(replace(said, origin=f"{said.origin}/{said.edited}"), words)
+        return ReplyOutcome.TAKEN
+
+    async def withdraw(self, debate_id: str, origin: str) -> None:
+        """Take back what a deleted message answered: its questions are open again.
+
+        Once the questions are closed the answers stand, as agents may have read them.
+        """
+        debate = await self.facts.debate(debate_id)
+        for number in [n for n, one in debate.answers.items() if one.origin == origin]:
+            await self._withdraw(debate, number, origin, f"{origin}/deleted")
+
+    async def choose(self, debate_id: str, note: str, number: int) -> None:
+        """Take a note as the answer to a question.
+
+        Raises:
+            BadInput: The question can no longer be answered, or the note answers one already.
+        """
+        debate = await self.facts.debate(debate_id)
+        if (note, number) in debate.heard:
+            return  # clicked twice
+        found = next((one for one in debate.notes if one.id == note), None)
+        if found is None or number not in open_numbers(debate):
+            raise BadInput(_CLOSED)
+        said = PersonsReply(debate_id=debate_id, by=found.author, origin=note)
+        if not await self._record(debate, said, GivenAnswer(number, answer_in(found.text))):
+            raise BadInput(_CLOSED)
 
     async def form(self, said: PersonsReply, answers: Sequence[GivenAnswer]) -> Sequence[int]:
         """Record the answers of a form.
@@ -94,18 +190,52 @@ class AnswerQuestions:
         skipped = PersonsReply(debate_id=debate_id, by=by, origin=origin)
         await self.form(skipped, [GivenAnswer(number, "") for number in numbers])
 
-    async def _record(self, debate: Debate, said: PersonsReply, given: GivenAnswer) -> bool:
-        """Record one answer; False if the question is not open any more."""
-        if given.number not in open_numbers(debate):
-            known = debate.answers.get(given.number)
-            return known is not None and known.origin == said.origin
-        text = redact(given.text)
-        answer = Answer(number=given.number, text=text, by=said.by, origin=said.origin)
+    async def _record(
+        self, debate: Debate, said: PersonsReply, given: GivenAnswer, *, corrects: bool = False
+    ) -> bool:
+        """Record one answer; False if the question is not open any more.
+
+        Args:
+            debate: As it was a moment ago.
+            said: Whose answer it is.
+            given: The answer.
+            corrects: It takes the place of an answer that is there.
+        """
+        number = given.number
+        if not said.edited and (said.origin, number) in debate.heard:
+            return True  # delivered again
+        if number not in open_numbers(debate) and not (corrects and debate.is_asking(number)):
+            return False
+        # The first answer has the question's own key, so that of two at once one is the first.
+        is_first = f"answer/{number}" not in debate.times
+        change = "/".join(filter(None, (said.origin, said.edited)))
+        was_note = any(note.id == said.origin for note in debate.notes)
+        is_whole = not any(origin == said.origin for origin, _ in debate.heard)
+        answer = Answer(
+            number=number,
+            text=redact(given.text),
+            by=said.by,
+            origin=said.origin,
+            change="" if is_first else change,
+            note=said.origin if was_note and is_whole else "",
+        )
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
         standing = appended.recorded.event
-        return appended.fresh or (
+        if not is_first:
+            now = (await self.facts.debate(debate.id)).answers.get(number)
+            return now is not None and now.change == change  # else it came too late
+        is_ours = appended.fresh or (
             isinstance(standing, ClarificationAnswered) and standing.answer.origin == said.origin
         )
+        if is_ours or not corrects:
+            return is_ours
+        # Somebody was faster by a moment: this one corrects theirs.
+        return await self._record(await self.facts.debate(debate.id), said, given, corrects=True)
+
+    async def _withdraw(self, debate: Debate, number: int, origin: str, change: str) -> None:
+        if debate.is_asking(number):
+            withdrawn = AnswerWithdrawn(number=number, origin=origin, change=change)
+            await self.facts.record(debate.id, withdrawn)
 
     async def _add_note(self, said: PersonsReply, text: str) -> bool:
         return await self.note.add(said.debate_id, note_id=said.origin, author=said.by, text=text)
@@ -121,12 +251,15 @@ def _parsed(debate: Debate, text: str) -> ParsedReply:
     unanswered = open_numbers(debate)
     if not unanswered and asked:
         numbered = parse_reply(text, asked, sorted(asked))
-        return ParsedReply(rest=text) if numbered.is_plain else numbered
+        is_free = numbered.is_plain or numbered.is_unclear
+        return ParsedReply(rest=text) if is_free else numbered
     return parse_reply(text, asked, unanswered)
 
 
 def _no_such_question(debate: Debate, number: int) -> str:
     numbers = open_numbers(debate)
+    if not numbers:
+        return f"There is no question {number}, and none is open. Nothing was recorded."
     still = ", ".join(map(str, numbers))
     return (
         f"There is no question {number}. Still open: {still}. Nothing was recorded; write for "
@@ -135,7 +268,7 @@ def _no_such_question(debate: Debate, number: int) -> str:
 
 
 def _was_taken(debate: Debate, origin: str) -> bool:
-    answered = any(answer.origin == origin for answer in debate.answers.values())
+    answered = any(heard == origin for heard, _ in debate.heard)
     return answered or any(note.id == origin for note in debate.notes)
 
 

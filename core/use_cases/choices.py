@@ -52,8 +52,8 @@ class ChannelChoices(Value):
     choices: Choices = Choices()
     #: Ids of people who may steer debates besides those who start them.
     stewards: tuple[str, ...] = ()
-    #: Unpin the board when a debate ends.
-    unpin: bool = False
+    #: Keep the board pinned when a debate ends.
+    keep_pinned: bool = False
 
 
 class ChannelChoicesStore(Protocol):

@@ -45,7 +45,12 @@ from bot.slack.access import Standing
         ("hlep", Unclear("hlep", "help")),
         ("help me", Unclear("help me", "help")),
         ("list all please", Unclear("list all please", "list")),
-        ("delete dabc2345", Unclear("delete dabc2345", "")),
+        ("delete dabc2345", Unclear("delete dabc2345", "delete", "dabc2345")),
+        ("vote", Unclear("vote", "vote")),
+        ("vote now", Unclear("vote now", "vote")),
+        ("pause DABC2345", Unclear("pause DABC2345", "pause", "dabc2345")),
+        ("Vote on Kafka or Redis", TypedQuestion("Vote on Kafka or Redis")),
+        ("answer to our outage?", TypedQuestion("answer to our outage?")),
         ("help us choose a queue", TypedQuestion("help us choose a queue")),
         ("doctor or nurse?", TypedQuestion("doctor or nurse?")),
         ("x" * 5000, TypedQuestion("x" * 5000)),
@@ -76,7 +81,11 @@ def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
     [
         ("lst", "list", "Did you mean `/debate list`?"),
         ("stop", "stop", "`/debate stop ID`"),
-        ("Kafka", "", "`/debate Should we use Kafka?`"),
+        ("Kafka", "", "“Kafka” is short for a question"),
+        ("vote", "vote", "press *Vote now* on the board, the debate's first message"),
+        ("resume", "resume", "press *Resume* on the board"),
+        ("skip", "skip", "*Skip all* lets every assumption hold"),
+        ("kill", "kill", "type `/debate stop ID`"),
     ],
 )
 def test_a_lone_word_starts_nothing_and_says_what_to_type(word: str, guess: str, said: str):

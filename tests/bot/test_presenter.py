@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from bot.presenter.event_posts import posts_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all, turn_of
 from bot.presenter.sink import Presenter
-from bot.slack.ids import board_key, edit_key, ended_key, headline_key, report_key, turn_key
+from bot.slack.ids import (
+    board_key,
+    edit_key,
+    ended_key,
+    headline_key,
+    report_key,
+    turn_key,
+    unpin_key,
+)
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction
 from bot.views.progress import order
@@ -200,7 +208,8 @@ async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again()
         await publish(presenter, log, 3, 4)
     queue.down = False
     await publish(presenter, log, 3, len(log))
-    assert {*keys_of(log, release_all(log).released), report_key(DEBATE_ID)} == set(queue.sent)
+    ending = {report_key(DEBATE_ID), unpin_key(DEBATE_ID)}
+    assert {*keys_of(log, release_all(log).released), *ending} == set(queue.sent)
 
 
 async def test_the_first_posts_are_the_board_and_its_pin():

@@ -81,9 +81,13 @@ def test_an_older_event_keeps_its_key_and_is_written_as_it_was(path: Path) -> No
         assert differing(old["event"], json.loads(event_to_json(now.event))) == []
 
 
+#: Kinds that came after these logs were written.
+NEWER = {"answer_withdrawn"}
+
+
 def test_there_is_an_older_event_of_every_kind() -> None:
     union, *_ = get_args(Event)
     kinds = {model.model_fields["kind"].default for model in get_args(union)}
     found = {one["event"]["kind"] for path in LOGS for one in record(path)["events"]}
 
-    assert kinds <= found
+    assert kinds - NEWER <= found

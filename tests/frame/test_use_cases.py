@@ -15,6 +15,7 @@ from tests.frame.files import ROOT, modules, tree
 PEOPLES_FACTS = {
     "DebateStarted",
     "ClarificationAnswered",
+    "AnswerWithdrawn",
     "NoteAdded",
     "StopRequested",
     "VoteCalled",

@@ -144,16 +144,16 @@ async def test_the_board_says_which_facts_are_kept_and_links_to_the_end(team: Te
     assert buttons(team, board) == ["Accept", "Reject", "Revisit", "Supersede"]
 
 
-async def test_the_board_stays_pinned_unless_the_channel_wants_it_unpinned():
+async def test_the_board_is_unpinned_at_the_end_unless_the_channel_keeps_it():
     async with team_at_work() as team:
         first = await team.debate(QUESTION)
         await team.wait_for_end(first)
         await team.type("settings")
         view = await form_of(team)
-        await team.workspace.submit("dana", view["id"], chosen(unpin=["yes"]))
+        await team.workspace.submit("dana", view["id"], chosen(keep_pinned=["yes"]))
         second = await team.debate("And which cloud?")
         await team.wait_for_end(second)
-        assert team.workspace.pins(team.channel) == [first]
+        assert team.workspace.pins(team.channel) == [second]
 
 
 async def test_the_board_itself_says_that_it_could_not_be_pinned(team: Team):

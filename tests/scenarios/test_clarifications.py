@@ -13,7 +13,7 @@ from core.events import fold
 from core.models import Act, Clarifying, Debate, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
-from core.use_cases.answer import PersonsReply
+from core.use_cases.answer import PersonsReply, ReplyOutcome
 from slack_on_loopback import run_workspace
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -95,21 +95,132 @@ async def test_the_questions_come_once_each_with_who_asks_and_what_holds_otherwi
     assert (await debate_at(team, board)).contributions == {}
 
 
-async def test_a_numbered_reply_answers_that_question_and_a_plain_one_the_oldest(team: Team):
+async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_answer(team: Team):
+    board = await team.debate(QUESTION)
+    card = await card_of(team, board)
+    assert f"<@{team.workspace.user('dana').id}>" in card["text"]
+    await board_saying(team, board, "Waiting for answers")
+    controls = next(one for one in team.thread(board)[0]["blocks"] if one["type"] == "actions")
+    labels = [button["text"]["text"] for button in controls["elements"]]
+    assert labels[0] == "Answer 3 questions"
+    await team.workspace.click("alex", team.channel, board, ActionId.ANSWER.value)
+    assert team.workspace.views("alex")[-1]["callback_id"] == "answer_form"
+    await team.say("1: ten", board)
+    await card_saying(team, board, "ten")
+
+    def fewer() -> Any:
+        shown = json.dumps(team.thread(board)[0]["blocks"])
+        return "Answer 2 questions" in shown
+
+    await team.workspace.wait_for(fewer)
+
+
+async def test_a_numbered_reply_answers_that_question_and_a_plain_one_the_only_one_left(
+    team: Team,
+):
     board = await team.debate(QUESTION)
     await card_of(team, board)
-    second = await team.say("2: two of us, part time", board, user="alex")
+    numbered = await team.say("3: two of us, part time\n2: none", board, user="alex")
     await card_saying(team, board, "two of us, part time")
     plain = await team.say("About 10k a second", board)
+    debate = await team.wait_for_end(board)
+    assert {n: answer.text for n, answer in debate.answers.items()} == {
+        1: "About 10k a second",
+        2: "none",
+        3: "two of us, part time",
+    }
+    assert reactions(team, board, numbered) == ["white_check_mark"]
+    assert reactions(team, board, plain) == ["white_check_mark"]
+
+
+async def asked_which(team: Team, user: str = "") -> Message:
+    """Wait until somebody is asked which question a reply answers."""
+
+    def found() -> Sequence[Message]:
+        seen = team.workspace.ephemeral(user or team.user, team.channel)
+        return [one for one in seen if "Which question" in one["text"]]
+
+    return (await team.workspace.wait_for(found))[-1]
+
+
+async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_question(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    plain = await team.say("About 10k a second", board)
+    asked = await asked_which(team)
+    assert asked["thread_ts"] == board
+    buttons = asked["blocks"][-1]["elements"]
+    assert [one["text"]["text"] for one in buttons] == ["Question 1", "Question 2", "Question 3"]
+    debate = await debate_at(team, board)
+    assert debate.answers == {}
+    assert [note.text for note in debate.notes] == ["About 10k a second"]
+    choice = buttons[0]["action_id"]
+    await team.workspace.click(team.user, team.channel, asked["ts"], choice)
     await card_saying(team, board, "About 10k a second")
     await team.wait_until_sent()
     debate = await debate_at(team, board)
-    assert {n: answer.text for n, answer in debate.answers.items()} == {
-        1: "About 10k a second",
-        2: "two of us, part time",
+    assert (debate.answers[1].text, debate.notes) == ("About 10k a second", ())
+    assert debate.answers[1].by.id == team.workspace.user("dana").id
+    assert sorted(reactions(team, board, plain)) == ["eyes", "white_check_mark"]
+    # What asked is replaced by what came of it.
+    left = [one for one in team.told() if "Which question" in one]
+    assert (left, team.told()[-1]) == (
+        [],
+        ":white_check_mark: Taken as the answer to question 1.",
+    )
+
+
+@pytest.mark.parametrize("remark", ["hmm, let me ask Jane first", "lol"])
+async def test_a_remark_is_no_answer(team: Team, remark: str):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    await team.say("1: ten\n2: none", board)
+    await card_saying(team, board, "1 question from the agents still open")
+    await team.say(remark, board)
+    await asked_which(team)
+    debate = await debate_at(team, board)
+    assert sorted(debate.answers) == [1, 2]
+    assert [note.text for note in debate.notes] == [remark]
+
+
+async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened_by_deleting(
+    team: Team,
+):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    first = await team.say("1: ten", board)
+    await card_saying(team, board, ": ten")
+    again = await team.say("1: twenty", board, user="alex")
+    await card_saying(team, board, ": twenty")
+    await team.workspace.edit("alex", team.channel, again["ts"], "1: thirty")
+    await card_saying(team, board, ": thirty")
+    await team.workspace.edit("dana", team.channel, first["ts"], "2: none")
+    await card_saying(team, board, ": none")
+    assert {n: one.text for n, one in (await debate_at(team, board)).answers.items()} == {
+        1: "thirty",
+        2: "none",
     }
-    assert reactions(team, board, second) == ["white_check_mark"]
-    assert reactions(team, board, plain) == ["white_check_mark"]
+    await team.workspace.delete("alex", team.channel, again["ts"])
+    await card_saying(team, board, "2 questions from the agents still open")
+    await team.say("1: forty\n3: us", board)
+    debate = await team.wait_for_end(board)
+    assert {n: one.text for n, one in debate.answers.items()} == {1: "forty", 2: "none", 3: "us"}
+    assert debate.notes == ()
+
+
+async def test_an_answer_edited_after_the_card_is_closed_reaches_the_agents_as_a_note():
+    slow = ScriptedProvider(asking, latency=0.15)
+    async with team_at_work(spec=replace(spec(), provider=slow)) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        said = await team.say("1: ten\n2: none\n3: us", board)
+        await card_saying(team, board, "closed")
+        await team.workspace.edit("dana", team.channel, said["ts"], "1: eleven\n2: none\n3: us")
+        debate = await team.wait_for_end(board)
+    assert debate.answers[1].text == "ten"
+    assert [note.text for note in debate.notes] == [
+        "On question 1 (How many jobs a second?): eleven"
+    ]
 
 
 async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(team: Team):
@@ -136,8 +247,8 @@ async def test_one_reply_with_several_lines_answers_several_and_the_debate_begin
     card = await card_saying(team, board, "closed")
     assert "Skipped by" in card["text"]
     whole = "\n".join(one["text"] for one in team.replies(board))
-    assert "Which data is in a job? NA; assumed: No personal data" in whole
-    assert "Who runs it? NA" not in whole
+    assert "Who runs it? NA; assumed: Two people" in whole
+    assert "Which data is in a job? NA" not in whole
 
 
 async def test_the_form_shows_all_questions_and_takes_all_answers(team: Team):
@@ -205,7 +316,7 @@ async def test_a_late_answer_is_a_note():
         debate = await team.wait_for_end(board)
         assert debate.answers == {}
         assert [note.text for note in debate.notes] == [
-            "On question 2 (Who runs it?): nobody, sorry"
+            "On question 2 (Which data is in a job?): nobody, sorry"
         ]
         assert reactions(team, board, late) == ["eyes"]
 
@@ -231,7 +342,7 @@ async def test_a_reply_delivered_twice_answers_one_question(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)
     team.workspace.faults.double_next_events(1)
-    said = await team.say("About 10k a second", board)
+    said = await team.say("1: About 10k a second", board)
     await card_saying(team, board, "About 10k a second")
     times = [one.event_id for one in team.workspace.deliveries if one.name == "message"]
     await team.workspace.wait_for(lambda: all(one.acked for one in team.workspace.deliveries))
@@ -241,9 +352,9 @@ async def test_a_reply_delivered_twice_answers_one_question(team: Team):
     origin = note_id(team.workspace.channel(team.channel).id, str(said["ts"]))
     assert debate.answers[1].origin == origin
     again = PersonsReply(
-        debate_id=debate.id, by=debate.answers[1].by, text="About 10k a second", origin=origin
+        debate_id=debate.id, by=debate.answers[1].by, text="1: About 10k a second", origin=origin
     )
-    assert await team.moot.context.answer.reply(again)
+    assert await team.moot.context.answer.reply(again) is ReplyOutcome.TAKEN
     debate = await debate_at(team, board)
     assert list(debate.answers) == [1]
     assert debate.notes == ()
@@ -252,8 +363,8 @@ async def test_a_reply_delivered_twice_answers_one_question(team: Team):
 async def test_many_people_answering_at_once_answer_one_question_each(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)
-    for user in ("dana", "alex", "sam"):
-        await team.say(f"{user} says so", board, user=user)
+    for number, user in enumerate(("dana", "alex", "sam"), start=1):
+        await team.say(f"{number}: {user} says so", board, user=user)
     debate = await team.wait_for_end(board)
     assert sorted(debate.answers) == [1, 2, 3]
     assert {answer.text for answer in debate.answers.values()} == {

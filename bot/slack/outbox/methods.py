@@ -93,7 +93,7 @@ class SlackCall:
 
 
 #: Fields of a payload that are for the outbox, not for Slack.
-OWN_FIELDS = frozenset({"target_key", "target_ts"})
+OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts"})
 
 
 async def _post(call: SlackCall) -> str:

@@ -33,6 +33,8 @@ STOP_PATIENCE = 3.0
 #: Seconds between noting that a post is being sent and sending it after which it is not sent:
 #: this process was frozen, and another one may be sending it.
 FREEZE_SECONDS = 2.0
+#: Seconds after which a post that waits looks whether something more urgent has come.
+LOOK_SECONDS = 0.5
 _MOST_KNOWN = 1000
 _NO_ROOT = "the message it belongs to was never posted"
 
@@ -164,7 +166,8 @@ class Outbox:
             return await self._refuse(
                 row, Rejected(f"unknown method {row.method}", "unknown_method")
             )
-        await self._until(row.not_before, self.pace.longest_pause)
+        if not await self._is_due(row):
+            return True
         try:
             call = await self._call(row)
         except _RootMissing:
@@ -180,8 +183,42 @@ class Outbox:
         is_restored = row.debate_id in self.restored and not row.attempts
         if not way.repeatable and (row.state is PostState.SENDING or is_restored):
             return await self._reconcile(call, errors)
-        await self._turn(way.kind, row)
+        if not await self._has_turn(way.kind, row):
+            return True
         return await _unhurried(self._send(call, way, errors))
+
+    async def _is_due(self, row: PostRow) -> bool:
+        """Wait until it may be sent; False if something more urgent has come meanwhile."""
+        left = _seconds_until(row.not_before, self.clock, self.pace.longest_pause)
+        while left > 0:
+            await self._wait(min(left, LOOK_SECONDS))
+            left -= LOOK_SECONDS
+            if left > 0 and await self._is_overtaken(row):
+                return False
+        return True
+
+    async def _has_turn(self, kind: CallKind, row: PostRow) -> bool:
+        """Wait for Slack's pace; False if something more urgent has come meanwhile.
+
+        Posts share one line in a channel, so one of them gains nothing by overtaking another that
+        is in line already. Pins and edits wait for the whole workspace, which can take long.
+        """
+        channel = _channel_of(row)
+        left = self._turnstile.reserve(kind, channel, time.monotonic())
+        while True:
+            while left > 0:
+                await self._wait(min(left, LOOK_SECONDS))
+                left -= LOOK_SECONDS
+                if left > 0 and kind is not CallKind.POST and await self._is_overtaken(row):
+                    return False
+            # In line anew if Slack stopped the line.
+            if not self._turnstile.is_held(kind, channel, time.monotonic()):
+                return True
+            left = self._turnstile.reserve(kind, channel, time.monotonic())
+
+    async def _is_overtaken(self, row: PostRow) -> bool:
+        first = await self.posts.next_for(_channel_of(row))
+        return first is not None and first.key != row.key
 
     async def _send(self, call: SlackCall, way: SlackMethod, errors: int) -> bool:
         began = time.monotonic()
@@ -223,11 +260,17 @@ class Outbox:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
         row, now = call.row, self.clock.now()
         patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
-        await self._until((row.attempted_at or now) + timedelta(seconds=patience), patience)
+        # Not longer than it can be: the clock may have been set back.
+        due = (row.attempted_at or now) + timedelta(seconds=patience)
+        await self._wait(_seconds_until(due, self.clock, patience))
         if row.attempted_at and row.attempted_at > now:
             # The clock was set back since then: nobody knows when it was, so look everywhere.
             call = replace(call, row=replace(row, attempted_at=None))
-        await self._turn(CallKind.LOOK, row)
+        channel = _channel_of(row)
+        while True:
+            await self._wait(self._turnstile.reserve(CallKind.LOOK, channel, time.monotonic()))
+            if not self._turnstile.is_held(CallKind.LOOK, channel, time.monotonic()):
+                break
         try:
             ts = await find_post(call)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
@@ -268,7 +311,8 @@ class Outbox:
 
     async def _call(self, row: PostRow) -> SlackCall:
         """Find the timestamps a row depends on."""
-        thread_ts = await self._ts_of(row.thread_key) if row.thread_key else None
+        known = row.payload.get("thread_ts")  # a thread of people's own
+        thread_ts = await self._ts_of(row.thread_key) if row.thread_key else known
         target_key = row.payload.get("target_key")
         target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
         workspace = await self.clients.of(row.workspace)
@@ -301,24 +345,17 @@ class Outbox:
             self._known[key] = found.ts
         return self._known[key]
 
-    async def _until(self, due: datetime | None, most: float) -> None:
-        """Wait until then; not longer than such a wait can be, as the clock may have been set back.
-
-        A longer one that Slack asked for is kept by the turnstile, or Slack asks again.
-        """
-        if due is not None:
-            await self._wait(min((due - self.clock.now()).total_seconds(), most))
-
-    async def _turn(self, kind: CallKind, row: PostRow) -> None:
-        """Wait until Slack's pace allows the next call; in line anew if Slack stopped the line."""
-        channel = _channel_of(row)
-        await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
-        while self._turnstile.is_held(kind, channel, time.monotonic()):
-            await self._wait(self._turnstile.reserve(kind, channel, time.monotonic()))
-
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
             await self.clock.sleep(seconds)
+
+
+def _seconds_until(due: datetime | None, clock: Clock, most: float) -> float:
+    """Seconds until then, and not more than such a wait can be: the clock may be set back.
+
+    A longer one that Slack asked for is kept by the turnstile, or Slack asks again.
+    """
+    return 0.0 if due is None else min((due - clock.now()).total_seconds(), most)
 
 
 def _channel_of(row: PostRow) -> Channel:

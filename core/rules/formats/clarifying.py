@@ -1,10 +1,12 @@
 """Clarifications, for all formats: agents ask, people answer, else assumptions hold (pure).
 
-Questions are collected per agent, de-duplicated over agents and put to people as one list. People
-have until a deadline. Follow-up rounds, if settings allow them, come only after somebody answered.
+Questions are collected per agent, de-duplicated over agents and put to people as one short list,
+the most decisive first. People have until a deadline. Follow-up rounds, if settings allow them,
+come only after somebody answered.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.models import (
@@ -21,6 +23,8 @@ from core.rules.formats.same_question import is_same
 
 #: Never more rounds of questions than this.
 MOST_ROUNDS = 3
+#: Questions that people are asked before round 1, follow-ups included: more are not read.
+MOST_PUT = 6
 
 
 def ready(debate: Debate) -> Sequence[Turn] | None:
@@ -50,17 +54,35 @@ def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
 
 
 def put(debate: Debate, turn: Turn) -> Clarifications:
-    """The questions to put to people on this turn: each once, numbered on from earlier ones."""
+    """The questions to put to people on this turn: each once, numbered on from earlier ones.
+
+    The most decisive come first: what most agents ask, then what each agent names first, as agents
+    are told to begin with what matters most. What is beyond `MOST_PUT` is left out, with a warning.
+    """
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
     merged = _merged(list(_questions(debate, turn)))
+    left_out: Sequence[_Merged] = ()
+    if turn.round == 0:
+        merged = sorted(merged, key=lambda one: (-len(one.agents), one.place))
+        room = max(0, MOST_PUT - first + 1)
+        merged, left_out = merged[:room], merged[room:]
     items = tuple(
         Clarification(
-            number=number, question=question.text, assumption=question.assumption, asked_by=agents
+            number=number,
+            question=one.question.text,
+            assumption=one.question.assumption,
+            asked_by=one.agents,
         )
-        for number, (question, agents) in enumerate(merged, start=first)
+        for number, one in enumerate(merged, start=first)
     )
-    return Clarifications(turn=turn, items=items, until=debate.now + wait)
+    warnings = tuple(
+        f"Not put to people, who are asked {MOST_PUT} questions at most: "
+        f"“{' '.join(one.question.text.split())}” "
+        f"({', '.join(one.agents)}). Assumed: {one.question.assumption or 'nothing in particular'}"
+        for one in left_out
+    )
+    return Clarifications(turn=turn, items=items, until=debate.now + wait, warnings=warnings)
 
 
 def due(debate: Debate) -> tuple[str, datetime] | None:
@@ -86,33 +108,43 @@ def _question_turn(number: int, agent: str) -> Turn:
     return Turn(act=Act.QUESTIONS, round=0, agent=agent, target=str(number))
 
 
-def _questions(debate: Debate, turn: Turn) -> Iterator[tuple[Question, str]]:
+@dataclass(frozen=True)
+class _Merged:
+    """A question with everybody who asks it."""
+
+    question: Question
+    agents: tuple[str, ...]
+    #: How far up it stands in the list of an agent that asks it; 0 is first.
+    place: int
+
+
+def _questions(debate: Debate, turn: Turn) -> Iterator[_Merged]:
     """Everything asked for this turn, with who asks, within the limit per agent."""
     if turn.round > 0:
         guidance = next(g for g in debate.guidance.values() if g.turn.round == turn.round)
         if guidance.question:
-            yield guidance.question, FACILITATOR
+            yield _Merged(guidance.question, (FACILITATOR,), 0)
         return
     most = debate.setup.clarifying.per_agent
     for agent in debate.setup.agents:
         asked = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
-        for question in asked.questions[:most] if asked else ():
-            yield question, agent.id
+        for place, question in enumerate(asked.questions[:most] if asked else ()):
+            yield _Merged(question, (agent.id,), place)
 
 
-def _merged(
-    asked: Sequence[tuple[Question, str]],
-) -> Sequence[tuple[Question, tuple[str, ...]]]:
+def _merged(asked: Sequence[_Merged]) -> list[_Merged]:
     """Each question once, with everybody who asks it; the first wording stays.
 
     What one agent asks twice it means twice.
     """
-    merged: list[tuple[Question, tuple[str, ...]]] = []
-    for question, agent in asked:
-        for place, (known, agents) in enumerate(merged):
-            if agent not in agents and is_same(known.text, question.text):
-                merged[place] = (known, (*agents, agent))
+    merged: list[_Merged] = []
+    for one in asked:
+        for at, known in enumerate(merged):
+            repeats = set(one.agents) & set(known.agents)
+            if not repeats and is_same(known.question.text, one.question.text):
+                agents, place = (*known.agents, *one.agents), min(known.place, one.place)
+                merged[at] = _Merged(known.question, agents, place)
                 break
         else:
-            merged.append((question, (agent,)))
+            merged.append(one)
     return merged

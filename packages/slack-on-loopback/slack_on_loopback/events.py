@@ -30,15 +30,15 @@ def emit_message(runtime: Runtime, message: Json, channel: Channel) -> None:
     event = without(message, _NOT_IN_EVENTS)
     event |= {"event_ts": message["ts"], "channel_type": channel.kind()}
     emit(runtime, event, channel)
-    if event.get("subtype") not in {None, "file_share", "thread_broadcast"}:
-        return
-    for app in runtime.apps_where(lambda app: _mentioned(app, event, channel)):
-        plain = without(event, ("subtype", "channel_type"))
-        send(runtime, app, {**plain, "type": "app_mention"})
+    _emit_mention(runtime, event, channel)
 
 
 def emit_change(runtime: Runtime, channel: Channel, message: Json, before: Json) -> None:
-    """Send message_changed."""
+    """Send message_changed, and app_mention once more when the text still mentions an app.
+
+    Slack sends app_mention for an edited message too: with the message's own ts, an `edited` field
+    and an event_id of its own.
+    """
     ts = runtime.state.new_ts(runtime.now())
     change = {
         "type": "message",
@@ -52,6 +52,18 @@ def emit_change(runtime: Runtime, channel: Channel, message: Json, before: Json)
         "previous_message": without(before, _NOT_IN_EVENTS),
     }
     emit(runtime, change, channel)
+    if message.get("edited") and text_at(message, "text") != text_at(before, "text"):
+        again = without(message, _NOT_IN_EVENTS)
+        _emit_mention(runtime, {**again, "event_ts": ts}, channel)
+
+
+def _emit_mention(runtime: Runtime, event: Json, channel: Channel) -> None:
+    """Send app_mention to the apps that a message mentions."""
+    if event.get("subtype") not in {None, "file_share", "thread_broadcast"}:
+        return
+    for app in runtime.apps_where(lambda app: _mentioned(app, event, channel)):
+        plain = without(event, ("subtype", "channel_type"))
+        send(runtime, app, {**plain, "type": "app_mention"})
 
 
 def emit_deletion(runtime: Runtime, channel: Channel, before: Json) -> None:

@@ -45,6 +45,27 @@ async def test_a_mention_is_delivered_twice_as_message_and_as_mention(
     assert len({one.event_id for one in ws.deliveries}) == 2
 
 
+async def test_an_edited_mention_is_delivered_again_as_a_mention_of_the_same_message(
+    ws: Workspace, app: AsyncApp
+) -> None:
+    listener = listening(app, "app_mention")
+    async with on_socket(ws, app):
+        said = await ws.say("dana", "general", "@echo which database?")
+        await ws.wait_for(lambda: listener.heard)
+        await ws.edit("dana", "general", said["ts"], "@echo which queue?")
+        await ws.wait_for(lambda: len(listener.heard) == 2)
+        await ws.edit("dana", "general", said["ts"], "which queue?")
+        await ws.say("dana", "general", "@echo and now?")
+        await ws.wait_for(lambda: len(listener.heard) == 3)
+    before, after, last = listener.heard
+    assert before["ts"] == after["ts"] == said["ts"]
+    assert (before.get("edited"), after["edited"]["user"]) == (None, ws.user("dana").id)
+    assert after["text"] == f"<@{ws.app.bot_user}> which queue?"
+    assert last["text"].endswith("and now?")
+    mentions = [one.event_id for one in ws.deliveries if one.name == "app_mention"]
+    assert len(set(mentions)) == 3
+
+
 async def test_events_come_only_from_channels_the_bot_is_in(ws: Workspace, app: AsyncApp) -> None:
     listener = listening(app)
     async with on_socket(ws, app):

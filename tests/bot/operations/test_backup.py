@@ -66,7 +66,7 @@ async def fill(database: Database) -> None:
             debate_id=name,
         )
         await posts.enqueue([post])
-    await ChannelSettings(database).put(HERE, ChannelChoices(unpin=True))
+    await ChannelSettings(database).put(HERE, ChannelChoices(keep_pinned=True))
 
 
 async def fill_the_rest(database: Database) -> None:
@@ -117,7 +117,7 @@ async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(locatio
     assert await left(location) == {"new", "run", "far"}
     async with await Database.open(location) as database:
         assert await Posts(database).rows_of_debate("old") == []
-        assert await ChannelSettings(database).get(HERE) == ChannelChoices(unpin=True)
+        assert await ChannelSettings(database).get(HERE) == ChannelChoices(keep_pinned=True)
 
 
 async def test_a_whole_workspace_is_forgotten(location: str) -> None:

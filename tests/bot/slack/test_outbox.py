@@ -402,3 +402,30 @@ async def test_a_post_in_doubt_is_found_though_the_clock_was_set_back(office: Of
     await office.settled(post.key)
     await after.close()
     assert office.texts() == ["sent"]
+
+
+async def test_something_urgent_does_not_wait_behind_a_pin_that_waits_for_its_turn(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, pin=60)) as office:
+        first = [office.new("d1/board"), office.new("d2/board")]
+        pins = [
+            office.new(f"{one.key}/pin", "pin", payload={"target_key": one.key}) for one in first
+        ]
+        await office.outbox.post([*first, *pins])
+        await office.settled("d1/board/pin")
+        began = time.monotonic()
+        await office.outbox.post([office.new("d3/board", debate_id="d3", urgent=True)])
+        await office.settled("d3/board")
+        assert time.monotonic() - began < 5
+        waiting = await office.posts.row_by_key("d2/board/pin")
+        assert waiting
+        assert waiting.state is PostState.WAITING
+
+
+async def test_a_reply_can_go_into_a_thread_of_peoples_own(office: Office):
+    said = await office.workspace.say("dana", "general", "Which one?")
+    payload = {"text": "This one.", "thread_ts": said["ts"]}
+    await office.outbox.post([office.new("d1/asked/link", payload=payload)])
+    await office.settled("d1/asked/link")
+    assert [one["text"] for one in office.workspace.thread("general", said["ts"])][1:] == [
+        "This one."
+    ]

@@ -32,7 +32,7 @@ async def test_a_channel_has_no_settings_at_first(settings: ChannelSettings) -> 
 
 
 async def test_the_last_settings_stand_each_channel_for_itself(settings: ChannelSettings) -> None:
-    await settings.put(HERE, ChannelChoices(stewards=("U1",), unpin=True))
+    await settings.put(HERE, ChannelChoices(stewards=("U1",), keep_pinned=True))
     await settings.put(HERE, rounds(3))
     await settings.put(ELSEWHERE, rounds(5))
 

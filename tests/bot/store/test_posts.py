@@ -321,3 +321,37 @@ async def test_a_channel_is_held_apart_from_the_others(posts: Posts) -> None:
     await posts.hold(RANDOM, "other")
     await posts.mark_sending("d1/e1/0", "one", NOON)
     await posts.mark_sending("d2/e1/0", "other", NOON)
+
+
+async def test_what_is_urgent_overtakes_other_debates_and_reactions_come_last(posts: Posts) -> None:
+    react = replace(post("d1/e2/eyes"), method="react")
+    word = replace(post("word", user="U1"), method="ephemeral", debate_id=None, urgent=True)
+    board = replace(post("d2/board"), debate_id="d2", urgent=True)
+    await posts.enqueue([react, post("d1/e3/0"), post("d1/e4/0"), board, word])
+
+    assert await drained(posts) == ["d2/board", "word", "d1/e3/0", "d1/e4/0", "d1/e2/eyes"]
+
+
+async def test_an_urgent_reply_waits_for_what_its_own_debate_posts_before_it(posts: Posts) -> None:
+    other = replace(post("d2/e2/0"), debate_id="d2")
+    board_edit = replace(post("d1/board/edit"), method="update")
+    card = replace(post("d1/card"), urgent=True)
+    queued = [other, post("d1/e3/0"), board_edit, post("d1/e4/0"), card, post("d1/e5/0")]
+    await posts.enqueue(queued)
+
+    assert await drained(posts) == [
+        "d1/e3/0",
+        "d1/e4/0",
+        "d1/card",
+        "d2/e2/0",
+        "d1/board/edit",
+        "d1/e5/0",
+    ]
+
+
+async def test_what_is_being_sent_is_finished_before_something_urgent(posts: Posts) -> None:
+    await posts.enqueue([post("d1/e3/0")])
+    await posts.mark_sending("d1/e3/0", "process-1", NOON)
+    await posts.enqueue([replace(post("d2/board"), debate_id="d2", urgent=True)])
+
+    assert (await next_of(posts)).key == "d1/e3/0"

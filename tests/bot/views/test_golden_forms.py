@@ -166,7 +166,7 @@ def test_the_form_for_a_channels_settings():
     chosen = ChannelChoices(
         choices=Choices(rounds=2, clarify=True, wait_minutes=30, debate_cost=Decimal("2.50")),
         stewards=("U2",),
-        unpin=True,
+        keep_pinned=True,
     )
     forms = [settings_form("C1", now, USUAL, OFFER) for now in (ChannelChoices(), chosen)]
     assert as_sent(*forms) == external_file(f"{FOLDER}/settings_form.json")

@@ -1,11 +1,14 @@
 """People answer what agents ask: which question, once, and what comes too late."""
 
+import asyncio
+from collections.abc import Mapping
+
 import pytest
 
 from core.errors import BadInput
 from core.events import ClarificationAnswered, DebateConcluded, StopRequested
-from core.models import Answer, Stop
-from core.use_cases.answer import AnswerQuestions, PersonsReply
+from core.models import Answer, Debate, Stop
+from core.use_cases.answer import AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
 from core.use_cases.reply_parsing import GivenAnswer
@@ -19,21 +22,181 @@ def answering(log: Recording) -> AnswerQuestions:
     )
 
 
+def texts(debate: Debate) -> Mapping[int, str]:
+    return {number: answer.text for number, answer in debate.answers.items()}
+
+
 def reply(text: str, origin: str = "m1") -> PersonsReply:
     return PersonsReply(debate_id=DEBATE, by=DANA, text=text, origin=origin)
 
 
 async def test_a_reply_delivered_again_answers_no_second_question() -> None:
     log = Recording()
+    first = Answer(number=2, text="Ten", by=ALEX, origin="m0")
+    await log.begin(questions(3), ClarificationAnswered(answer=first))
+    answer = answering(log)
+    await answer.reply(reply("1: Nobody", "m2"))
+
+    assert await answer.reply(reply("Ten thousand")) is ReplyOutcome.TAKEN
+    assert await answer.reply(reply("Ten thousand")) is ReplyOutcome.TAKEN
+
+    assert texts(await log.debate()) == {1: "Nobody", 2: "Ten", 3: "Ten thousand"}
+    assert (await log.debate()).notes == ()
+
+
+async def test_where_several_questions_are_open_a_reply_without_a_number_is_a_note() -> None:
+    log = Recording()
     await log.begin(questions(2))
     answer = answering(log)
 
-    assert await answer.reply(reply("Ten thousand"))
-    assert await answer.reply(reply("Ten thousand"))
+    for _ in range(2):  # delivered twice
+        assert await answer.reply(reply("Ten thousand")) is ReplyOutcome.UNCLEAR
 
     debate = await log.debate()
-    assert {number: one.text for number, one in debate.answers.items()} == {1: "Ten thousand"}
+    assert debate.answers == {}
+    assert [note.text for note in debate.notes] == ["Ten thousand"]
+
+
+async def test_a_note_becomes_the_answer_that_somebody_chooses_and_is_a_note_no_more() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("Ten thousand"))
+
+    await answer.choose(DEBATE, "m1", 2)
+    await answer.choose(DEBATE, "m1", 2)
+
+    debate = await log.debate()
+    assert texts(debate) == {2: "Ten thousand"}
+    assert debate.answers[2].by == DANA
     assert debate.notes == ()
+    with pytest.raises(BadInput, match="answered already"):
+        await answer.choose(DEBATE, "m1", 3)
+
+
+@pytest.mark.parametrize(
+    "said", ["hmm, let me ask Jane first", "lol", ":joy:", "Thanks!", "per day or per hour?"]
+)
+async def test_a_remark_is_no_answer_even_to_the_only_question(said: str) -> None:
+    log = Recording()
+    await log.begin(questions(1))
+
+    assert await answering(log).reply(reply(said)) is ReplyOutcome.UNCLEAR
+
+    debate = await log.debate()
+    assert debate.answers == {}
+    assert [note.text for note in debate.notes] == [said]
+
+
+async def test_naming_a_question_again_corrects_its_answer_while_the_others_are_open() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten"))
+    await answer.reply(reply("1: Twenty", "m2"))
+    await answer.reply(reply("1: Ten"))  # the first one, delivered again
+    assert texts(await log.debate()) == {1: "Twenty"}
+
+    await answer.reply(reply("2: Us", "m3"))
+    await answer.reply(reply("1: Thirty", "m4"))
+
+    debate = await log.debate()
+    assert texts(debate) == {1: "Twenty", 2: "Us"}
+    assert [note.text for note in debate.notes] == ["On question 1 (What of 1?): Thirty"]
+
+
+async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+
+    await asyncio.gather(answer.reply(reply("1: Ten")), answer.reply(reply("1: Twenty", "m2")))
+
+    debate = await log.debate()
+    assert debate.heard == {("m1", 1), ("m2", 1)}
+    assert texts(debate) == {1: "Twenty"}
+    assert debate.notes == ()
+
+
+def edited(text: str, at: str = "5", origin: str = "m1") -> PersonsReply:
+    return PersonsReply(debate_id=DEBATE, by=DANA, text=text, origin=origin, edited=at)
+
+
+async def test_an_edited_message_corrects_what_it_answered() -> None:
+    log = Recording()
+    await log.begin(questions(4))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten\n2: Us"))
+
+    for _ in range(2):  # delivered twice
+        await answer.edit(edited("1: Twenty\n3: Two"))
+    assert texts(await log.debate()) == {1: "Twenty", 3: "Two"}
+
+    await answer.edit(edited("1: Older\n2: Us", at="4"))  # overtaken by the newer edit
+    assert texts(await log.debate()) == {1: "Twenty", 3: "Two"}
+
+    await answer.reply(reply("1: Ten\n2: Us"))  # the first text, delivered again
+    assert texts(await log.debate()) == {1: "Twenty", 3: "Two"}
+    assert (await log.debate()).notes == ()
+
+
+async def test_an_edited_answer_without_its_number_still_means_its_question() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("2: Ten"))
+
+    await answer.edit(edited("Twenty"))
+    assert texts(await log.debate()) == {2: "Twenty"}
+
+    await answer.edit(edited("hmm, let me ask Jane first", at="6"))
+    assert texts(await log.debate()) == {}
+
+
+async def test_an_answer_edited_after_the_questions_are_closed_is_a_note() -> None:
+    log = Recording()
+    await log.begin(questions(1))
+    answer = answering(log)
+    await answer.reply(reply("Ten"))
+
+    for _ in range(2):
+        await answer.edit(edited("Twenty"))
+
+    debate = await log.debate()
+    assert texts(debate) == {1: "Ten"}
+    assert [note.text for note in debate.notes] == ["On question 1 (What of 1?): Twenty"]
+
+
+async def test_a_note_edited_to_name_a_question_answers_it() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("Ten"))
+
+    await answer.edit(edited("2: Ten"))
+
+    debate = await log.debate()
+    assert texts(debate) == {2: "Ten"}
+    assert debate.notes == ()
+
+
+async def test_deleting_an_answer_opens_its_question_again() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten"))
+
+    for _ in range(2):
+        await answer.withdraw(DEBATE, "m1")
+    assert texts(await log.debate()) == {}
+    await answer.reply(reply("1: Ten"))  # the deleted one, delivered again
+    assert texts(await log.debate()) == {}
+
+    await answer.reply(reply("1: Twenty", "m2"))
+    await answer.reply(reply("2: Us", "m3"))
+    await answer.withdraw(DEBATE, "m2")  # the agents may have read it
+
+    assert texts(await log.debate()) == {1: "Twenty", 2: "Us"}
 
 
 async def test_a_form_delivered_again_says_of_no_answer_that_it_came_too_late() -> None:
@@ -53,9 +216,9 @@ async def test_a_form_delivered_again_says_of_no_answer_that_it_came_too_late() 
 async def test_a_numbered_answer_that_came_too_late_reaches_the_agents_as_a_note() -> None:
     log = Recording()
     first = Answer(number=1, text="Ten", by=ALEX, origin="m0")
-    await log.begin(questions(2), ClarificationAnswered(answer=first))
+    await log.begin(questions(1), ClarificationAnswered(answer=first))
 
-    assert await answering(log).reply(reply("1: Twenty"))
+    assert await answering(log).reply(reply("1: Twenty")) is ReplyOutcome.TAKEN
 
     debate = await log.debate()
     assert debate.answers[1].text == "Ten"
@@ -66,7 +229,7 @@ async def test_after_a_stop_a_reply_is_a_note_and_no_answer() -> None:
     log = Recording()
     await log.begin(questions(1), StopRequested(stop=Stop(by=DANA)))
 
-    assert await answering(log).reply(reply("Ten thousand"))
+    assert await answering(log).reply(reply("Ten thousand")) is ReplyOutcome.TAKEN
 
     debate = await log.debate()
     assert debate.answers == {}
@@ -78,7 +241,7 @@ async def test_an_answer_is_kept_without_secrets_and_within_its_bound() -> None:
     await log.begin(questions(2))
     secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
-    await answering(log).reply(reply(f"Use {secret}"))
+    await answering(log).reply(reply(f"1: Use {secret}"))
     with pytest.raises(BadInput, match="the most is 100"):
         await answering(log).reply(reply("x" * 101, "m2"))
 

@@ -178,9 +178,50 @@ def test_what_one_agent_asks_is_never_merged_with_what_it_asks_itself() -> None:
     assert [(item.question, item.asked_by) for item in found] == [
         (mine[0], ("architect", "security")),
         (mine[1], ("architect",)),
-        (mine[2], ("architect",)),
         (others[1], ("security",)),
+        (mine[2], ("architect",)),
     ]
+
+
+def test_what_most_agents_ask_comes_first_and_then_what_each_names_first() -> None:
+    found = items(
+        OPENING,
+        asks(ASKING[0], "Who pays?", "How many jobs?"),
+        asks(ASKING[1], "Which law?", "Who is on call?"),
+        asks(ASKING[2], "By when?", "How many jobs?"),
+    )
+
+    assert [item.question for item in found] == [
+        "How many jobs?",
+        "Who pays?",
+        "Which law?",
+        "By when?",
+        "Who is on call?",
+    ]
+
+
+def test_people_are_asked_six_questions_at_most_and_the_others_are_named_in_a_warning() -> None:
+    words = ["one", "two", "three", "four"]
+    asked = [asks(key, *(f"What of {key[-5:]} {word}?" for word in words)) for key in ASKING[:2]]
+    made = clarifying.put(a_debate(*asked), turn(OPENING))
+
+    assert len(made.items) == 6
+    assert [item.question for item in made.items][:2] == [
+        f"What of {key[-5:]} one?" for key in ASKING[:2]
+    ]
+    assert len(made.warnings) == 2
+    assert "four?” (architect). Assumed:" in made.warnings[0]
+
+
+def test_follow_up_questions_count_among_the_six() -> None:
+    first = [asks(ASKING[0], *(f"What of {n}?" for n in "abcde")), asks(ASKING[1]), asks(ASKING[2])]
+    happened = [*first, put(OPENING, *first), answered(1)]
+    again = asks("r0/questions/architect/2", "And of f?", "And of g?")
+
+    made = clarifying.put(a_debate(*happened, again), turn("r0/clarification/engine/2"))
+
+    assert [(item.number, item.question) for item in made.items] == [(6, "And of f?")]
+    assert len(made.warnings) == 1
 
 
 def test_an_agents_questions_beyond_the_limit_are_left_out() -> None:

@@ -1,0 +1,122 @@
+"""Mentions: known by their message, answered in people's own thread, with the thread as context."""
+
+from collections.abc import Sequence
+
+from bot.slack.ids import asked_key
+from bot.testing import BotSpec, Message, Team, debate_of, key_of, team_at_work
+from core.events import fold
+from core.models import Debate
+from core.ports import DebateFilter
+from core.testing import ScriptedProvider
+
+QUESTION = "Kafka or PostgreSQL for our jobs?"
+
+
+async def debates(team: Team) -> Sequence[Debate]:
+    found = await team.moot.store.find(DebateFilter(limit=100))
+    return [fold(await team.moot.store.events(one.debate_id)) for one in found]
+
+
+async def acknowledged(team: Team, count: int) -> None:
+    """Wait until so many mentions were delivered and acknowledged."""
+
+    def done() -> bool:
+        mentions = [one for one in team.workspace.deliveries if one.name == "app_mention"]
+        return len(mentions) >= count and all(one.acked for one in mentions)
+
+    await team.workspace.wait_for(done)
+
+
+async def said_in(team: Team, root: Message, key: str) -> Message:
+    """Wait for the bot's post with this key in people's thread."""
+    found = await team.workspace.wait_for(
+        lambda: [one for one in team.thread(root["ts"]) if key_of(one) == key], timeout=20
+    )
+    return found[0]
+
+
+async def test_an_edited_mention_starts_nothing_more():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+        said = await team.say(f"@Moot {QUESTION}")
+        await acknowledged(team, 1)
+        edited = f"@Moot {QUESTION} Or Redis?"
+        await team.workspace.edit(team.user, team.channel, said["ts"], edited)
+        await acknowledged(team, 2)
+        assert [one.setup.question for one in await debates(team)] == [QUESTION]
+
+
+async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
+    async with team_at_work() as team:
+        said = await team.say("@Moot")
+        await team.workspace.wait_for(team.told)
+        await team.workspace.edit(team.user, team.channel, said["ts"], f"@Moot {QUESTION}")
+        await acknowledged(team, 2)
+        assert await debates(team) == []
+        assert len(team.told()) == 1
+
+
+async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_verdict_there():
+    async with team_at_work() as team:
+        root = await team.say("We lose jobs when Redis restarts.", user="alex")
+        await team.say("About 2000 a day, @alex counted <https://x.example/1|them>", root["ts"])
+        asked = await team.say(f"@Moot {QUESTION}", root["ts"])
+        board = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        debate = await team.wait_for_end(board[0]["ts"])
+        link = await said_in(team, root, asked_key(debate.id, "link"))
+        verdict = await said_in(team, root, asked_key(debate.id, "verdict"))
+        mine = next(one for one in team.thread(root["ts"]) if one["ts"] == asked["ts"])
+    assert [one["name"] for one in mine["reactions"]] == ["eyes"]
+    assert board[0]["ts"].replace(".", "") in link["text"]
+    assert debate.verdict
+    assert debate.verdict.decision[:40] in verdict["text"]
+    assert "Read it all" in verdict["text"]
+    assert "moot.invalid" not in verdict["text"]
+    context = debate.setup.context
+    assert "alex: We lose jobs when Redis restarts." in context
+    assert "About 2000 a day, @alex counted them (https://x.example/1)" in context
+    assert QUESTION not in context
+    assert debate.setup.mention
+    assert debate.setup.mention.thread == root["ts"]
+
+
+async def test_a_long_thread_is_read_to_its_end_and_cut_with_a_mark():
+    async with team_at_work() as team:
+        root = await team.say("It began with an outage.", user="alex")
+        for number in range(230):
+            await team.say(f"Remark {number} " + "and more " * 8, root["ts"])
+        await team.say(f"@Moot {QUESTION}", root["ts"])
+        await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        context = (await debates(team))[0].setup.context
+    assert len(context) <= 12_000
+    assert "It began with an outage." in context
+    assert "messages left out here: the thread is too long]" in context
+    assert "Remark 229" in context
+    assert "Remark 5 " not in context
+
+
+async def test_where_slack_does_not_show_the_thread_the_debate_begins_and_says_so():
+    async with team_at_work() as team:
+        root = await team.say("It began with an outage.", user="alex")
+        team.workspace.faults.rate_limit("conversations.replies", seconds=60)
+        await team.say(f"@Moot {QUESTION}", root["ts"])
+        board = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        debate = next(one for one in await debates(team) if one.id == debate_of(board[0]))
+    assert "could not be read in time" in debate.setup.context
+    assert any("only a part of it" in warning for warning in debate.setup.warnings)
+
+
+async def test_a_usage_error_in_a_thread_is_told_in_that_thread():
+    async with team_at_work() as team:
+        root = await team.say("We lose jobs.", user="alex")
+        await team.say("@Moot vote", root["ts"])
+        told = await team.workspace.wait_for(
+            lambda: team.workspace.ephemeral(team.user, team.channel)
+        )
+    assert told[0]["thread_ts"] == root["ts"]
+    assert "press *Vote now* on the board" in told[0]["text"]

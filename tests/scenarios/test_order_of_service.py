@@ -1,0 +1,49 @@
+"""Boards, cards and words to a person overtake the turns of other debates; threads keep order."""
+
+from dataclasses import replace
+
+from bot.slack.outbox.pace import FAST
+from bot.testing import BotSpec, Team, debate_of, key_of, team_at_work
+from tests.scenarios.test_clarifications import QUESTION, card_of, spec
+
+SLOW = BotSpec(rounds=3, pace=replace(FAST, post=0.4))
+
+
+async def keys_in_line(team: Team) -> list[str]:
+    """What waits to be posted in the channel's threads, oldest first."""
+    board = team.workspace.messages(team.channel)[0]
+    rows = await team.moot.posts.rows_of_debate(debate_of(board))
+    return [row.key for row in rows if row.method == "post" and row.ts is None]
+
+
+async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_debate():
+    async with team_at_work(spec=SLOW) as team:
+        first = await team.debate(QUESTION)
+        while len(await keys_in_line(team)) < 20:
+            await team.moot.outbox.clock.sleep(0.05)
+        before = len(team.replies(first))
+        second = await team.debate("And which cloud?")
+        await team.say("@Moot")
+        await team.workspace.wait_for(lambda: any("Mention me" in one for one in team.told()))
+        assert len(team.replies(first)) - before <= 6
+        assert await keys_in_line(team)
+        await team.wait_for_end(first, seconds=60)
+        rows = await team.moot.posts.rows_of_debate(debate_of(team.thread(first)[0]))
+        queued = [row.key for row in rows if row.method == "post" and row.key != rows[0].key]
+        assert [key_of(one) for one in team.replies(first) if key_of(one)] == queued
+        assert second
+
+
+async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
+    async with team_at_work(spec=replace(spec(), pace=replace(FAST, post=0.4), rounds=3)) as team:
+        first = await team.debate(QUESTION)
+        card = await card_of(team, first)
+        assert card
+        await team.say("skip all", first)
+        while len(await keys_in_line(team)) < 15:
+            await team.moot.outbox.clock.sleep(0.05)
+        second = await team.debate("And which cloud?", user="alex")
+        await card_of(team, second)
+        assert len(await keys_in_line(team)) >= 5
+        await team.click(first)
+        await team.click(second, user="alex")
