@@ -37,6 +37,7 @@ from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.http import FiguresServer, HttpServer
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
+from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
@@ -53,6 +54,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
 from core.llm.call import ModelCalls
+from core.models import SourceKind
 from core.ports import EventSink
 from core.settings import Settings
 from core.store.database import Database
@@ -272,11 +274,15 @@ def _connect(
         channels=ChannelSettings(database),
         words=DebateWords(database),
     )
-    turns = build_turns(parts.calls, parts.settings, store, build_reader(parts.settings))
+    access = Accesses(clients)
+    slack = SlackSources(clients, access)
+    fetchers = {SourceKind.FILE: slack.fetch_file, SourceKind.THREAD: slack.fetch_thread}
+    reader = build_reader(parts.settings, fetchers)
+    turns = build_turns(parts.calls, parts.settings, store, reader)
     engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    access, posts, channels = Accesses(clients), outbox.posts, ChannelSettings(database)
+    posts, channels = outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
     start = StartDebate(

@@ -528,6 +528,7 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
         return Debate(
             id=recorded.debate_id,
             setup=event.setup,
+            references=event.setup.references,
             started_at=at,
             seq=recorded.seq,
             now=at,
@@ -642,10 +643,12 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case VerdictReached(verdict=verdict):
             return replace(debate, verdict=verdict)
         case NoteAdded(note=note):
-            return replace(debate, notes=(*debate.notes, note))
+            given = (*debate.references, *note.references)
+            return replace(debate, notes=(*debate.notes, note), references=given)
         case SourceRead(source=source):
             known = sorted((*debate.sources, source), key=lambda one: one.number)
-            return replace(debate, sources=tuple(known))
+            given = (*debate.references, *source.references)
+            return replace(debate, sources=tuple(known), references=given)
         case StopRequested(stop=stop):
             return replace(debate, stop=stop, paused_by=None)
         case VoteCalled(by=person):

@@ -556,6 +556,8 @@ class SourceText(Value):
     sha256: str = ""
     #: What people should know of it: "only the first 500 of 900 pages were read".
     warnings: tuple[str, ...] = ()
+    #: What came with it: the files of a thread. They become sources too.
+    references: tuple[SourceReference, ...] = ()
 
 
 class Source(SourceText):
@@ -990,6 +992,9 @@ class Debate:
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
+    #: What people gave as evidence, in the order of the log: with the question, with notes, or
+    #: in a thread that is a source itself.
+    references: tuple[SourceReference, ...] = ()
     #: Evidence in the order it was given, what could not be read as well.
     sources: tuple[Source, ...] = ()
     stop: Stop | None = None
@@ -1009,11 +1014,6 @@ class Debate:
     #: Origins of decisions people were reminded of.
     reminded: frozenset[str] = frozenset()
     feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
-
-    @property
-    def references(self) -> tuple[SourceReference, ...]:
-        """What people gave as evidence: with the question, then with notes, in their order."""
-        return (*self.setup.references, *(one for note in self.notes for one in note.references))
 
     @property
     def evidence(self) -> tuple[Source, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.slack.ids import (
+    FILES,
     address_of,
     asked_key,
     board_key,
@@ -94,7 +95,7 @@ def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
             return [root, *_answer_to_mention(debate), pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
             # A reaction on the message that the note is; a note from a form is shown to everybody.
-            seen = _reaction(debate, recorded, note.id, _SEEN)
+            seen = _reaction(debate, recorded, note.id.removesuffix(FILES), _SEEN)
             return seen or _in_thread(debate, recorded, [notices.added(note)])
         case VerdictReached(verdict=reached):
             # The whole synthesis in the thread, then its short form, in the channel too.

@@ -21,8 +21,10 @@ def unread(debate: Debate) -> Sequence[Turn]:
 
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
-    """Whether one of these turns reads what came with the question."""
-    return any(int(turn.target or 0) <= len(debate.setup.references) for turn in reading)
+    """Whether one of these turns reads what came with the question, or with its thread."""
+    with_notes = {reference for note in debate.notes for reference in note.references}
+    numbers = (int(turn.target or 0) for turn in reading)
+    return any(debate.references[number - 1] not in with_notes for number in numbers)
 
 
 def reading_turn(number: int) -> Turn:

@@ -92,9 +92,9 @@ class Held:
         self.setup = setup.model_copy(update=changes)
         self.store, self.sink, self.shelf = InMemoryStore(), RecordingSink(), shelf
         self.provider = ScriptedProvider(quoting)
-        self.engine = self._an_engine()
+        self.engine = self.an_engine()
 
-    def _an_engine(self) -> Engine:
+    def an_engine(self) -> Engine:
         calls = ModelCalls({"scripted": self.provider}, ManualClock())
         turns = Turns(calls, reader=self.shelf)
         return Engine(store=self.store, turns=turns, sink=self.sink, clock=ManualClock())
