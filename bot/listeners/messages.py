@@ -164,14 +164,10 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     name = await context.access.of(event.team_id).name_of(said.user)
     match understood(event.question):
         case TypedQuestion(text=question):
-            request = DebateRequest(
-                question=question,
-                asked_by=Person(id=said.user, name=name),
-                place=place(event.team_id, said.channel),
-            )
-            if await context.start.facts.store.begun(origin) is None:
-                request = await _with_sources(context, event.team_id, said, request)
+            by, where = Person(id=said.user, name=name), place(event.team_id, said.channel)
+            request = DebateRequest(question=question, asked_by=by, place=where)
             try:
+                request = await _with_sources(context, event.team_id, said, request)
                 await context.start.start(request, origin=origin)
             except BadInput as refusal:
                 words = answers.not_started(str(refusal), question)

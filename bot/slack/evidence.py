@@ -15,7 +15,14 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.slack.access import UNREACHED, Access, Accesses
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outbox.outcomes import Retry, outcome_of
-from bot.slack.payloads import FileInfo, PostedMessage, SharedFile, ThreadPage, plain, refusal_of
+from bot.slack.payloads import (
+    FileLookedUp,
+    PostedMessage,
+    SharedFile,
+    ThreadPage,
+    plain,
+    refusal_of,
+)
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined
@@ -93,7 +100,7 @@ class SlackSources:
         """
         workspace = await self._workspace(place)
         answer = await _asked(lambda: workspace.client.files_info(file=reference.fetch))
-        found = FileInfo.model_validate(answer.data).file
+        found = FileLookedUp.model_validate(answer.data).file
         if place.channel not in found.shared_in:
             raise BadInput("it was not shared in this channel")
         if found.is_external or not found.url:

@@ -115,7 +115,7 @@ class SharedFile(Payload):
         return frozenset((*self.channels, *self.groups, *self.ims))
 
 
-class FileInfo(Payload):
+class FileLookedUp(Payload):
     """The answer of `files.info`."""
 
     file: SharedFile

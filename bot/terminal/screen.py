@@ -25,6 +25,7 @@ from core.events import (
 from core.figures import counted, duration, money, number
 from core.models import Act, Debate, Turn
 from core.rules.formats.registry import format_of
+from core.transcript.cited import source_words
 from core.transcript.decision import vote_words
 from core.transcript.inert import visible
 from core.transcript.words import act_words, confidence, name_of, turn_words
@@ -181,11 +182,8 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
                 lines = (line.strip() for line in made.text.splitlines())
                 yield f"    {next(filter(None, lines), '')}"
             yield from (f"    Warning: {warning}" for warning in made.warnings)
-        case SourceRead(source=source) if source.fault:
-            yield f"  Could not read {source.reference.title}: {source.fault}."
         case SourceRead(source=source):
-            read = counted(len(source.text), "character")
-            yield f"  {source.id}: {source.reference.title} ({read})"
+            yield f"  {source.id}: {source_words(source)}"
             yield from (f"    Warning: {warning}" for warning in source.warnings)
         case TurnFailed(failure=failure):
             yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"

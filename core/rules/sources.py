@@ -22,7 +22,7 @@ def unread(debate: Debate) -> Sequence[Turn]:
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
     """Whether one of these turns reads what came with the question, or with its thread."""
-    with_notes = {reference for note in debate.notes for reference in note.references}
+    with_notes = [reference for note in debate.notes for reference in note.references]
     numbers = (int(turn.target or 0) for turn in reading)
     return any(debate.references[number - 1] not in with_notes for number in numbers)
 
