@@ -13,6 +13,7 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
+from bot.slack.evidence import file_references, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.views.forms import said
@@ -24,7 +25,7 @@ from bot.views.start_form import (
     start_form,
 )
 from core.errors import BadInput
-from core.models import MOST_ROUNDS, Person
+from core.models import MOST_ROUNDS, Person, SourceReference
 from core.opening import DebateRequest, check_question
 from core.use_cases.choices import WAITS, Choices, cost_cap
 from core.use_cases.find import NOT_A_MEMBER
@@ -32,6 +33,8 @@ from core.use_cases.find import NOT_A_MEMBER
 #: Menus of the form whose choice changes the estimate.
 _COSTLY = (FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
 FEWEST_AGENTS = 2
+#: Slack keeps 3,000 characters for a form.
+_MOST_REMEMBERED = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +48,8 @@ class FormOpening:
     channel: str = ""
     question: str = ""
     source: str = ""
+    #: What comes with the message it is opened on.
+    references: tuple[SourceReference, ...] = ()
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -83,7 +88,12 @@ async def open_start_form(
     here = place(opening.team, opening.channel)
     question, rest, left_out = fitted(opening.question)
     draft = FormDraft(question=question, context=rest, choices=await context.start.usual(here))
-    target = FormTarget(channel=opening.channel, source=opening.source, left_out=left_out)
+    target = FormTarget(
+        channel=opening.channel,
+        source=opening.source,
+        left_out=left_out,
+        references=opening.references,
+    )
     view = start_form(draft, form_options(context.start), target, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
     opened = OpenStartForm(view_id=view_id, draft=draft, target=target, place=here, by=opening.by)
@@ -102,12 +112,25 @@ async def open_for_message(
         channel="" if used.is_direct else used.channel_id,
         question=used.words,
         source=link,
+        references=_evidence_at(used, link),
     )
     try:
         await open_start_form(context, client, opening)
     except BadInput as refusal:
         with suppress(BadInput):  # too late for this form as well
             await open_form(client, used.trigger_id, said("Not here", str(refusal)))
+
+
+def _evidence_at(used: MessageShortcut, link: str) -> tuple[SourceReference, ...]:
+    """The thread of a message and its files, as many as a form can remember."""
+    by = person(used)
+    files = file_references(used.files, by)
+    if not used.thread_ts:
+        return files[:_MOST_REMEMBERED]
+    thread = thread_reference(
+        used.channel_id, used.thread_ts, without=used.message_ts, by=by, address=link
+    )
+    return (thread, *files)[:_MOST_REMEMBERED]
 
 
 async def show_estimate(context: ListenerContext, found: Clicked) -> None:
@@ -143,6 +166,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         context="\n\n".join(filter(None, (draft.context, source))),
         asked_by=person(form),
         place=here,
+        references=target.references,
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
 
@@ -154,6 +178,7 @@ def target_of(form: Filled) -> FormTarget:
     return FormTarget(
         channel=kept.get("channel", ""),
         source=kept.get("source", ""),
+        references=FormTarget.references_in(kept),
         left_out=int(left_out) if re.fullmatch(r"[0-9]{1,6}", left_out) else 0,
     )
 

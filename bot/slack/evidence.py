@@ -39,6 +39,7 @@ _SECONDS = 60.0
 _TRIES = 4
 _LONGEST_WAIT = 60.0
 _PAGE = 200
+_LONGEST_TITLE = 120
 #: Messages of a thread that are read.
 _MOST_MESSAGES = 2000
 _MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
@@ -74,7 +75,7 @@ def file_references(files: Sequence[SharedFile], by: Person) -> tuple[SourceRefe
     return tuple(
         SourceReference(
             kind=SourceKind.FILE,
-            title=file.title or file.name or file.id,
+            title=(file.title or file.name or file.id)[:_LONGEST_TITLE],
             address=file.permalink,
             fetch=file.id,
             by=by,

@@ -344,6 +344,11 @@ class MessageShortcut(Payload):
     channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
     message_ts: str
     text: str = Field(default="", validation_alias=AliasPath("message", "text"))
+    files: tuple[SharedFile, ...] = Field(
+        default=(), validation_alias=AliasPath("message", "files")
+    )
+    #: Of the message it was used on; empty: it is in no thread.
+    thread_ts: str = Field(default="", validation_alias=AliasPath("message", "thread_ts"))
 
     @property
     def is_direct(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from pydantic import TypeAdapter, ValidationError
 from slack_sdk.models.blocks import (
     ConversationFilter,
     ConversationSelectElement,
@@ -27,7 +28,7 @@ from bot.views.forms import (
 from bot.views.message import Block, context, sections
 from core.estimate import Estimate
 from core.figures import counted, money, roughly
-from core.models import MOST_ROUNDS, Value
+from core.models import MOST_ROUNDS, SourceReference, Value
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import WAITS, ChannelChoices, Choices, ModelSet
 
@@ -41,6 +42,8 @@ _FORMAT_WORDS: Mapping[str, str] = {
 }
 _ESTIMATE_BLOCK = "estimate"
 _NAME_LIMIT = 40
+_TITLE_LIMIT = 60
+_REFERENCES = TypeAdapter(tuple[SourceReference, ...])
 #: Stands before what a question had no room for.
 _GOES_ON = "The question goes on: "
 
@@ -73,12 +76,24 @@ class FormTarget:
     source: str = ""
     #: Characters of that message that the form has no room for.
     left_out: int = 0
+    #: What comes with that message: its files, and the thread it is in.
+    references: tuple[SourceReference, ...] = ()
 
     @property
     def metadata(self) -> Mapping[str, str]:
         """What the form brings back."""
         left_out = {"left_out": str(self.left_out)} if self.left_out else {}
-        return {"channel": self.channel, "source": self.source, **left_out}
+        brought = _REFERENCES.dump_json(self.references).decode()
+        evidence = {"evidence": brought} if self.references else {}
+        return {"channel": self.channel, "source": self.source, **left_out, **evidence}
+
+    @staticmethod
+    def references_in(metadata: Mapping[str, str]) -> tuple[SourceReference, ...]:
+        """What a form brings back of its evidence; nothing where it is not as we wrote it."""
+        try:
+            return _REFERENCES.validate_json(metadata.get("evidence", "[]"))
+        except ValidationError:
+            return ()
 
 
 def fitted(text: str) -> tuple[str, str, int]:
@@ -236,6 +251,9 @@ def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
     """Which message the question was taken from, and what became of a long one."""
     if target.source:
         yield f"From <{target.source}|this message>."
+    if target.references:
+        named = ", ".join(gist(one.title, _TITLE_LIMIT) for one in target.references)
+        yield f":page_facing_up: The agents will read: {named}."
     if target.left_out:
         yield (
             ":warning: The message is too long for this form: "

@@ -120,6 +120,25 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
     assert "`e1` is" in said
 
 
+async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
+    async with team_at_work() as team:
+        root = await team.say("Redis loses jobs.", user="alex")
+        said = await team.workspace.share_file(
+            "alex", team.channel, "load.csv", CSV, text=QUESTION, thread_ts=root["ts"]
+        )
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        (view,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
+        assert "The agents will read: the thread" in str(view["blocks"])
+        await team.workspace.submit(team.user, view["id"], {})
+        boards = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        debate = await team.wait_for_end(boards[0]["ts"])
+    titles = [one.reference.title for one in debate.evidence]
+    assert titles == ["the thread in which the debate was asked for", "load.csv"]
+    assert debate.setup.question == QUESTION
+
+
 async def test_what_cannot_be_read_is_said_to_who_brought_it() -> None:
     async with team_at_work() as team:
         root = await team.say("See this.", user="alex")
