@@ -630,6 +630,8 @@ class Contribution(Value):
     carried_from: str | None = None
     #: What it quotes, in the order of the text.
     citations: tuple[Citation, ...] = ()
+    #: What it looked up in the sources before it spoke; empty: nothing.
+    looked_up: str = ""
     warnings: tuple[str, ...] = ()
 
 

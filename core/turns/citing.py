@@ -1,6 +1,8 @@
 """Evidence in turns: what agents see of the sources, and the check of what they quote (pure)."""
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from core.evidence.citations import checked, rendered
@@ -17,7 +19,7 @@ from core.models import (
     Turn,
     Verdict,
 )
-from core.request import Part, PartKind
+from core.request import ModelRequest, Part, PartKind
 from core.turns.acts import ACTS
 
 #: Headings of a source that its line in the table of contents names.
@@ -25,6 +27,7 @@ _HEADINGS = 12
 _HEADING_CHARS = 60
 #: Fields of a verdict that hold one text, and those that hold several.
 _TEXTS = ("decision", "solution", "implementation", "dissent")
+_LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*", re.IGNORECASE)
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 
 
@@ -88,6 +91,43 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
 def is_to_cite(debate: Debate, turn: Turn) -> bool:
     """Whether the turn's text may quote sources."""
     return bool(debate.evidence) and (ACTS[turn.act].is_speech or turn.act is Act.SYNTHESIS)
+
+
+def may_look_up(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn may ask for more passages: there are some that its prompt does not hold."""
+    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(_hidden(debate))
+
+
+def look_up_in(reply: str) -> str:
+    """What a reply asks to look up; empty where it is a text."""
+    found = _LOOK_UP.fullmatch(reply.strip())
+    return found["words"].strip() if found else ""
+
+
+def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
+    """The request once more, with the passages that fit these words best."""
+    room, lines = debate.setup.evidence_characters // 4, list[str]()
+    for passage in best_first(_hidden(debate), words):
+        if len(passage.text) <= room:
+            room -= len(passage.text)
+            under = f", {passage.heading}" if passage.heading else ""
+            lines.append(f"{passage.source} ({passage.place}{under})\n{passage.text}")
+    text = "\n\n".join(lines) or "Nothing fits these words."
+    found = Part(kind=PartKind.SOURCE, label="What you looked up", text=text, trim_priority=3)
+    *parts, task = request.parts
+    told = "You have looked up what you wanted, quoted above. Now write your text."
+    return replace(request, parts=(*parts, found, replace(task, text=f"{task.text}\n\n{told}")))
+
+
+def _hidden(debate: Debate) -> Sequence[Passage]:
+    """The passages that no prompt holds."""
+
+    def find() -> Sequence[Passage]:
+        shown = {passage for passages in _chosen(debate).values() for passage in passages}
+        everything = (one for source in debate.evidence for one in passages_of(source))
+        return [passage for passage in everything if passage not in shown]
+
+    return debate.once("hidden passages", find)
 
 
 def with_checked_quotes(debate: Debate, made: Contribution) -> Contribution:

@@ -9,7 +9,7 @@ from core.rules.formats import council, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.schedule import is_cut_short
 from core.turns.acts import ACTS
-from core.turns.citing import is_to_cite
+from core.turns.citing import is_to_cite, may_look_up
 from core.turns.context import (
     candidates,
     critiques_shown,
@@ -67,7 +67,9 @@ def request_with(
     """What to ask a model about these parts."""
     text = render.task(turn.act, agent, **values)
     if is_to_cite(debate, turn):
-        text += "\n\n" + render.citing(is_judge=turn.act is Act.SYNTHESIS)
+        text += "\n\n" + render.citing(
+            is_judge=turn.act is Act.SYNTHESIS, may_look_up=may_look_up(debate, turn)
+        )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
     return ModelRequest(
         model=agent.model,

@@ -1,11 +1,11 @@
 """What agents do: say something, in every act that ends in text, and vote."""
 
-from core.errors import ReplyUnreadable
+from core.errors import ReplyUnreadable, ReplyUnusable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
-from core.turns.citing import with_checked_quotes
+from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
 from core.turns.context import candidates, critiques_shown, first_choice_before
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
@@ -31,10 +31,19 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
             )
         )
     agent = debate.setup.agent(turn.agent)
-    text, call = await calls.ask(request_for(debate, turn), agent, terms_for(debate, turn))
+    request, terms = request_for(debate, turn), terms_for(debate, turn)
+    text, call = await calls.ask(request, agent, terms)
+    looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
+    if looked_up:
+        text, more = await calls.ask(with_looked_up(debate, request, looked_up), agent, terms)
+        call = more.model_copy(update={"usage": call.usage + more.usage})
+        if look_up_in(text):
+            raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
-    made = Contribution(turn=turn, text=text.strip(), call=call, warnings=warnings)
+    made = Contribution(
+        turn=turn, text=text.strip(), call=call, looked_up=looked_up, warnings=warnings
+    )
     return ContributionMade(contribution=with_checked_quotes(debate, made))
 
 

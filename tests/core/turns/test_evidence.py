@@ -23,6 +23,7 @@ from core.models import (
     Status,
 )
 from core.request import ModelRequest, PartKind
+from core.rules.facts import ledger
 from core.store.memory import InMemoryStore
 from core.testing import (
     ManualClock,
@@ -243,6 +244,65 @@ async def test_long_sources_are_shown_by_the_passages_that_fit_the_question() ->
     assert "Kafka keeps every job on three brokers." in shown[1].text
     assert "[…]" in shown[1].text
     assert "of 81 passages below" in shown[0].text
+
+
+def a_book() -> str:
+    pages = "\n\n".join(f"# Part {n}\n\n{'Nothing of note happens here. ' * 30}" for n in range(40))
+    return f"{pages}\n\n# Fees\n\nThe zebra tariff is 12 crowns a month."
+
+
+def looking_up(*replies: str) -> ScriptedProvider:
+    """Whoever proposes answers with these, one after the other, then plausibly."""
+    left = {"architect": list(replies)}
+
+    def script(request: ModelRequest) -> str:
+        mine = left.get(request.role, [])
+        return mine.pop(0) if request.act is Act.PROPOSAL and mine else plausible_reply(request)
+
+    return ScriptedProvider(script)
+
+
+async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
+    held = Held(Shelf({"book": a_book()}), "book", room=3000)
+    said = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
+    held.provider = looking_up("LOOK UP: zebra tariff", said)
+    held.engine = held.an_engine()
+    debate = await held.run()
+
+    first, second, *_ = [one for one in held.provider.requests if one.role == "architect"]
+    assert "LOOK UP:" in first.parts[-1].text
+    (found,) = [part for part in second.parts if part.label == "What you looked up"]
+    assert "e1 (line 163, Fees)\nThe zebra tariff is 12 crowns a month." in found.text
+    made = debate.contributions["r1/proposal/architect"]
+    assert made.looked_up == "zebra tariff"
+    assert made.citations[0].status is CitationStatus.VERIFIED
+    assert made.call
+    assert made.call.usage.attempts == 2
+
+
+async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
+    held = Held(Shelf({"book": a_book()}), "book", room=3000)
+    held.provider = looking_up("LOOK UP: zebra", "LOOK UP: tariff")
+    held.engine = held.an_engine()
+    debate = await held.run()
+    assert debate.status is Status.CONCLUDED
+    failure = debate.failures["r1/proposal/architect"]
+    assert (failure.reason, failure.usage.attempts) == (
+        "It only asked to look something up, twice.",
+        2,
+    )
+
+
+async def test_where_everything_is_shown_nothing_can_be_looked_up() -> None:
+    held = Held(Shelf({"load": LOAD}), "load")
+    await held.run()
+    assert not any("LOOK UP" in request.parts[-1].text for request in held.provider.requests)
+
+
+async def test_figures_that_were_cited_must_not_get_lost() -> None:
+    debate = await Held(Shelf({"load": LOAD}), "load").run()
+    assert ("2,000 jobs", "e1") in [(one.text, one.source) for one in ledger(debate)]
+    assert not any("9,000" in one.text for one in ledger(debate))
 
 
 async def test_prompts_begin_alike_whatever_comes_later() -> None:
