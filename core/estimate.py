@@ -48,6 +48,8 @@ _CHARS_PER_WORD = 6.0
 _MOST_WAVES = 1000
 #: Sums of estimates may differ by so many tokens.
 _ROUNDING = 4
+#: A source has about so many characters, in paragraphs of so many sentences.
+_SOURCE_CHARACTERS, _SENTENCES = 8000, 5
 _SENTENCE = "The reasons, the risks and the cost of each step are set out one by one."
 #: A structured reply's list has so many items.
 _ITEMS = 3
@@ -63,15 +65,13 @@ class Cached(StrEnum):
 
 
 class _Unread:
-    """The `SourceReader` of a rehearsal: sources that together fill the room they have."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._characters = setup.evidence_characters // max(1, len(setup.references))
+    """The `SourceReader` of a rehearsal: sources of a usual length, with nothing to say."""
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
         """A text of the usual length, another one for each source."""
-        text = (_SENTENCE + "\n\n") * (self._characters // len(_SENTENCE))
-        return SourceText(text=text[: self._characters], sha256=reference.fetch)
+        paragraph = " ".join([_SENTENCE] * _SENTENCES)
+        text = "\n\n".join([paragraph] * (_SOURCE_CHARACTERS // len(paragraph)))
+        return SourceText(text=text, sha256=reference.fetch)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
     calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables)
-    turns = Turns(calls, reader=_Unread(setup))
+    turns = Turns(calls, reader=_Unread())
     # The debate at its start: nobody is asked, no cap stops it, all rounds are held.
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})
