@@ -38,6 +38,7 @@ from bot.slack.connection.http import FiguresServer, HttpServer
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
+from bot.slack.ids import headline_key
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
@@ -53,8 +54,9 @@ from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
+from core.evidence.earlier import FetchEarlierDecisions
 from core.llm.call import ModelCalls
-from core.models import SourceKind
+from core.models import Debate, SourceKind
 from core.ports import EventSink
 from core.settings import Settings
 from core.store.database import Database
@@ -276,7 +278,16 @@ def _connect(
     )
     access = Accesses(clients)
     slack = SlackSources(clients, access)
-    fetchers = {SourceKind.FILE: slack.fetch_file, SourceKind.THREAD: slack.fetch_thread}
+
+    async def address_of(debate: Debate) -> str:
+        row = await outbox.posts.row_by_key(headline_key(debate.id))
+        return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
+
+    fetchers = {
+        SourceKind.FILE: slack.fetch_file,
+        SourceKind.THREAD: slack.fetch_thread,
+        SourceKind.REGISTER: FetchEarlierDecisions(store, address_of),
+    }
     reader = build_reader(parts.settings, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
     engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)

@@ -374,6 +374,8 @@ class SourceKind(StrEnum):
     LINK = "link"
     #: A conversation of people.
     THREAD = "thread"
+    #: What was decided earlier in the same place.
+    REGISTER = "register"
 
 
 class SourceReference(Value):
@@ -1019,8 +1021,8 @@ class Debate:
 
     @property
     def evidence(self) -> tuple[Source, ...]:
-        """The sources that could be read."""
-        return tuple(source for source in self.sources if not source.fault)
+        """The sources that could be read and have a text."""
+        return tuple(source for source in self.sources if not source.fault and source.text)
 
     @property
     def decision(self) -> Decision | None:

@@ -120,6 +120,9 @@ class EvidenceLimits(Value):
         default=(),
         description="Hosts that links may be read from: `docs.example.com`, `*.example.com`.",
     )
+    earlier_decisions: bool = Field(
+        default=True, description="Whether the channel's earlier decisions are a source."
+    )
     file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")
     pages: int = Field(default=500, ge=1, description="Pages or slides read of one file.")
     characters: int = Field(default=400_000, ge=1, description="Characters kept of one source.")

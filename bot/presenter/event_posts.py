@@ -142,7 +142,8 @@ def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
             found = [one for one in debate.decisions if one.origin == origin]
             messages = [reminder(debate, one) for one in found]
         case SourceRead(source=source):
-            messages = [notices.source_read(source)]
+            is_empty = not source.text and not source.fault
+            messages = [] if is_empty else [notices.source_read(source)]
         case StopRequested(stop=stop):
             messages = [notices.stopped(stop, debate)]
         case VoteCalled(by=by):

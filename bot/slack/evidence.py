@@ -149,6 +149,14 @@ class SlackSources:
         ]
         return found.model_copy(update={"references": tuple(files)})
 
+    async def link_to(self, place: Place, ts: str) -> str:
+        """Return the address of a message; empty where it cannot be known."""
+        try:
+            workspace = await self._workspace(place)
+        except BadInput:
+            return ""
+        return f"{workspace.identity.url}archives/{place.channel}/p{ts.replace('.', '')}"
+
     async def _workspace(self, place: Place) -> WorkspaceClient:
         try:
             return await self._clients.of(place.workspace)

@@ -26,6 +26,7 @@ from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, MootError
+from core.evidence.earlier import FetchEarlierDecisions
 from core.evidence.reader import fetch_path
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, SourceKind
@@ -113,7 +114,9 @@ async def hold(asked: DebateCommand) -> int:
                 raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
             check_providers(resumed.setup, environment)
         calls = build_calls(environment, settings)
-        reader = build_reader(settings, {SourceKind.FILE: fetch_path})
+        register = FetchEarlierDecisions(store)
+        fetchers = {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register}
+        reader = build_reader(settings, fetchers)
         turns = build_turns(calls, settings, store, reader)
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)

@@ -182,7 +182,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
                 lines = (line.strip() for line in made.text.splitlines())
                 yield f"    {next(filter(None, lines), '')}"
             yield from (f"    Warning: {warning}" for warning in made.warnings)
-        case SourceRead(source=source):
+        case SourceRead(source=source) if source.text or source.fault:
             yield f"  {source.id}: {source_words(source)}"
             yield from (f"    Warning: {warning}" for warning in source.warnings)
         case TurnFailed(failure=failure):

@@ -79,8 +79,6 @@ def source_words(source: Source) -> str:
 
 def sources_section(debate: Debate) -> str:
     """The sources of a debate as Markdown; empty where it has none."""
-    if not debate.sources:
-        return ""
     rows = [
         (
             one.id,
@@ -90,5 +88,8 @@ def sources_section(debate: Debate) -> str:
             one.reference.address,
         )
         for one in debate.sources
+        if one.text or one.fault
     ]
+    if not rows:
+        return ""
     return "## Sources\n\n" + table(("", "Title", "Brought by", "Read", "Where"), rows)

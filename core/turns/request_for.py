@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.llm.call import CallOptions, ModelRef
-from core.models import Act, Agent, Debate, NextStep, Turn
+from core.models import Act, Agent, Debate, NextStep, SourceKind, Turn
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import council, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
@@ -68,7 +68,9 @@ def request_with(
     text = render.task(turn.act, agent, **values)
     if is_to_cite(debate, turn):
         text += "\n\n" + render.citing(
-            is_judge=turn.act is Act.SYNTHESIS, may_look_up=may_look_up(debate, turn)
+            is_judge=turn.act is Act.SYNTHESIS,
+            may_look_up=may_look_up(debate, turn),
+            has_register=any(one.reference.kind is SourceKind.REGISTER for one in debate.evidence),
         )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
     return ModelRequest(

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from core.estimate import Estimate
 from core.events import DebateStarted
+from core.evidence.earlier import earlier_decisions, has_earlier
 from core.models import Place, Setup
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter, Spending
+from core.redaction import redact
 from core.settings import Settings
 from core.use_cases.choices import (
     NO_CAP,
@@ -87,6 +89,11 @@ class StartDebate:
         agents = request.agents if request.agents is not None else chosen.agents
         whole = replace(request, agents=agents, rounds=asked or request.rounds)
         settings = with_choices(self.settings(), chosen, self.models)
+        if settings.evidence.earlier_decisions and await has_earlier(
+            self.facts.store, request.place
+        ):
+            earlier = earlier_decisions(redact(request.question), request.asked_by)
+            whole = replace(whole, references=(*request.references, earlier))
         return open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
 
     async def begin(self, setup: Setup, *, origin: str) -> StartedDebate:

@@ -73,11 +73,11 @@ def task(act: Act, agent: Agent, **values: object) -> str:
     return template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
 
 
-def citing(*, is_judge: bool, may_look_up: bool) -> str:
+def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
     """How sources are quoted, said after the task."""
     return (
         _environment.get_template("citing.md.j2")
-        .render(is_judge=is_judge, may_look_up=may_look_up)
+        .render(is_judge=is_judge, may_look_up=may_look_up, has_register=has_register)
         .strip()
     )
 
