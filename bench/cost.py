@@ -1,42 +1,63 @@
-"""What a debate costs under the vendors' caching rules, as a ratio to the least it could cost.
+"""What whole debates cost under the vendors' caching rules, as ratios to the least they could cost.
 
-    python -m bench.cost [--agents 5] [--rounds 7] [--wait 0.1]
+    python -m bench.cost [--agents 3] [--rounds 3] [--wait 0.05]
 
-Runs every call of a debate (statements in rounds, summaries beside them) through the real code and
-the real SDKs to a server on the loopback that caches and counts as the vendor does: an entry can be
-read from the moment the reply that wrote it begins, only whole marked beginnings of at least the
-least size are cached, writing costs more and reading less. The ideal writes each new shared text
-once and reads it for everybody else. Fails when the ratio is above the target.
+Holds a debate of each format through the real engine, with its real prompts and the real SDKs, at a
+server on the loopback that caches and counts as the vendor does: an entry can be read from the
+moment the reply that wrote it begins, only whole marked beginnings of at least the least size are
+cached, writing costs more and reading less. Two bounds stand beside what was measured:
+
+- "order": the same prompts, cut anywhere: each beginning that a later prompt has too is written
+  once and read by all others. Only hindsight reaches it.
+- "parts": each part that several prompts hold is written once and read by all others, wherever in
+  a prompt it stands. No order of parts reaches it for all prompts together.
+
+Fails when a ratio to "order" is above the target.
 """
 
 import argparse
 import asyncio
 import hashlib
+import os
 import platform
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from core.clock import SystemClock
+from core.engine import Engine
+from core.estimate import usual_reply
+from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price
+from core.llm.prompt_text import pieces
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.fields import items
 from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Say
 from core.llm.providers.testing.server import Vendor
 from core.llm.quoting import quote
-from core.models import Act, Agent, Usage
+from core.models import Debate, Ending, ModelChoice, Person, Place, Setup, Termination, Usage, When
+from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
-from core.request import Effort, ModelRequest, Part, PartKind
+from core.request import ModelReply, ModelRequest
+from core.rules.formats.registry import FORMATS
+from core.settings import Settings
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink
+from core.turns.take import Turns
 
 TARGET = Decimal("1.10")
-DELIMITER = "k7f3q9zz"
-#: Sizes in tokens, as measured on debates of this format.
-SYSTEM, QUESTION, STATEMENT, SUMMARY, PERSONA = 600, 1600, 260, 120, 250
-_CHARS_PER_TOKEN = 3.5
+QUESTION = (
+    "Should we move our job queue from PostgreSQL to Kafka? It must keep every job, and two people "
+    "have to be able to run it. "
+    + "We have 900 jobs a second at noon and expect 3,000 in a year. "
+    * 40
+)
+_MARK = re.compile(r"\[\[call (\d+)\]\]")
 
 
 @dataclass(frozen=True)
@@ -62,14 +83,39 @@ LINES = (
 
 
 @dataclass
+class Marked:
+    """The real provider, with each request marked at its end so that the server can answer it."""
+
+    inner: ModelProvider
+    name: str
+    requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask the real one; the mark is the last thing in the prompt, so it breaks no cache."""
+        number = len(self.requests)
+        self.requests.append(request)
+        *parts, task = request.parts
+        marked = replace(task, text=f"{task.text} [[call {number}]]")
+        return await self.inner.complete(replace(request, parts=(*parts, marked)), on_first_token)
+
+    async def close(self) -> None:
+        """Close the real one."""
+        await self.inner.close()
+
+
+@dataclass
 class CachingRules:
     """Answers as a vendor with a prompt cache does, and counts what it would charge for."""
 
     least: int
     wait: float
-    replies: Mapping[str, str]
+    asked: Sequence[ModelRequest] = ()
     #: When each beginning can be read, on the event loop's clock.
     readable: dict[str, float] = field(default_factory=dict[str, float])
+    #: What each call was given, by its number.
+    usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
 
     def __call__(self, asked: Asked) -> Say:
         """Answer one request."""
@@ -80,9 +126,13 @@ class CachingRules:
         written = max((size for _, size in marked), default=0) - cached
         for key, _ in marked:
             self.readable.setdefault(key, asked.at + self.wait)
-        text = self.replies[str(asked.body["model"])]
+        found = _MARK.findall(str(asked.body))
+        request = self.asked[int(found[-1])]
+        text = usual_reply(request)
         output = estimate_tokens(text)
         counts = Counts(input=total, cached=cached, written=written, output=output)
+        usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=written)
+        self.usages[int(found[-1])] = usage.model_copy(update={"output_tokens": output})
         return Say(text=text, counts=counts, wait=self.wait)
 
     def _is_readable(self, key: str, at: float) -> bool:
@@ -116,172 +166,130 @@ def _blocks(body: Mapping[str, Any]) -> list[tuple[str, bool]]:
     return [(system, False), *texts] if system else texts
 
 
-def words(tokens: int, seed: str) -> str:
-    """Text of about so many tokens, different for each seed."""
-    length = int(tokens * _CHARS_PER_TOKEN)
-    return " ".join(f"{seed} argues point {n}." for n in range(length // 8))[:length]
-
-
-def _part(kind: PartKind, text: str, *, ends: bool = False) -> Part:
-    return Part(kind=kind, label=kind.value.title(), text=text, ends_shared=ends)
-
-
-def shared_parts(number: int, agents: int) -> list[Part]:
-    """What all agents share in a round: question, older rounds in short, the last one in full."""
-    parts = [_part(PartKind.QUESTION, words(QUESTION, "question"), ends=True)]
-    older = [_part(PartKind.SUMMARY, words(SUMMARY, f"sum{n}")) for n in range(1, number - 1)]
-    if older:
-        older[-1] = _part(PartKind.SUMMARY, older[-1].text, ends=True)
-    last = [
-        _part(PartKind.OTHER, words(STATEMENT, f"r{number - 1}a{n}"), ends=n == agents - 1)
-        for n in range(agents if number > 1 else 0)
-    ]
-    return [*parts, *older, *last]
-
-
-def a_request(act: Act, parts: Sequence[Part], task: str) -> ModelRequest:
-    """A call of the debate."""
-    return ModelRequest(
-        model="",
-        act=act,
-        role="architect",
-        system=words(SYSTEM, "system"),
-        parts=(*parts, _part(PartKind.TASK, task)),
-        delimiter=DELIMITER,
-        effort=Effort.LOW,
-        cache_key="dbench22",
+def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
+    """A debate in which every round is held."""
+    choice = ModelChoice(provider=line.provider, model=line.agent_model)
+    cheap = ModelChoice(provider=line.provider, model=line.summary_model)
+    settings = Settings(
+        agent_model=choice,
+        judge_model=choice,
+        summary_model=cheap,
+        format=form,
+        when=When.ALWAYS,
+        termination=Termination(ending=Ending.FIXED),
     )
+    roles = ("architect", "security", "simplicity", "operations", "finance", "data", "testing")
+    request = DebateRequest(
+        question=QUESTION,
+        asked_by=Person(id="U1", name="Dana"),
+        place=Place(surface="terminal"),
+        agents=roles[:agents],
+        rounds=rounds,
+    )
+    return open_debate(request, settings, delimiter="k7f3q9zz")
 
 
-async def debate(calls: ModelCalls, line: Line, agents: int, rounds: int) -> Usage:
-    """Hold the debate; what it spent."""
-    spent = Usage()
-    for number in range(1, rounds + 1):
-        shared = shared_parts(number, agents)
-        speaking = [_speak(calls, line, shared, agent) for agent in range(agents)]
-        summing = [_sum_up(calls, line, number - 1, agents)] if number > 1 else []
-        spent = sum(await asyncio.gather(*speaking, *summing), start=spent)
-    return spent
-
-
-async def _speak(calls: ModelCalls, line: Line, shared: Sequence[Part], agent: int) -> Usage:
-    request = a_request(Act.STATEMENT, shared, words(PERSONA, f"agent{agent}"))
-    return (await calls.ask(request, _agent(line, line.agent_model))).call.usage
-
-
-async def _sum_up(calls: ModelCalls, line: Line, number: int, agents: int) -> Usage:
-    """Sum a round up; nobody shares this prompt, so nothing in it is marked."""
-    parts = [_part(PartKind.OTHER, words(STATEMENT, f"r{number}a{n}")) for n in range(agents)]
-    request = a_request(Act.SUMMARY, parts, "Sum it up.")
-    return (await calls.ask(request, _agent(line, line.summary_model))).call.usage
-
-
-def _agent(line: Line, model: str) -> Agent:
-    return Agent(id="ann", name="Ann", role="architect", provider=line.provider, model=model)
-
-
-def ideal(line: Line, agents: int, rounds: int) -> Decimal:
-    """The least the same calls can cost: each new shared text written once, read by all others."""
-    total, known = Decimal(0), 0
-    for number in range(1, rounds + 1):
-        shared, kept = _shared_sizes(number, agents)
-        private = estimate_tokens(words(PERSONA, "agent0") + "\n\n")
-        read = agents * shared - (shared - known)
-        usage = Usage(
-            input_tokens=agents * (shared + private),
-            written_tokens=shared - known,
-            cached_tokens=read,
-            output_tokens=agents * estimate_tokens(words(STATEMENT, "reply")),
-        )
-        total += _price(line, line.agent_model, usage)
-        known = kept
-        if number > 1:
-            total += _price(line, line.summary_model, _summary_usage(agents))
-    return total
-
-
-def _shared_sizes(number: int, agents: int) -> tuple[int, int]:
-    """Tokens all agents share in a round, and how many of them the next round has too."""
-    parts = shared_parts(number, agents)
-    system = estimate_tokens(words(SYSTEM, "system"))
-    sizes = [estimate_tokens(quote(part, DELIMITER) + "\n\n") for part in parts]
-    lasting = [size for part, size in zip(parts, sizes, strict=True) if _lasts(part)]
-    return system + sum(sizes), system + sum(lasting)
-
-
-def _lasts(part: Part) -> bool:
-    return part.kind is not PartKind.OTHER
-
-
-def _summary_usage(agents: int) -> Usage:
-    texts = [_part(PartKind.OTHER, words(STATEMENT, f"r1a{n}")) for n in range(agents)]
-    prompt = words(SYSTEM, "system") + "".join(quote(text, DELIMITER) for text in texts)
-    output = estimate_tokens(words(SUMMARY, "sum"))
-    return Usage(input_tokens=estimate_tokens(prompt), output_tokens=output)
-
-
-def _price(line: Line, model: str, usage: Usage) -> Decimal:
-    found = price(line.provider, model, usage)
-    assert found is not None, f"no price for {model}"
-    return found
-
-
-async def run(line: Line, agents: int, rounds: int, wait: float) -> Usage:
-    """Hold one debate against the vendor's rules."""
-    replies = {
-        line.agent_model: words(STATEMENT, "reply"),
-        line.summary_model: words(SUMMARY, "sum"),
-    }
-    async with Vendor(CachingRules(line.least, wait, replies)) as vendor:
-        provider = line.build(vendor.url)
-        calls = ModelCalls({line.provider: provider}, SystemClock(), parallel=2 * agents)
-        spent = await debate(calls, line, agents, rounds)
+async def held(setup: Setup, line: Line, wait: float) -> tuple[Debate, Marked, CachingRules]:
+    """Hold the debate against the vendor's rules."""
+    rules = CachingRules(line.least, wait)
+    async with Vendor(rules) as vendor:
+        provider = Marked(line.build(vendor.url), line.provider)
+        rules.asked = provider.requests
+        clock, store = SystemClock(), InMemoryStore()
+        calls = ModelCalls({line.provider: provider}, clock, parallel=2 * len(setup.agents))
+        engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+        started = DebateStarted(setup=setup)
+        await store.create("dbench22", started, origin="bench", at=clock.now())
+        debate = await engine.run("dbench22")
         await calls.close()
-    return spent
+    return debate, provider, rules
 
 
-async def uncached(line: Line, agents: int, rounds: int) -> Decimal:
-    """What the same calls cost when nothing is cached."""
+def least_by_order(
+    line: Line, requests: Sequence[ModelRequest], usages: Sequence[Usage]
+) -> Decimal:
+    """The least these prompts can cost in this order, cut anywhere, with hindsight."""
+    texts = [request.system + "".join(p.text for p in pieces(request)) for request in requests]
     total = Decimal(0)
-    for number in range(1, rounds + 1):
-        shared, _ = _shared_sizes(number, agents)
-        private = estimate_tokens(words(PERSONA, "agent0") + "\n\n")
-        output = agents * estimate_tokens(words(STATEMENT, "reply"))
-        usage = Usage(input_tokens=agents * (shared + private), output_tokens=output)
-        total += _price(line, line.agent_model, usage)
-        total += _price(line, line.summary_model, _summary_usage(agents)) if number > 1 else 0
+    for at, (request, usage) in enumerate(zip(requests, usages, strict=True)):
+        same = [n for n, other in enumerate(requests) if other.model == request.model]
+        read = max((_common(texts[at], texts[n]) for n in same if n < at), default=0)
+        kept = max((_common(texts[at], texts[n]) for n in same if n > at), default=0)
+        read, kept = (size if size >= line.least else 0 for size in (read, kept))
+        total += _cost(line, request, usage, read=read, written=max(0, kept - read))
     return total
+
+
+def least_by_parts(
+    line: Line, requests: Sequence[ModelRequest], usages: Sequence[Usage]
+) -> Decimal:
+    """The least these prompts could cost if each part were cached wherever it stands."""
+    total, seen = Decimal(0), set[tuple[str, str]]()
+    held = [
+        [(r.model, text) for text in (r.system, *(quote(p, r.delimiter) for p in r.parts[:-1]))]
+        for r in requests
+    ]
+    for at, (request, usage) in enumerate(zip(requests, usages, strict=True)):
+        later = {part for parts in held[at + 1 :] for part in parts}
+        read = sum(estimate_tokens(part[1]) for part in held[at] if part in seen)
+        fresh = [part for part in held[at] if part not in seen and part in later]
+        seen.update(held[at])
+        written = sum(estimate_tokens(part[1]) for part in fresh)
+        total += _cost(line, request, usage, read=read, written=written)
+    return total
+
+
+def _common(one: str, other: str) -> int:
+    """Tokens of the beginning that two prompts share."""
+    shared = os.path.commonprefix([one, other])  # noqa: RUF071 - texts, not paths
+    return estimate_tokens(shared)
+
+
+def _cost(line: Line, request: ModelRequest, usage: Usage, *, read: int, written: int) -> Decimal:
+    read = min(read, usage.input_tokens)
+    changes = {"cached_tokens": read, "written_tokens": min(written, usage.input_tokens - read)}
+    found = price(line.provider, request.model, usage.model_copy(update=changes))
+    assert found is not None, f"no price for {request.model}"
+    return found
 
 
 async def main(agents: int, rounds: int, wait: float) -> bool:
     """Print the figures; whether every ratio is good enough."""
     print(f"{platform.platform()}, Python {platform.python_version()}")
-    print(f"{agents} agents, {rounds} rounds, {agents * rounds} statements, {rounds - 1} summaries")
+    print(f"{agents} agents; {rounds} rounds of critique and panel; ratios: measured / least\n")
+    print(f"{'':22} calls   tokens in  cached   no cache  measured   order   parts")
     good = True
     for line in LINES:
-        spent = await run(line, agents, rounds, wait)
-        best = ideal(line, agents, rounds)
-        cost = spent.cost or Decimal(0)
-        ratio = cost / best
-        good = good and ratio <= TARGET
-        print(
-            f"{line.provider:10} no cache ${await uncached(line, agents, rounds):.3f}"
-            f"   measured ${cost:.3f}   ideal ${best:.3f}   ratio {ratio:.3f} (target {TARGET})"
-        )
-    print("\ntokens per debate, by rounds (summaries keep the growth linear):")
-    for number in range(1, 11):
-        spent = await run(LINES[0], agents, number, wait)
-        print(
-            f"{number:3} rounds: {spent.input_tokens:7,} in, {spent.cached_tokens:7,} of them"
-            f" cached, {spent.output_tokens:6,} out, ${spent.cost:.3f}"
-        )
+        for form in FORMATS:
+            setup = a_setup(line, form, agents, rounds)
+            debate, provider, rules = await held(setup, line, wait)
+            usages = [rules.usages[n] for n in range(len(provider.requests))]
+            by_order = least_by_order(line, provider.requests, usages)
+            by_parts = least_by_parts(line, provider.requests, usages)
+            pairs = list(zip(provider.requests, usages, strict=True))
+            spent = sum(
+                (
+                    _cost(line, r, u, read=u.cached_tokens, written=u.written_tokens)
+                    for r, u in pairs
+                ),
+                start=Decimal(0),
+            )
+            plain = sum((_cost(line, r, u, read=0, written=0) for r, u in pairs), start=Decimal(0))
+            good = good and spent / by_order <= TARGET
+            tokens = sum(usage.input_tokens for usage in usages)
+            cached = sum(usage.cached_tokens for usage in usages) / tokens
+            print(
+                f"{line.provider:10} {form:10} {len(usages):6}  {tokens:10,}  {cached:6.0%}"
+                f"   ${plain:.3f}    ${spent:.3f}   {spent / by_order:.3f}   {spent / by_parts:.3f}"
+            )
+            assert debate.verdict, debate.failure
     return good
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--agents", type=int, default=5)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--wait", type=float, default=0.1, help="seconds to the first token")
+    parser.add_argument("--agents", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
     chosen = parser.parse_args()
     sys.exit(0 if asyncio.run(main(chosen.agents, chosen.rounds, chosen.wait)) else 1)

@@ -27,11 +27,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from core.rules.convergence import is_repeated
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
+from bot.listeners.peoples_thread import readable
 from bot.listeners.typed import understood
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
@@ -41,7 +43,7 @@ from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.payloads import plain as unescaped
 from bot.terminal.screen import news
 from bot.views.message import pages
-from bot.views.start_form import fitted
+from bot.views.start_form import question_in
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
@@ -57,7 +59,6 @@ from core.models import Act, Contribution, Debate, Turn
 from core.opening import check_question
 from core.redaction import redact
 from core.request import Part, PartKind
-from core.rules.convergence import is_repeated
 from core.rules.facts import Fact, FactKind, holds, ledger, lost
 from core.rules.formats.same_question import is_same
 from core.testing import a_setup, recorded
@@ -68,7 +69,7 @@ from core.transcript.words import fenced, nested, quoted
 from core.turns.replies import VerdictReply, first_sentence, verdict_from_text
 from core.turns.summarise import cut
 from core.use_cases.choices import cost_cap
-from core.use_cases.reply_parsing import parse_reply
+from core.use_cases.reply_parsing import answer_in, is_remark, parse_reply
 
 #: Packages whose patterns and functions meet text of others; the local Slack gets it from bots.
 PACKAGES = ("core", "bot", "slack_on_loopback")
@@ -595,11 +596,14 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.terminal.message_text": lambda text: message_text(_message(text), 80),
     "bot.slack.payloads.plain": unescaped,
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
+    "core.use_cases.reply_parsing.answer_in": answer_in,
+    "core.use_cases.reply_parsing.is_remark": is_remark,
+    "bot.listeners.peoples_thread.readable": lambda text: readable(text, {}),
+    "bot.views.start_form.question_in": question_in,
     "bot.terminal.screen.news": _whole(
         lambda debate: [*news(debate, ContributionMade(contribution=_only(debate)), verbose=True)]
     ),
     "bot.views.message.pages": pages,
-    "bot.views.start_form.fitted": fitted,
 }
 
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import core.store.tables
+from bot.addresses import fault_of
 from bot.links import FetchLinks
 from bot.settings import BotSettings
 from core.capabilities import Record
@@ -22,7 +23,7 @@ from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
 from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
 from core.ports import ModelProvider, SourceReader
-from core.settings import ModelChoice, Settings
+from core.settings import ModelChoice, Server, Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
@@ -55,13 +56,14 @@ def api_keys(environment: BotSettings) -> Mapping[str, str]:
 
 
 def build_providers(
-    environment: BotSettings, records: Sequence[Record] = ()
+    environment: BotSettings, records: Sequence[Record] = (), servers: Sequence[Server] = ()
 ) -> Mapping[str, ModelProvider]:
     """Return every provider that can be used: those with a key, Ollama, and offline.
 
     Args:
         environment: Keys and addresses.
         records: What settings say about models.
+        servers: Those that settings name.
     """
     known = tuple(records)
     urls = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
@@ -75,6 +77,10 @@ def build_providers(
         key = environment.openai_api_key.get_secret_value()
         address = environment.openai_base_url
         found[factory.COMPATIBLE] = factory.build(factory.COMPATIBLE, key, address, known)
+    for server in servers:
+        key = environment.key_in(server.key_variable)
+        if key or not server.key_variable:
+            found[server.name] = factory.build_server(server, key, known)
     return found
 
 
@@ -90,7 +96,7 @@ def build_calls(
         settings: What they say about models and prices.
         offline: Makes what stands in the offline engine's place; None: the engine itself.
     """
-    providers = dict(build_providers(environment, settings.models))
+    providers = dict(build_providers(environment, settings.models, settings.servers))
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
     tables = Tables(models=settings.models, prices=settings.prices)
@@ -191,7 +197,12 @@ async def load_settings(
     )
     known = Known(settings=built_in, providers=usual_models())
     chosen = file or environment.moot_config
-    return load_file(chosen, known) if chosen else Loaded(settings=known.settings)
+    loaded = load_file(chosen, known) if chosen else Loaded(settings=known.settings)
+    allowed = environment.moot_allow_link_local
+    for server in loaded.settings.servers:
+        if why := fault_of(server.base_url, link_local=allowed):
+            raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
+    return loaded
 
 
 def usual_models() -> Mapping[str, str]:
@@ -200,8 +211,13 @@ def usual_models() -> Mapping[str, str]:
     return {name: named.get(name, "") for name in factory.PROVIDER_NAMES}
 
 
-def check_providers(setup: Setup, environment: BotSettings) -> None:
+def check_providers(setup: Setup, environment: BotSettings, servers: Sequence[Server] = ()) -> None:
     """Make sure that every agent's model can be asked, before anything is started.
+
+    Args:
+        setup: The debate.
+        environment: Keys and addresses.
+        servers: Those that the settings name.
 
     Raises:
         ConfigurationBroken: A key or an address is missing; names agent and variable.
@@ -209,7 +225,7 @@ def check_providers(setup: Setup, environment: BotSettings) -> None:
     background = (setup.summarizer, setup.facilitator)
     for agent in (*setup.agents, setup.judge, *background):
         if agent:
-            _check_agent(agent, environment)
+            _check_agent(agent, environment, servers)
 
 
 def check_settings(settings: Settings, environment: BotSettings) -> None:
@@ -223,20 +239,26 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         "The default model of the judge": settings.judge_model,
     }
     for who, choice in (*named.items(), *(("A fallback", one) for one in settings.fallbacks)):
-        _check_choice(who, choice.provider, environment)
+        _check_choice(who, choice.provider, environment, settings.servers)
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
         if agent.enabled:
-            _check_agent(agent, environment)
+            _check_agent(agent, environment, settings.servers)
 
 
-def _check_agent(agent: Agent, environment: BotSettings) -> None:
-    _check_choice(agent.name, agent.provider, environment)
+def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[Server]) -> None:
+    _check_choice(agent.name, agent.provider, environment, servers)
     for fallback in agent.fallbacks or ():
-        _check_choice(f"A fallback of {agent.name}", fallback.provider, environment)
+        _check_choice(f"A fallback of {agent.name}", fallback.provider, environment, servers)
 
 
-def _check_choice(who: str, provider: str, environment: BotSettings) -> None:
+def _check_choice(
+    who: str, provider: str, environment: BotSettings, servers: Sequence[Server]
+) -> None:
     missing = ""
+    for server in servers:
+        is_asked = server.name == provider and server.key_variable
+        if is_asked and not environment.key_in(server.key_variable):
+            missing = server.key_variable
     if provider in factory.KEYED and provider not in api_keys(environment):
         missing = KEY_VARIABLES[provider]
     if provider == factory.COMPATIBLE and not environment.openai_base_url:
@@ -281,8 +303,15 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
         yield store
 
 
-async def models_there(environment: BotSettings, provider: str) -> Sequence[str]:
+async def models_there(
+    environment: BotSettings, provider: str, servers: Sequence[Server] = ()
+) -> Sequence[str]:
     """Return the models a provider has for our key: the cheapest call that shows it is accepted.
+
+    Args:
+        environment: Keys and addresses.
+        provider: Which one.
+        servers: Those that the settings name.
 
     Raises:
         ProviderError: The key is refused, or nobody answers.
@@ -298,6 +327,9 @@ async def models_there(environment: BotSettings, provider: str) -> Sequence[str]
         **api_keys(environment),
         factory.COMPATIBLE: environment.openai_api_key.get_secret_value(),
     }
+    for server in servers:
+        addresses[server.name] = server.base_url
+        keys[server.name] = environment.key_in(server.key_variable)
     return await list_models(provider, keys.get(provider, ""), addresses.get(provider) or None)
 
 

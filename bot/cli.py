@@ -22,7 +22,6 @@ app = typer.Typer(
     help="Agents with different points of view debate a team's question in Slack and decide.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (

@@ -3,14 +3,16 @@
 The name of a variable is the field's alias, where it has one, or else its name, in upper case.
 """
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from dotenv import dotenv_values
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.addresses import fault_of, is_loopback, sends_openly
@@ -101,6 +103,20 @@ class BotSettings(Bounds, BaseSettings):
     ollama_host: str = ""
     #: Model servers may have link-local and metadata addresses.
     moot_allow_link_local: bool = False
+    #: Variables whose names say that they hold a key: those of servers that the settings name.
+    _keys: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
+
+    def take_keys(self, variables: Mapping[str, str | None]) -> None:
+        """Remember what may be keys of servers that a configuration file names."""
+        self._keys = {
+            name: value
+            for name, value in variables.items()
+            if value and _MAY_BE_KEY.search(name) and len(value) >= _SHORTEST_KEY
+        }
+
+    def key_in(self, variable: str) -> str:
+        """The key in a variable that a server's settings name; empty if it is not set."""
+        return self._keys.get(variable, "")
 
     @property
     def bounds(self) -> Bounds:
@@ -112,7 +128,7 @@ class BotSettings(Bounds, BaseSettings):
         """Every secret that is set, so that logs can be freed of them."""
         found = (getattr(self, name) for name in type(self).model_fields)
         values = [value.get_secret_value() for value in found if isinstance(value, SecretStr)]
-        keys = self.moot_token_keys.get_secret_value().split(",")
+        keys = [*self.moot_token_keys.get_secret_value().split(","), *self._keys.values()]
         return tuple(value for value in (*values, *map(str.strip, keys)) if value)
 
 
@@ -140,7 +156,15 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
         raise ConfigurationBroken(f"{env_file} is not UTF-8 text") from None
     if faults := _wrong_addresses(found):
         raise ConfigurationBroken("\n".join(faults))
+    written = dotenv_values(env_file) if env_file else {}
+    found.take_keys({**written, **os.environ})  # noqa: TID251 - this is bot/settings.py
     return found
+
+
+#: Shorter values are no secrets, and would be struck out of every log line they occur in.
+_SHORTEST_KEY = 6
+#: Names of variables that may hold the key of a server; `core.settings.Server` asks for one.
+_MAY_BE_KEY = re.compile(r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")
 
 
 def check_listening(settings: BotSettings) -> None:

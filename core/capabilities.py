@@ -119,6 +119,12 @@ def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> C
     return Capability.model_validate(found)
 
 
+def says_context(provider: str, model: str, overrides: Sequence[Record]) -> bool:
+    """Whether settings themselves say how much this model holds: then they are believed."""
+    found = (record for record in overrides if "context_tokens" in record)
+    return any(fits(record, provider, model) for record in found)
+
+
 def fits(record: Record, provider: str, model: str) -> bool:
     """Whether the record is about this model; vendors' prefixes like `openai/` do not count."""
     name = model.lower().rsplit("/", 1)[-1]

@@ -7,21 +7,35 @@ call whose answer is in the log is never made again.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 import structlog
 
-from core.errors import CallFailed, CapReached, KeyRefused, LogBroken, ProviderMissing
+from core.errors import (
+    CallFailed,
+    CapReached,
+    KeyRefused,
+    LogBroken,
+    ProviderBusy,
+    ProviderDown,
+    ProviderMissing,
+)
 from core.events import (
     CallsDropped,
     ClarificationsClosed,
     Event,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
     Recorded,
     TimeRanOut,
     TurnFailed,
     apply,
 )
-from core.models import ENGINE, SUMMARIZER, Debate, Failure, FailureCause, Status, Turn, Usage
+from core.figures import duration
+from core.models import ENGINE, Act, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
 
@@ -36,6 +50,8 @@ PROOF_SECONDS = 1.0
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
 _AT_ONCE = 32
+#: Seconds that summaries still being made may take when all else of a debate is done.
+SUMMARY_GRACE = 5.0
 
 
 class Work(NamedTuple):
@@ -43,6 +59,8 @@ class Work(NamedTuple):
 
     turn: Turn
     task: asyncio.Task[None]
+    #: Whether it was begun to wait for models that are away.
+    is_patient: bool
 
 
 class TurnTaker(Protocol):
@@ -53,7 +71,9 @@ class TurnTaker(Protocol):
         debate: Debate,
         turn: Turn,
         book: Callable[[Usage], None],
+        *,
         prove: Callable[[], Awaitable[None]],
+        tell_away: Callable[[str], Awaitable[None]],
     ) -> Event:
         """The outcome of the turn.
 
@@ -62,6 +82,7 @@ class TurnTaker(Protocol):
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
             prove: Awaited right before each attempt to ask a model.
+            tell_away: Told why the turn waits for models that are away, and ("") when one is back.
 
         Raises:
             RunLost: `prove` says so.
@@ -75,8 +96,16 @@ class Engine:
     """Advances debates. One engine serves a whole process."""
 
     def __init__(
-        self, *, store: DebateStore, turns: TurnTaker, sink: EventSink, clock: Clock
+        self,
+        *,
+        store: DebateStore,
+        turns: TurnTaker,
+        sink: EventSink,
+        clock: Clock,
+        summary_grace: float = SUMMARY_GRACE,
     ) -> None:
+        """Keep what debates need; `summary_grace` in seconds, see `SUMMARY_GRACE`."""
+        self._summary_grace = summary_grace
         self._store = store
         self._turns = turns
         self._sink = sink
@@ -96,7 +125,14 @@ class Engine:
             StoreDown: The database failed; run again later.
         """
         token = await self._store.claim(debate_id)
-        run = _Run(token, store=self._store, turns=self._turns, sink=self._sink, clock=self._clock)
+        run = _Run(
+            token,
+            store=self._store,
+            turns=self._turns,
+            sink=self._sink,
+            clock=self._clock,
+            summary_grace=self._summary_grace,
+        )
         self._runs[debate_id] = run
         try:
             return await run.advance(self._gate)
@@ -124,7 +160,9 @@ class _Run:
         turns: TurnTaker,
         sink: EventSink,
         clock: Clock,
+        summary_grace: float,
     ) -> None:
+        self._summary_grace = summary_grace
         self._token = token
         self._store = store
         self._turns = turns
@@ -137,6 +175,13 @@ class _Run:
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
+        #: The debate as this run last saw it.
+        self._debate: Debate | None = None
+        #: Agents whose models do not answer, and how often this run recorded that one went or came.
+        self._away: set[str] = set()
+        self._changes = 0
+        #: Since when only summaries keep the debate from its end.
+        self._ending_since: datetime | None = None
         #: When the database last said that this run holds the debate.
         self._proven_at = clock.now()
 
@@ -155,7 +200,9 @@ class _Run:
                 return debate
             await self._wait(debate)
 
-    async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
+    async def _step(  # noqa: C901 - one step after the other
+        self, known: Debate | None
+    ) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether this run is over."""
         published = 0 if known else await self._store.published(self._token.debate_id)
         debate, news = await self._catch_up(known)
@@ -169,19 +216,26 @@ class _Run:
             await self._sink.turns_began(debate, began)
         if debate.status is not Status.RUNNING:
             return debate, True
+        outage = schedule.outage(debate)
+        if outage and not debate.outage:
+            await self._append(OutageBegan(reason=outage, origin=self._origin()))
+        elif debate.outage and not outage:
+            await self._append(OutageEnded(origin=self._origin()))
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-        if self._working:
+        if self._in_foreground():
             return debate, False
-        # Nothing is in hand: the debate ends, or only people or a time can bring it on.
+        # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
         ending = schedule.conclusion(debate)
         overdue = schedule.overdue(debate, self._clock.now())
-        if ending:
+        if ending and self._working:
+            await self._bound_summaries()
+        elif ending:
             await self._append(ending)
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
-        return debate, not self._changed.is_set()
+        return debate, not self._working and not self._changed.is_set()
 
     async def cancel(self) -> None:
         """Cancel all running turns; those without an outcome in the log run again later."""
@@ -211,30 +265,64 @@ class _Run:
             news.append((debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
+        if self._debate is None:
+            self._away = set(debate.away)
+        self._debate = debate
         return debate, news
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
-        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new."""
+        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new.
+
+        A summary in hand is finished beside whatever comes, and none is begun at the end.
+        """
         # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
         hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
         running = debate.status is Status.RUNNING and not debate.verdict
-        if self._working and running and debate.out_of_money and not hurried:
+        if self._in_foreground() and running and debate.out_of_money and not hurried:
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
-        await self._drop([key for key in self._working if key not in ready])
+        # What waits for a model goes on without it once nobody has the patience any more.
+        is_patient = schedule.is_patient(debate)
+        if schedule.conclusion(debate):
+            ready = {}
+        unwanted = [
+            work.turn
+            for key, work in self._working.items()
+            if key not in ready
+            or (work.is_patient and not is_patient and work.turn.agent in debate.away)
+        ]
+        if not debate.paused_by:
+            unwanted = [turn for turn in unwanted if turn.act is not Act.SUMMARY]
+        await self._drop([turn.key for turn in unwanted])
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
             task.add_done_callback(lambda _: self._changed.set())
-            self._working[turn.key] = Work(turn, task)
+            self._working[turn.key] = Work(turn, task, is_patient)
         return tuple(ready.values()) if fresh else ()
 
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
         spent: list[Usage] = []
+
+        async def tell_away(reason: str) -> None:
+            await self._tell_away(turn.agent, reason)
+
         try:
-            event = await self._turns.take(debate, turn, spent.append, self._prove)
+            event = await self._turns.take(
+                debate, turn, spent.append, prove=self._prove, tell_away=tell_away
+            )
         except CallFailed as error:
+            now = self._debate or debate
+            if (
+                isinstance(error, ProviderDown | ProviderBusy)
+                and now.outage
+                and schedule.is_patient(now, turn.act)
+            ):
+                # Its time is up, but nothing is concluded by an outage: it is taken anew.
+                self._dropped += error.usage
+                await self._take(now, turn)
+                return
             cause = FailureCause.PASSING
             if isinstance(error, CapReached):
                 cause = FailureCause.CAP
@@ -247,6 +335,22 @@ class _Run:
             self._dropped = sum(spent, start=self._dropped)
             raise
         await self._append(event)
+
+    async def _tell_away(self, agent: str, reason: str) -> None:
+        """Record that an agent's model went away or came back."""
+        if bool(reason) == (agent in self._away):
+            return
+        if reason:
+            self._away.add(agent)
+            await self._append(ModelWentAway(agent=agent, reason=reason, origin=self._origin()))
+        else:
+            self._away.remove(agent)
+            await self._append(ModelCameBack(agent=agent, origin=self._origin()))
+
+    def _origin(self) -> str:
+        """What tells one event of a kind from the next."""
+        self._changes += 1
+        return f"{self._token.number}.{self._changes}"
 
     async def _append(self, event: Event) -> None:
         asked_at = self._clock.now()
@@ -275,6 +379,14 @@ class _Run:
         ]
         if not debate.out_of_time:
             left.append(limits.debate_seconds - debate.worked - since)
+        if debate.outage_at:  # no other time runs
+            waited = (self._clock.now() - debate.outage_at).total_seconds()
+            left = [limits.outage_seconds - waited]
+        now, due = self._clock.now(), schedule.due(debate)
+        if due:  # a summary in hand keeps nobody's time to answer open
+            left.append((due - now).total_seconds())
+        if self._ending_since:
+            left.append(self._summary_grace - (now - self._ending_since).total_seconds())
         try:
             async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
                 await self._changed.wait()
@@ -287,7 +399,13 @@ class _Run:
     async def _enforce_limits(self, debate: Debate) -> None:
         """End the rounds when the debate is out of time; fail turns whose round is out of time."""
         limits, since = debate.setup.limits, self._since(debate)
-        if not debate.out_of_time and debate.worked + since >= limits.debate_seconds:
+        if debate.outage_at:
+            waited = (self._clock.now() - debate.outage_at).total_seconds()
+            if waited >= limits.outage_seconds:
+                await self._append(TimeRanOut(of_outage=True))
+            return
+        is_over = debate.out_of_time or debate.verdict
+        if not is_over and debate.worked + since >= limits.debate_seconds:
             await self._append(TimeRanOut())
             return
         late = [
@@ -300,19 +418,33 @@ class _Run:
             late_turn = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
             await self._append(TurnFailed(failure=late_turn))
 
-    def _bounded_by_round(self) -> Sequence[Work]:
-        """Running turns that count against the round's time: not questions, vote or verdict.
+    async def _bound_summaries(self) -> None:
+        """Give up the summaries in hand once they have kept the debate's end for long enough."""
+        now = self._clock.now()
+        self._ending_since = self._ending_since or now
+        if (now - self._ending_since).total_seconds() < self._summary_grace:
+            return
+        late = [work.turn for work in self._working.values()]
+        await self._drop([turn.key for turn in late])
+        for turn in late:
+            reason = f"It was not there {duration(self._summary_grace)} after all else was done."
+            failure = Failure(turn=turn, reason=reason, usage=Usage())
+            await self._append(TurnFailed(failure=failure))
 
-        Nor summaries made in the background: they belong to a round that is over.
-        """
+    def _in_foreground(self) -> Sequence[Work]:
+        """Running turns that the debate waits for: all but summaries."""
+        return [work for work in self._working.values() if work.turn.act is not Act.SUMMARY]
+
+    def _bounded_by_round(self) -> Sequence[Work]:
+        """Running turns that count against the round's time: not questions, vote or verdict."""
         return [
             work
-            for work in self._working.values()
-            if work.turn.round
-            and work.turn.agent not in {ENGINE, SUMMARIZER}
-            and not schedule.is_ending(work.turn)
+            for work in self._in_foreground()
+            if work.turn.round and work.turn.agent != ENGINE and not schedule.is_ending(work.turn)
         ]
 
     def _since(self, debate: Debate) -> float:
         """Seconds worked since the newest event, by this run: time before it nobody worked."""
+        if debate.outage:
+            return 0.0
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())

@@ -9,11 +9,13 @@
     │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
     │   │   ├── ProviderDown    network, time-out, 5xx, broken stream
     │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
-    │   │   └── ReplyUnusable   empty, refused or cut-off text
+    │   │   └── ReplyUnusable   empty or refused text, or an echo of the prompt
+    │   │       └── ReplyCutOff it is as long as it was allowed to be
     │   ├── ProviderMissing     the provider is not set up (a ConfigurationBroken, too)
     │   ├── ReplyUnreadable     the text arrived but is not the structure asked for
     │   └── LimitReached        a cap on money, time or size would be passed
     │       └── CapReached      it is a cap on money: nothing more can be paid
+    ├── ModelsAway              no model could be reached for as long as somebody waits here
     └── StoreError
         ├── DebateUnknown       no debate has this id
         ├── LogBroken           its events cannot be read, or cannot have happened so
@@ -104,6 +106,10 @@ class ReplyUnusable(ProviderError):
     retryable = True
 
 
+class ReplyCutOff(ReplyUnusable):
+    """The model's reply is cut off at its length limit."""
+
+
 class ProviderMissing(CallFailed, ConfigurationBroken):
     """The provider is not set up."""
 
@@ -128,6 +134,10 @@ class LimitReached(CallFailed):
 
 class CapReached(LimitReached):
     """A cap on money could be passed."""
+
+
+class ModelsAway(MootError):
+    """No model can be reached."""
 
 
 class StoreError(MootError):

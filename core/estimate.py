@@ -1,27 +1,39 @@
 """Estimates what a debate will cost and how long it will take, without asking a model.
 
-The real schedule and the real prompts, with replies that have the usual length and nothing to say.
-People are not waited for. Only as good as its assumptions; it is shown as "about".
+The real schedule and the real prompts, played twice without an early end: with replies of the usual
+length, which is shown as "about", and at the worst, which is shown as "at most". At the worst every
+reply is as long as it may be, every structured one is repaired once, every summary is tried twice
+and comes too late to spare anybody the full text, and nothing is cached. What a vendor cuts off or
+breaks off is asked again on top of that; the debate's cap bounds it all the same. Questions to
+people are answered at once; notes that people will add are not foreseen.
 """
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
-from core.events import DebateStarted, Event, Recorded, apply
+from core.events import (
+    ClarificationAnswered,
+    DebateStarted,
+    Event,
+    Recorded,
+    SummaryMade,
+    apply,
+)
 from core.llm.call import NO_TABLES, ModelCalls, Tables
 from core.llm.prices import price
 from core.llm.prompt_text import prompt_text
 from core.llm.quoting import quote
 from core.llm.sizes import Measure
+from core.llm.structured import repair_parts
 from core.models import (
     FACILITATOR,
     JUDGE,
     SUMMARIZER,
     Act,
-    Clarifying,
+    Answer,
     Debate,
     Ending,
     Forecast,
@@ -32,10 +44,12 @@ from core.models import (
     SourceText,
     Turn,
     Usage,
+    When,
 )
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
+from core.rules.formats.registry import format_of
 from core.turns.acts import ACTS
 from core.turns.take import Turns
 
@@ -50,6 +64,11 @@ _MOST_WAVES = 1000
 _ROUNDING = 4
 #: A source has about so many characters, in paragraphs of so many sentences.
 _SOURCE_CHARACTERS, _SENTENCES = 8000, 5
+#: Characters of a token in English prose, and of what a person answers at length.
+_CHARS_PER_TOKEN = 4
+_LONG_ANSWER = 1000
+#: Questions to people of one agent.
+_USUAL_QUESTIONS, _MOST_QUESTIONS = 2, 5
 _SENTENCE = "The reasons, the risks and the cost of each step are set out one by one."
 #: A structured reply's list has so many items.
 _ITEMS = 3
@@ -93,6 +112,8 @@ class Played:
     parts: Sequence[SizedPart]
     #: With what it will probably cost; None where the price is unknown.
     usage: Usage
+    #: What the turn can cost, repairs and second tries included. Beyond the debate's cap: what this
+    #: call can cost.
     at_most: Decimal | None
 
 
@@ -102,11 +123,13 @@ class Estimate:
 
     #: US dollars; None where a model's price is unknown.
     cost: Decimal | None
-    #: What the same calls would cost in the worst case: nothing cached, every reserve used.
+    #: What the debate can cost in the worst case, or its cap where that is less.
     at_most: Decimal | None
     seconds: float
     calls: int
     usage: Usage
+    #: US dollars if all agree at once and no round is held; None: all rounds are, or not known.
+    cost_if_agreed: Decimal | None = None
     #: Every call, in the order they would be made.
     played: Sequence[Played] = ()
 
@@ -115,6 +138,7 @@ class Estimate:
         """The estimate as it is kept with the debate, to compare it afterwards."""
         return Forecast(
             cost=self.cost,
+            cost_if_agreed=self.cost_if_agreed,
             seconds=self.seconds,
             calls=self.calls,
             input_tokens=self.usage.input_tokens,
@@ -130,35 +154,53 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
         clock: For the times in the log.
         tables: Settings' capabilities and prices.
     """
-    stage = _Stage(tables)
+    usual = await _played(setup, clock, _Stage(tables))
+    worst = await _played(setup, clock, _Stage(tables, at_worst=True))
+    if setup.when is When.ALWAYS:
+        usual = replace(usual, cost_if_agreed=None)
+    at_most, cap = worst.at_most, setup.limits.debate_cost
+    by_turn = {one.turn.key: one.at_most for one in worst.played}
+    played = [replace(one, at_most=by_turn.get(one.turn.key, one.at_most)) for one in usual.played]
+    bounded = at_most if at_most is None or cap is None else min(at_most, cap)
+    return replace(usual, at_most=bounded, played=played)
+
+
+async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
+    """The whole debate on that stage: no cap stops it, and no round moves nobody."""
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
-    calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=tables)
+    calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=stage.tables)
     turns = Turns(calls, reader=_Unread())
-    # The debate at its start: nobody is asked, no cap stops it, all rounds are held.
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})
-    changes = {"clarifying": Clarifying(), "termination": termination, "limits": limits}
+    changes = {"when": When.ALWAYS, "termination": termination, "limits": limits}
     started = DebateStarted(setup=setup.model_copy(update=changes))
     debate = apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
     seconds = 0.0
     for _ in range(_MOST_WAVES):
-        wave = schedule.ready(debate)
-        if not wave:
-            break
         stage.longest = 0.0
-        for event in [await stage.take(turns, debate, turn) for turn in wave]:
+        events: list[Event] = []
+        for turn in schedule.ready(debate):
+            events.append(await stage.take(turns, debate, turn))
+            await clock.sleep(0)  # others may want to run
+        for event in events or stage.answers(debate):
             entry = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
             debate = apply(debate, entry)
+        if not events and not debate.open_clarifications and not schedule.ready(debate):
+            break
         seconds += stage.longest
-        await clock.sleep(0)  # others may want to run
+        if stage.is_dear(setup.limits.debate_cost):
+            break  # it cannot cost more than its cap: no more need be known
     return stage.estimate(debate, seconds)
 
 
 class _Stage:
     """Stands in for all providers and adds up what their calls would cost."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, *, at_worst: bool = False) -> None:
+        self.tables = tables
+        #: Whether everything that can be long or happen twice is and does.
+        self.at_worst = at_worst
         self._prices = tables.prices
         self._measure = Measure(tables.models)
         self._warm: set[str] = set()
@@ -175,19 +217,39 @@ class _Stage:
     async def take(self, turns: Turns, debate: Debate, turn: Turn) -> Event:
         """Take one turn, knowing which one its calls belong to."""
         self._turn = turn
-        return await turns.take(debate, turn)
+        event = await turns.take(debate, turn)
+        if self.at_worst and isinstance(event, SummaryMade):
+            # Too late for everybody: what stands in for it is as long as the full text.
+            whole = _lengthened(_SENTENCE, event.summary.before_chars)
+            return SummaryMade(summary=event.summary.model_copy(update={"text": whole}))
+        return event
+
+    def is_dear(self, cap: Decimal | None) -> bool:
+        """Whether the worst case has passed the cap."""
+        return self.at_worst and cap is not None and self._worst is not None and self._worst > cap
+
+    def answers(self, debate: Debate) -> Sequence[Event]:
+        """What people answer to the questions that are open."""
+        said = _lengthened(_SENTENCE, _LONG_ANSWER if self.at_worst else len(_SENTENCE))
+        return [
+            ClarificationAnswered(
+                answer=Answer(number=item.number, text=said, by=debate.setup.asked_by)
+            )
+            for item in debate.open_clarifications
+        ]
 
     async def play(self, name: str, request: ModelRequest) -> ModelReply:
         """One call: a reply of the usual length, and what it would have cost."""
+        if self._turn is None:
+            raise RuntimeError("a call without a turn")
+        if self.at_worst:
+            return self._play_worst(name, request, self._turn)
         text = usual_reply(request)
         usage = self._usage(name, request, text)
         limits = self._measure.capability(name, request.model)
-        self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
+        if request.act is not Act.SUMMARY:  # nothing waits for one
+            self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
         worst = self._measure.worst(name, request, self._prices)
-        known = worst is not None and self._worst is not None
-        self._worst = (self._worst or Decimal(0)) + (worst or Decimal(0)) if known else None
-        if self._turn is None:
-            raise RuntimeError("a call without a turn")
         local = self._measure.capability(name, request.model).local
         cost = Decimal(0) if local else price(name, request.model, usage, self._prices)
         # The cache holds the beginning of a prompt, never a piece of its middle.
@@ -217,12 +279,41 @@ class _Stage:
         )
         return ModelReply(text=text, usage=usage, model=request.model)
 
+    def _play_worst(self, name: str, request: ModelRequest, turn: Turn) -> ModelReply:
+        """One call as expensive as it can be: its longest reply, its repair or second try."""
+        text = longest_reply(request)
+        tried = [request]
+        if request.answer:
+            tried.append(replace(request, parts=(*request.parts, *repair_parts(text, _SENTENCE))))
+        elif request.act is Act.SUMMARY:
+            tried.append(request)
+        costs = [self._measure.worst(name, one, self._prices) for one in tried]
+        known = [cost for cost in costs if cost is not None]
+        worst = sum(known, start=Decimal(0)) if len(known) == len(costs) else None
+        both = worst is not None and self._worst is not None
+        self._worst = (self._worst or Decimal(0)) + (worst or Decimal(0)) if both else None
+        usage = Usage(attempts=len(tried))
+        played = Played(
+            turn=turn, provider=name, request=request, parts=(), usage=usage, at_most=worst
+        )
+        self._played.append(played)
+        return ModelReply(text=text, usage=usage, model=request.model)
+
     def estimate(self, debate: Debate, seconds: float) -> Estimate:
         """The estimate of the whole debate."""
-        usage = debate.usage
+        usage, opening = debate.usage, format_of(debate).PHASES[0]
+        # First answers, options, blind ballots, verdict.
+        agreed = [
+            one.usage
+            for one in self._played
+            if one.turn.round == 0
+            or (one.turn.round == 1 and one.turn.act is opening)
+            or one.turn.act is Act.SYNTHESIS
+        ]
         return Estimate(
             cost=usage.cost,
-            at_most=self._worst,
+            cost_if_agreed=sum(agreed, start=Usage()).cost,
+            at_most=self._worst if self.at_worst else None,
             seconds=seconds,
             calls=len(self._played),
             usage=usage,
@@ -269,23 +360,76 @@ class _Player:
 def usual_reply(request: ModelRequest) -> str:
     """A reply in the form an act asks for and of the length it usually has."""
     length = request.most_chars or int(ACTS[request.act].words * _CHARS_PER_WORD)
-    text = f"{_SENTENCE} " * (length // len(_SENTENCE) + 1)
+    return _reply(request, length, _SENTENCE, questions=_USUAL_QUESTIONS, close=False)
+
+
+def longest_reply(request: ModelRequest) -> str:
+    """A reply in that form that uses all the room it has."""
+    length = request.most_chars or request.max_output_tokens * _CHARS_PER_TOKEN
+    labels = sum(part.kind is PartKind.CANDIDATE for part in request.parts)
+    fields = {Act.BALLOT: max(1, labels), Act.QUESTIONS: 2 * _MOST_QUESTIONS}
+    sentence = _lengthened(_SENTENCE, length // fields.get(request.act, 1))
+    return _reply(request, length, sentence, questions=_MOST_QUESTIONS, close=True)
+
+
+def _lengthened(text: str, length: int) -> str:
+    """The text over and over, so many characters long."""
+    return (f"{text} " * (length // len(text) + 1))[:length]
+
+
+def _reply(
+    request: ModelRequest, length: int, sentence: str, *, questions: int, close: bool
+) -> str:
+    """A reply in the form an act asks for; each field that people or agents read is `sentence`.
+
+    Args:
+        request: What is asked.
+        length: Characters of a text.
+        sentence: Stands in every field.
+        questions: How many are asked.
+        close: Whether voters hold all options alike, so that the vote is judged twice.
+    """
+    text = _lengthened(_SENTENCE, length)
     items = [_SENTENCE] * _ITEMS
     match request.act:
+        case Act.QUESTIONS:
+            asked = [f"{request.role} {number}: {sentence}" for number in range(1, questions + 1)]
+            reply = {"questions": [{"question": one, "assumption": sentence} for one in asked]}
         case Act.BALLOT:
             labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
-            reasons = [_SENTENCE for _ in labels]
-            reply = {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": "none"}
+            reasons = [sentence for _ in labels]
+            options = [
+                line
+                for part in request.parts
+                if part.kind is PartKind.OPTIONS
+                for line in part.text.splitlines()
+            ]
+            first = 100 // len(options) if close and options else 60
+            rest = first if close else 40 // max(1, len(options) - 1)
+            shares = [first, *[rest] * (len(options) - 1)] if options else []
+            reply = {"reasons": reasons, "ranking": labels, "probabilities": shares}
+            reply |= {"moved_by": "none"}
+        case Act.OPTIONS:
+            labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+            names = [f"option {number}" for number, _ in enumerate(items, start=1)]
+            stands_for = [number % len(names) + 1 for number, _ in enumerate(labels)]
+            reply = {"options": names, "stands_for": stands_for, "kind": "choice"}
+        case Act.CROSS_CHECK:
+            reply = {"reason": _SENTENCE, "option": "o1"}
         case Act.FACILITATION:
             step = NextStep.GO_ON
-            reply = {"decision": step, "focus": _SENTENCE, "question": "", "assumption": ""}
+            reply = {"decision": step, "focus": sentence, "question": "", "assumption": ""}
         case Act.SYNTHESIS:
             reply = {
                 "reasons": items,
                 "requirements": [
                     {"requirement": _SENTENCE, "words": _SENTENCE, "status": "met"} for _ in items
                 ],
+                "criteria": [
+                    {"option": "o1", "criterion": _SENTENCE, "judgement": _SENTENCE} for _ in items
+                ],
                 "decision": _SENTENCE,
+                "option": "o1",
                 "solution": text[:length],
                 "implementation": " ".join(items),
                 "tradeoffs": items,
@@ -297,5 +441,5 @@ def usual_reply(request: ModelRequest) -> str:
                 "confidence": 70,
             }
         case _:
-            return text[:length]
+            return text
     return json.dumps(reply)

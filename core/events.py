@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, ClassVar, Literal, assert_never
 
 from pydantic import Field, TypeAdapter
 
@@ -20,16 +20,21 @@ from core.models import (
     JUDGE,
     RESERVED_IDS,
     Abstention,
+    Act,
     Answer,
     Ballot,
     Clarifications,
     Contribution,
+    CrossCheck,
     Debate,
     Decision,
     Failure,
     Feedback,
+    Gate,
     Guidance,
     Note,
+    OptionEdit,
+    Options,
     PeopleBallot,
     Person,
     Questions,
@@ -45,6 +50,10 @@ from core.models import (
     Value,
     Verdict,
 )
+
+
+def _of_edition(key: str, edition: int) -> str:
+    return key if edition == 1 else f"{key}/{edition}"
 
 
 class DebateStarted(Value):
@@ -197,16 +206,79 @@ class BallotAbstained(Value):
         return self.abstention.turn.key
 
 
+class OptionsMerged(Value):
+    """It was said what there is to choose between."""
+
+    kind: Literal["options_merged"] = "options_merged"
+    options: Options
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.options.turn.key
+
+
+class OptionEdited(Value):
+    """A person added, renamed or merged options."""
+
+    kind: Literal["option_edited"] = "option_edited"
+    edit: OptionEdit
+
+    @property
+    def key(self) -> str:
+        """One form, one edit."""
+        return f"option/{self.edit.origin}"
+
+
+class GatePassed(Value):
+    """It was weighed whether another round is worth holding."""
+
+    kind: Literal["gate_passed"] = "gate_passed"
+    gate: Gate
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.gate.turn.key
+
+
+class DebateWanted(Value):
+    """A person wanted the debate that the gate had skipped."""
+
+    KEY: ClassVar[str] = "debate-wanted"
+
+    kind: Literal["debate_wanted"] = "debate_wanted"
+    by: Person
+
+    @property
+    def key(self) -> str:
+        """It is wanted once."""
+        return self.KEY
+
+
+class CrossChecked(Value):
+    """The judge chose with the positions in the opposite order."""
+
+    kind: Literal["cross_checked"] = "cross_checked"
+    check: CrossCheck
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.check.turn.key
+
+
 class VoteTallied(Value):
     """The ballots were counted."""
 
     kind: Literal["vote_tallied"] = "vote_tallied"
     tally: Tally
+    edition: int = 1
 
     @property
     def key(self) -> str:
         """The final vote is counted once."""
-        return "tally"
+        return _of_edition("tally", self.edition)
 
 
 class NoteAdded(Value):
@@ -238,11 +310,27 @@ class StopRequested(Value):
 
     kind: Literal["stop_requested"] = "stop_requested"
     stop: Stop
+    #: How often a stop was taken back before.
+    after: int = 0
 
     @property
     def key(self) -> str:
-        """A debate is stopped once."""
-        return "stop"
+        """A debate is stopped once, unless that is taken back."""
+        return f"stop/{self.after}" if self.after else "stop"
+
+
+class StopWithdrawn(Value):
+    """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
+
+    kind: Literal["stop_withdrawn"] = "stop_withdrawn"
+    by: Person
+    #: How often a stop was taken back, this time included.
+    number: int
+
+    @property
+    def key(self) -> str:
+        """One stop, one withdrawal."""
+        return f"stop-withdrawn/{self.number}"
 
 
 class VoteCalled(Value):
@@ -298,15 +386,71 @@ class CallsDropped(Value):
         return f"dropped/{self.origin}"
 
 
+class ModelWentAway(Value):
+    """Neither an agent's model nor a fallback of it answers: its turns wait, the others go on."""
+
+    kind: Literal["model_went_away"] = "model_went_away"
+    agent: str
+    #: Words for people; no secrets, no prompts.
+    reason: str
+    #: Tells one time from the next.
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"away/{self.agent}/{self.origin}"
+
+
+class ModelCameBack(Value):
+    """A model answered an agent again."""
+
+    kind: Literal["model_came_back"] = "model_came_back"
+    agent: str
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"back/{self.agent}/{self.origin}"
+
+
+class OutageBegan(Value):
+    """Nothing can go on until a model is back; the debate waits and no time of it runs."""
+
+    kind: Literal["outage_began"] = "outage_began"
+    reason: str
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"outage/{self.origin}"
+
+
+class OutageEnded(Value):
+    """Something can go on again."""
+
+    kind: Literal["outage_ended"] = "outage_ended"
+    origin: str
+
+    @property
+    def key(self) -> str:
+        """Once each time."""
+        return f"outage-ended/{self.origin}"
+
+
 class TimeRanOut(Value):
     """The debate took longer than its limit: no new turns but the vote and the verdict."""
 
     kind: Literal["time_ran_out"] = "time_ran_out"
+    #: No model could be reached for too long: models are not waited for any more.
+    of_outage: bool = False
 
     @property
     def key(self) -> str:
-        """Time runs out once."""
-        return "time"
+        """Each time runs out once."""
+        return "time/outage" if self.of_outage else "time"
 
 
 class VerdictReached(Value):
@@ -314,22 +458,24 @@ class VerdictReached(Value):
 
     kind: Literal["verdict_reached"] = "verdict_reached"
     verdict: Verdict
+    edition: int = 1
 
     @property
     def key(self) -> str:
-        """There is one verdict."""
-        return "verdict"
+        """There is one verdict, and another if the skipped debate is wanted after it."""
+        return _of_edition("verdict", self.edition)
 
 
 class DebateConcluded(Value):
     """The debate ended with a verdict."""
 
     kind: Literal["debate_concluded"] = "debate_concluded"
+    edition: int = 1
 
     @property
     def key(self) -> str:
-        """A debate ends once."""
-        return "end"
+        """A debate ends once, and again if the skipped debate is wanted after its verdict."""
+        return _of_edition("end", self.edition)
 
 
 class DebateFailed(Value):
@@ -337,11 +483,12 @@ class DebateFailed(Value):
 
     kind: Literal["debate_failed"] = "debate_failed"
     reason: str
+    edition: int = 1
 
     @property
     def key(self) -> str:
-        """A debate ends once."""
-        return "end"
+        """As it concludes."""
+        return _of_edition("end", self.edition)
 
 
 class PeopleBallotCast(Value):
@@ -406,14 +553,24 @@ Event = Annotated[
     | TurnFailed
     | BallotCast
     | BallotAbstained
+    | OptionsMerged
+    | OptionEdited
+    | GatePassed
+    | DebateWanted
+    | CrossChecked
     | VoteTallied
     | NoteAdded
     | SourceRead
     | StopRequested
+    | StopWithdrawn
     | VoteCalled
     | DebatePaused
     | DebateResumed
     | CallsDropped
+    | ModelWentAway
+    | ModelCameBack
+    | OutageBegan
+    | OutageEnded
     | TimeRanOut
     | VerdictReached
     | DebateConcluded
@@ -441,7 +598,7 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(agent=failure.turn.agent, lost=failure.usage)
         case CallsDropped(usage=usage):
             return Spent(lost=usage)
-        case SummaryMade(summary=made):
+        case SummaryMade(summary=made) | OptionsMerged(options=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):
             return Spent(agent=JUDGE, call=made.call, lost=made.lost)
@@ -451,6 +608,7 @@ def spending_of(event: Event) -> Spent | None:
             | FacilitatorDecided(guidance=made)
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
+            | CrossChecked(check=made)
         ):
             return Spent(agent=made.turn.agent, call=made.call)
         case _:
@@ -470,6 +628,9 @@ def turn_in(event: Event) -> Turn | None:
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
             | SourceRead(source=made)
+            | OptionsMerged(options=made)
+            | GatePassed(gate=made)
+            | CrossChecked(check=made)
         ):
             return made.turn
         case _:
@@ -500,7 +661,8 @@ class Recorded:
     event: Event
 
 
-_ROUND = re.compile(r"r(\d+)/")
+#: A summary is made beside the rounds: it says nothing of how long one takes.
+_ROUND = re.compile(r"r(\d+)/(?!summary/)")
 
 
 def fold(log: Iterable[Recorded]) -> Debate:
@@ -550,6 +712,8 @@ def _fault(debate: Debate, event: Event) -> str:
     reads the debate looks for what is not there.
     """
     agents = {agent.id for agent in debate.setup.agents}
+    if isinstance(event, ModelWentAway) and event.agent not in agents | RESERVED_IDS:
+        return f"is of {event.agent!r}, who takes no part"
     turn = turn_in(event)
     if turn and turn.agent not in agents | RESERVED_IDS:
         return f"is of {turn.agent!r}, who takes no part"
@@ -567,6 +731,8 @@ def _fault(debate: Debate, event: Event) -> str:
             return "ranks nothing"
         case BallotCast(ballot=ballot) | PeopleBallotCast(ballot=ballot):
             named = ballot.ranking
+        case OptionsMerged(options=options):
+            named = tuple(options.stances)
         case VoteTallied(tally=tally):
             named = (*(score.position for score in tally.scores), *tally.winners)
         case _:
@@ -579,13 +745,14 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     """The debate at the time of the event: what it cost, and how long was worked.
 
     No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
-    waited for nobody works.
+    waited for, and after the end, nobody works.
     """
     key, times, spent = recorded.event.key, debate.times, spending_of(recorded.event)
     if key not in times:
         times = {**times, key: recorded.at}
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
-    waits = debate.paused_by or debate.open_clarifications
+    over = debate.status is not Status.RUNNING
+    waits = over or debate.paused_by or debate.open_clarifications or debate.outage
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
     found = _ROUND.match(key)
     worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at
@@ -631,17 +798,32 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case ClarificationsClosed(which=which):
             return replace(debate, closed=debate.closed | {which})
         case FacilitatorDecided(guidance=guidance):
-            return replace(debate, guidance={**debate.guidance, key: guidance})
+            by_rule = {guidance.gate.turn.key: guidance.gate} if guidance.gate else {}
+            return replace(
+                debate,
+                guidance={**debate.guidance, key: guidance},
+                gates={**debate.gates, **by_rule},
+            )
         case SummaryMade(summary=summary):
             return replace(debate, summaries={**debate.summaries, key: summary})
         case BallotCast(ballot=ballot):
             return replace(debate, ballots={**debate.ballots, key: ballot})
         case BallotAbstained(abstention=abstention):
             return replace(debate, abstentions={**debate.abstentions, key: abstention})
-        case VoteTallied(tally=tally):
-            return replace(debate, tally=tally)
-        case VerdictReached(verdict=verdict):
-            return replace(debate, verdict=verdict)
+        case OptionsMerged(options=options):
+            return replace(debate, options=options)
+        case OptionEdited(edit=edit):
+            return replace(debate, option_edits=(*debate.option_edits, edit))
+        case GatePassed(gate=gate):
+            return replace(debate, gates={**debate.gates, key: gate})
+        case DebateWanted(by=person):
+            return _wanted(debate, person)
+        case CrossChecked(check=check):
+            return replace(debate, cross_check=check)
+        case VoteTallied(tally=tally, edition=edition):
+            return replace(debate, tally=tally) if edition == debate.edition else debate
+        case VerdictReached(verdict=verdict, edition=edition):
+            return replace(debate, verdict=verdict) if edition == debate.edition else debate
         case NoteAdded(note=note):
             given = (*debate.references, *note.references)
             return replace(debate, notes=(*debate.notes, note), references=given)
@@ -651,6 +833,8 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, sources=tuple(known), references=given)
         case StopRequested(stop=stop):
             return replace(debate, stop=stop, paused_by=None)
+        case StopWithdrawn():
+            return replace(debate, stop=None, stops_withdrawn=debate.stops_withdrawn + 1)
         case VoteCalled(by=person):
             return replace(debate, vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):
@@ -667,11 +851,25 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, paused_by=None, paused_at=None, clarifications=shifted)
         case CallsDropped():
             return debate  # it only cost something
-        case TimeRanOut():
-            return replace(debate, out_of_time=True)
-        case DebateConcluded():
+        case ModelWentAway(agent=agent, reason=reason):
+            return replace(debate, away={**debate.away, agent: reason})
+        case ModelCameBack(agent=agent):
+            left = {other: why for other, why in debate.away.items() if other != agent}
+            return replace(debate, away=left)
+        case OutageBegan(reason=reason):
+            return replace(debate, outage=reason, outage_at=debate.outage_at or at)
+        case OutageEnded():
+            return replace(debate, outage="", outage_at=None)
+        case TimeRanOut(of_outage=of_outage):
+            lasted = debate.out_of_patience or of_outage
+            return replace(debate, out_of_time=True, out_of_patience=lasted)
+        case DebateConcluded(edition=edition):
+            if edition != debate.edition:
+                return debate  # written while somebody wanted it to go on
             return replace(debate, status=Status.CONCLUDED, ended_at=at)
-        case DebateFailed(reason=reason):
+        case DebateFailed(reason=reason, edition=edition):
+            if edition != debate.edition:
+                return debate
             return replace(debate, status=Status.FAILED, failure=reason, ended_at=at)
         case PeopleBallotCast(ballot=ballot):
             return replace(debate, people_ballots={**debate.people_ballots, ballot.by.id: ballot})
@@ -683,3 +881,28 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, feedback={**debate.feedback, given.by.id: given})
         case _:
             assert_never(event)
+
+
+#: What ends a debate and is done anew when the debate is wanted after all.
+_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.SYNTHESIS})
+
+
+def _wanted(debate: Debate, person: Person) -> Debate:
+    """The debate with its rounds open again; what had ended it stays in the log.
+
+    What was still being written of the old end when this came counts no more: its edition is over.
+    """
+    if debate.wanted_by:
+        return debate
+    return replace(
+        debate,
+        wanted_by=person,
+        edition=2,
+        status=Status.RUNNING,
+        tally=None,
+        cross_check=None,
+        verdict=None,
+        failure="",
+        ended_at=None,
+        failures={k: f for k, f in debate.failures.items() if f.turn.act not in _END},
+    )

@@ -78,8 +78,14 @@ class Act(StrEnum):
     STATEMENT = "statement"
     FACILITATION = "facilitation"
     SUMMARY = "summary"
+    #: What there is to choose between, merged from the isolated drafts.
+    OPTIONS = "options"
     BALLOT = "ballot"
+    #: Whether another round is worth holding.
+    GATE = "gate"
     TALLY = "tally"
+    #: The judge's choice with the positions in another order.
+    CROSS_CHECK = "cross_check"
     SYNTHESIS = "synthesis"
     READING = "reading"
     EVALUATION = "evaluation"
@@ -124,6 +130,8 @@ ENGINE = "engine"
 FACILITATOR = "facilitator"
 #: Stands in `Turn.agent` for who sums up rounds in the background.
 SUMMARIZER = "summarizer"
+#: The provider that asks no model.
+OFFLINE = "offline"
 #: Ids no agent may have.
 RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER})
 
@@ -268,6 +276,9 @@ class Limits(Value):
     turn_seconds: Seconds = Field(default=180.0, description="For one turn, retries too.")
     round_seconds: Seconds = Field(default=900.0, description="For one round.")
     debate_seconds: Seconds = Field(default=3600.0, description="For the whole debate.")
+    outage_seconds: Seconds = Field(
+        default=21600.0, description="To wait where no model can be reached; it is no other time."
+    )
     debate_cost: Money | None = Field(
         default=USUAL_DEBATE_COST, description="What one debate may cost; null: no cap."
     )
@@ -278,11 +289,19 @@ class VoteRules(Value):
     """How ballots are counted."""
 
     exclude_self: bool = Field(
-        default=False, description="Leave out what agents say of themselves."
+        default=True, description="Leave out how agents rank their own positions."
     )
     weights: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict[str, float], description="Weight per agent id; 1 where none is given."
     )
+
+
+class When(StrEnum):
+    """When the first answers are debated."""
+
+    #: Where they differ, and where the question wants a design or an estimate.
+    SPLIT = "split"
+    ALWAYS = "always"
 
 
 class Ending(StrEnum):
@@ -290,13 +309,11 @@ class Ending(StrEnum):
 
     #: After the number of rounds asked for.
     FIXED = "fixed"
-    #: As soon as ballots are stable and positions converge, or nothing moves any more.
+    #: As soon as a round moved nobody, or all agree.
     CONVERGED = "converged"
 
 
-#: No debate ends early before so many rounds: one round shows nothing of what moves.
-FEWEST_ROUNDS = 2
-#: No debate has more.
+#: No debate has more rounds.
 MOST_ROUNDS = 15
 
 
@@ -304,21 +321,12 @@ class Termination(Value):
     """When the rounds end."""
 
     ending: Ending = Field(
-        default=Ending.FIXED,
+        default=Ending.CONVERGED,
         validation_alias="type",
         serialization_alias="type",
-        description="After all rounds, or as soon as positions converge or nothing moves.",
+        description="After all rounds, or as soon as a round moved nobody or all agree.",
     )
-    #: Mean likeness of the positions from which they count as converged.
-    threshold: float = Field(
-        default=0.8, ge=0, le=1, description="Likeness that counts as converged."
-    )
-    #: Fewer than `FEWEST_ROUNDS` count as so many: old logs have 1. A settings file may not.
-    min_rounds: int = Field(
-        default=FEWEST_ROUNDS,
-        json_schema_extra={"minimum": FEWEST_ROUNDS},
-        description="Never end earlier.",
-    )
+    min_rounds: int = Field(default=1, ge=1, description="Once debated, never end earlier.")
 
 
 class Clarifying(Value):
@@ -340,7 +348,10 @@ class DebateRules(Value):
     """How a debate goes. A bound may be widened, never narrowed: logs hold what it allowed."""
 
     format: str = Field(default="critique", description="Which turns there are.")
-    rounds: Rounds = Field(default=3, description="Rounds before the vote.")
+    rounds: Rounds = Field(default=3, description="Rounds before the vote, at most.")
+    when: When = Field(
+        default=When.SPLIT, description="Debate only where first answers differ, or always."
+    )
     termination: Termination = Field(default=Termination(), description="When the rounds end.")
     clarifying: Clarifying = Field(
         default=Clarifying(),
@@ -361,6 +372,8 @@ class Forecast(Value):
 
     #: US dollars; None where a model's price is unknown.
     cost: Decimal | None
+    #: The same if all agree at once and no round is held; None: not known.
+    cost_if_agreed: Decimal | None = None
     seconds: float
     calls: int
     input_tokens: int
@@ -502,6 +515,18 @@ class Cap:
         return self.spent + amount <= self.limit - self.kept
 
 
+class SentPart(Value):
+    """A part of a prompt as a model was sent it; its text is in the log already."""
+
+    label: str
+    #: What it is: a `core.request.PartKind`.
+    kind: str
+    #: Characters sent.
+    chars: int
+    #: Characters left out to fit the model's context.
+    left_out: int = 0
+
+
 class Call(Value):
     """How a piece of text came from a model."""
 
@@ -517,6 +542,8 @@ class Call(Value):
     stands_in_for: str = ""
     #: Why it could not be asked, in words for people.
     stands_in_why: str = ""
+    #: The prompt of the attempt that led to it, the task left out; empty in older logs.
+    sent: tuple[SentPart, ...] = ()
 
 
 class Spent(Value):
@@ -634,6 +661,10 @@ class Contribution(Value):
     citations: tuple[Citation, ...] = ()
     #: What it looked up in the sources before it spoke; empty: nothing.
     looked_up: str = ""
+    #: How likely the agent now holds each option the best: 0 to 1 by option id; empty: not said.
+    stance: Mapping[str, float] = Field(default_factory=dict[str, float])
+    #: Options that its stance names first: their names, each with its share.
+    new_options: Mapping[str, float] = Field(default_factory=dict[str, float])
     warnings: tuple[str, ...] = ()
 
 
@@ -658,15 +689,121 @@ class Failure(Value):
     cause: FailureCause = FailureCause.PASSING
 
 
+class QuestionKind(StrEnum):
+    """What kind of answer a question wants."""
+
+    #: Which one of several.
+    CHOICE = "choice"
+    #: How something is to be done: what there is to choose from is only sketched.
+    DESIGN = "design"
+    #: How much, how many, how likely.
+    ESTIMATE = "estimate"
+
+
+class Option(Value):
+    """Something that may be chosen. Its id is never changed and never given twice."""
+
+    id: str
+    name: str
+
+
+class Options(Value):
+    """What may be chosen, merged from the isolated drafts."""
+
+    turn: Turn
+    question_kind: QuestionKind
+    items: tuple[Option, ...]
+    #: Id of the option that each draft stands for, by agent.
+    stances: Mapping[str, str]
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+    #: How they came to be, where no model merged them.
+    warnings: tuple[str, ...] = ()
+
+
+class OptionChange(StrEnum):
+    """What a person does to the list of options."""
+
+    ADD = "add"
+    RENAME = "rename"
+    #: Two are the same: one goes into the other.
+    MERGE = "merge"
+
+
+class OptionEdit(Value):
+    """A person changed the list of options."""
+
+    change: OptionChange
+    #: Id of the option; empty with `ADD`: its place in the log gives the new one's.
+    option: str = ""
+    #: With `ADD` and `RENAME`: its name.
+    name: str = ""
+    #: With `MERGE`: id of the option it goes into.
+    into: str = ""
+    by: Person
+    #: Tells one edit from the next.
+    origin: str
+
+
+class GateReason(StrEnum):
+    """Why another round is held, or is not."""
+
+    #: The first answers differ.
+    SPLIT = "split"
+    #: The question wants a design or an estimate: its first answers are always debated.
+    OPEN_QUESTION = "open question"
+    #: Too few first ballots say anything about options.
+    NOT_COMPARABLE = "not comparable"
+    #: The last round moved somebody, and they do not agree yet.
+    MOVED = "moved"
+    #: All hold the same option best, and with nearly the same certainty.
+    AGREED = "agreed"
+    #: The last round moved nobody; all hold the same option best.
+    SETTLED = "settled"
+    #: The last round moved nobody, and they still hold different options best.
+    DEADLOCK = "deadlock"
+
+
+#: Reasons for which no further round is held.
+ENDS_ROUNDS = frozenset({GateReason.AGREED, GateReason.SETTLED, GateReason.DEADLOCK})
+
+
+class Gate(Value):
+    """Whether another round is worth holding: after the blind ballots, and after each round."""
+
+    turn: Turn
+    reason: GateReason
+    #: Id of the option on which they agree, or on which they lie furthest apart.
+    option: str = ""
+    #: How far apart the probabilities for it lie, 0 to 1.
+    spread: float = 0.0
+    #: Ids of the agents whom the round moved.
+    moved: tuple[str, ...] = ()
+    #: What the rounds that are not held would have cost, in US dollars; None: not known.
+    saved: Decimal | None = None
+
+    @property
+    def ends_rounds(self) -> bool:
+        """Whether no further round is held."""
+        return self.reason in ENDS_ROUNDS
+
+
 class Ballot(Value):
-    """A strict ranking of all positions, best first. A position is named by its agent's id."""
+    """A strict ranking of all positions, best first, and what each option is worth to the voter.
+
+    A position is named by its agent's id.
+    """
 
     turn: Turn
     ranking: tuple[str, ...]
     reasons: Mapping[str, str] = Field(default_factory=dict)
-    #: 0 to 1; None: none can be given.
+    #: How likely each option is the best for this team: 0 to 1 by option id, 1 together; empty
+    #: where there were no options to judge.
+    probabilities: Mapping[str, float] = Field(default_factory=dict[str, float])
+    #: 0 to 1; None: none was asked for.
     confidence: float | None = 0.5
-    #: Key of the critique that moved the voter away from its first choice before the debate.
+    #: Key of the contribution that moved the voter away from the option it held best at first.
     moved_by: str | None = None
     call: Call | None = None
 
@@ -695,15 +832,31 @@ class Score(Value):
     first_places: int
     #: None: nobody who ranked it first gave a confidence.
     mean_confidence: float | None
+    #: Id of the option it stands for, and the voters' mean probability of that; empty, None: there
+    #: were no options.
+    option: str = ""
+    mean_probability: float | None = None
+
+
+class OptionScore(Value):
+    """One option's result in the vote."""
+
+    option: str
+    #: Voters who hold it most likely the best, by their weights.
+    first_choices: float
+    #: Mean of all voters' probabilities, by their weights, 0 to 1.
+    mean_probability: float
 
 
 class Tally(Value):
-    """The counted vote, best score first."""
+    """The counted vote, best score first: by position, and by option where there are options."""
 
     scores: tuple[Score, ...]
+    options: tuple[OptionScore, ...] = ()
     #: More than one id: a tie that no rule breaks. Empty: nobody voted.
     winners: tuple[str, ...]
-    #: The top two are within one point.
+    #: The best two options are within ten points of probability of each other. In debates of
+    #: older versions, which had no options: the best two positions are within one point.
     controversial: bool
     voters: tuple[str, ...]
     abstained: tuple[str, ...] = ()
@@ -781,6 +934,8 @@ class Guidance(Value):
     question: Question | None = None
     #: With the vote: a round of closing statements is held before it. Older versions held none.
     closing: bool = False
+    #: By rule, without asking the facilitator: the round moved nobody, or all agree.
+    gate: Gate | None = None
     call: Call | None = None
 
 
@@ -860,6 +1015,26 @@ class Requirement(Value):
     status: RequirementStatus
 
 
+class Judgement(Value):
+    """A cell of the table of options and criteria: how an option does by one criterion."""
+
+    #: Id of the option.
+    option: str
+    criterion: str
+    #: A few words.
+    words: str
+
+
+class CrossCheck(Value):
+    """What the judge chose when it read the positions in the opposite order."""
+
+    turn: Turn
+    #: Id of the option; empty: none of them.
+    option: str
+    reason: str = ""
+    call: Call | None = None
+
+
 #: How a verdict begins that declines to decide.
 NOT_DECIDED = "Not decided"
 
@@ -868,12 +1043,15 @@ class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
     decision: str
+    #: Id of the option decided for; empty: none of them, or there were none.
+    option: str = ""
     #: What weighs most, each in a sentence.
     reasons: tuple[str, ...] = ()
     solution: str
     implementation: str = ""
     #: Every major requirement the judge looked at; empty in debates of older versions.
     requirements: tuple[Requirement, ...] = ()
+    criteria: tuple[Judgement, ...] = ()
     tradeoffs: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()
     unmet_requirements: tuple[str, ...] = ()
@@ -885,8 +1063,13 @@ class Verdict(Value):
     evidence: tuple[EvidenceUsed, ...] = ()
     #: What its texts quote.
     citations: tuple[Citation, ...] = ()
-    #: 0 to 100; None: none can be given.
+    #: 0 to 100, computed from the debate; None: none can be given. In debates of older versions:
+    #: what the judge said.
     confidence: int | None
+    #: What it rests on, in words for people.
+    rests_on: tuple[str, ...] = ()
+    #: What the judge itself said, 0 to 100: a footnote.
+    judge_confidence: int | None = None
     source: VerdictSource = VerdictSource.JUDGE
     #: Written after a stop or with the quorum lost: not all turns were taken.
     partial: bool = False
@@ -908,11 +1091,13 @@ class Stop(Value):
 
 
 class PeopleBallot(Value):
-    """A person's strict ranking of all positions, best first. It is counted apart from agents'."""
+    """A person's ballot on the options, best first. It is counted apart from agents'."""
 
     by: Person
-    #: Ids of the agents whose positions they are.
-    ranking: tuple[str, ...]
+    #: Ids of options; the first is the choice, others may follow.
+    options: tuple[str, ...] = ()
+    #: In debates of older versions: ids of the agents whose positions were ranked.
+    ranking: tuple[str, ...] = ()
     #: Tells one ballot of a person from the next; their newest one counts.
     origin: str = ""
 
@@ -993,6 +1178,14 @@ class Debate:
     closed: frozenset[str] = frozenset()
     guidance: Mapping[str, Guidance] = field(default_factory=dict[str, Guidance])
     summaries: Mapping[str, Summary] = field(default_factory=dict[str, Summary])
+    #: What may be chosen as it was merged from the drafts; `core.rules.options` has it as it is.
+    options: Options | None = None
+    option_edits: tuple[OptionEdit, ...] = ()
+    #: By the key of their turn.
+    gates: Mapping[str, Gate] = field(default_factory=dict[str, Gate])
+    #: Who wanted the debate that the gate had skipped.
+    wanted_by: Person | None = None
+    cross_check: CrossCheck | None = None
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
@@ -1002,12 +1195,23 @@ class Debate:
     #: Evidence in the order it was given, what could not be read as well.
     sources: tuple[Source, ...] = ()
     stop: Stop | None = None
+    #: How often a stop was taken back.
+    stops_withdrawn: int = 0
     #: Who asked for the vote at once, and who paused it.
     vote_called_by: Person | None = None
     paused_by: Person | None = None
     out_of_time: bool = False
+    #: No model could be reached for so long that none is waited for any more.
+    out_of_patience: bool = False
+    #: Agents whose models do not answer at present → why, in words for people.
+    away: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: Why nothing can go on until a model is back, and since when; empty while something can.
+    outage: str = ""
+    outage_at: datetime | None = None
     tally: Tally | None = None
     verdict: Verdict | None = None
+    #: Counts its ends: 2 once the debate that the gate had skipped was wanted.
+    edition: int = 1
     status: Status = Status.RUNNING
     #: Why it failed, in words for people; empty unless it did.
     failure: str = ""

@@ -15,8 +15,10 @@ from core.models import (
     MOST_ROUNDS,
     RESERVED_IDS,
     SUMMARIZER,
+    Act,
     Agent,
     ContextMethod,
+    Ending,
     Mention,
     ModelChoice,
     Person,
@@ -24,6 +26,7 @@ from core.models import (
     Setup,
     SourceReference,
     Summarization,
+    When,
 )
 from core.redaction import redact
 from core.rules.formats.panel import NAME as PANEL
@@ -57,7 +60,9 @@ class DebateRequest:
     #: Said to people at the start, besides what opening it gives cause to.
     warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
+    #: Asked for by hand: then all of them are held, whatever the first answers say.
     rounds: int | None = None
+    when: When | None = None
     format: str | None = None
     #: What was given as evidence.
     references: Sequence[SourceReference] = ()
@@ -79,6 +84,10 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     if form not in FORMATS:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
     rounds, notices = _rounds(request.rounds, settings, form)
+    when, termination = request.when or settings.when, settings.termination
+    if request.rounds is not None and request.when is None:
+        when = When.ALWAYS
+        termination = termination.model_copy(update={"ending": Ending.FIXED})
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
     asked = check_question(request.question, settings.question_max_chars)
     question, context = redact(asked), redact(request.context.strip())
@@ -102,7 +111,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         summarizer=_summarizer(judge, settings.summary_model),
         limits=settings.limits.of_debate,
         vote=settings.vote,
-        termination=settings.termination,
+        when=when,
+        termination=termination,
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
         evidence_characters=settings.evidence_characters,
@@ -195,6 +205,10 @@ def _agent_id(name: str, others: AbstractSet[str]) -> str:
 def _completed(agent: Agent, settings: Settings) -> Agent:
     """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
     changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
+    own, rules = agent.prompts.get(Act.SUMMARY), agent.summarization or settings.summarization
+    if own and rules.prompt == settings.summarization.prompt:
+        # The agent's own prompt for summaries, not the one meant for everybody's.
+        changes["summarization"] = rules.model_copy(update={"prompt": own})
     if agent.fallbacks is None and settings.fallbacks:
         own = ModelChoice(provider=agent.provider, model=agent.model)
         changes["fallbacks"] = tuple(one for one in settings.fallbacks if one != own)

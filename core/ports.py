@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from core.events import Event, Recorded
 from core.models import Cap, Debate, Place, SourceReference, SourceText, Turn
@@ -40,6 +40,19 @@ class ModelProvider(Protocol):
 
     async def close(self) -> None:
         """Free connections. Safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class TellsContext(Protocol):
+    """A provider that knows how much its models hold."""
+
+    async def context(self, model: str) -> int:
+        """Tokens the model's own context holds; 0 when nobody says.
+
+        Raises:
+            ProviderError: Nobody answers, or the model is not there.
+        """
         ...
 
 

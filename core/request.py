@@ -27,6 +27,8 @@ class PartKind(StrEnum):
     CRITIQUE = "critique"
     #: A position on a ballot; its label is `p1`…`pN`.
     CANDIDATE = "candidate"
+    #: What there is to choose between, by id.
+    OPTIONS = "options"
     #: The counted vote.
     TALLY = "tally"
     #: Requirements and figures that must not get lost.

@@ -6,9 +6,9 @@ both have is in `CommonSettings` and `DebateRules`.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from core.capabilities import Price
 from core.models import (
@@ -132,6 +132,27 @@ class EvidenceLimits(Value):
     )
 
 
+class Server(Value):
+    """A model server that speaks like OpenAI, under a name of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9-]{0,29}$", description="What `provider` calls it; lower case."
+    )
+    base_url: str = Field(description="Where it is, up to and with `/v1` or what it has instead.")
+    #: Read with the environment, before the settings; so they are told by their names.
+    key_variable: str = Field(
+        default="",
+        pattern=r"^$|^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$",
+        description="The variable with its key (its name holds KEY, TOKEN or SECRET); "
+        "empty: it needs none.",
+    )
+    api: Literal["chat", "responses"] = Field(
+        default="chat", description="Chat Completions, or Responses."
+    )
+
+
 class CommonSettings(Value):
     """What is the same in a settings file and in the program."""
 
@@ -140,6 +161,9 @@ class CommonSettings(Value):
         # Nothing is sent where the debate is not held.
         description="Serves background summaries, if the judge is at the same provider; null: "
         "the judge's model.",
+    )
+    servers: tuple[Server, ...] = Field(
+        default=(), description="Model servers that speak like OpenAI, each a provider."
     )
     agents: tuple[Agent, ...] = Field(default=(), description="Agents; none: the built-in roles.")
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")

@@ -74,11 +74,24 @@ def plausible_reply(request: ModelRequest) -> str:
     if request.act is Act.BALLOT:
         labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
         reasons = [f"{label} is clear" for label in labels]
-        ballot = {"reasons": reasons, "ranking": labels, "moved_by": "none", "confidence": 0.7}
-        return json.dumps(ballot)
+        count = len(options_in(request))
+        shares = [100 - 10 * (count - 1), *[10] * (count - 1)] if count else []
+        ballot = {"reasons": reasons, "ranking": labels, "probabilities": shares}
+        return json.dumps(ballot | {"moved_by": "none"})
+    if request.act is Act.OPTIONS:
+        labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+        stands_for = [1, *[2] * (len(labels) - 1)]
+        options = {"options": ["PostgreSQL", "Kafka"], "stands_for": stands_for, "kind": "choice"}
+        return json.dumps(options)
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
+
+
+def options_in(request: ModelRequest) -> Sequence[str]:
+    """Ids of the options that a request names, in its order."""
+    texts = [part.text for part in request.parts if part.kind is PartKind.OPTIONS]
+    return [line.partition(":")[0] for text in texts for line in text.splitlines()]
 
 
 def a_verdict_reply(**changes: object) -> dict[str, object]:
@@ -92,7 +105,9 @@ def a_verdict_reply(**changes: object) -> dict[str, object]:
                 "status": "met",
             }
         ],
+        "criteria": [],
         "decision": "Use PostgreSQL.",
+        "option": "o1",
         "solution": "It meets the requirements.",
         "implementation": "1. Create the table.",
         "tradeoffs": ["Throughput for simplicity"],
@@ -110,6 +125,7 @@ def a_verdict_reply(**changes: object) -> dict[str, object]:
 _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.SYNTHESIS: a_verdict_reply(),
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
+    Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
     Act.FACILITATION: {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""},
 }
 

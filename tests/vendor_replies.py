@@ -15,6 +15,10 @@ def good_reply(asked: Asked) -> Say:
     fields = _fields(asked.body)
     if "ranking" in fields:
         return Say(text=json.dumps(_ballot(str(asked.body))))
+    if "stands_for" in fields:
+        labels = _labels(str(asked.body))
+        merged = {"options": ["PostgreSQL"], "stands_for": [1] * len(labels), "kind": "choice"}
+        return Say(text=json.dumps(merged))
     if "solution" in fields:
         return Say(text=json.dumps(a_verdict_reply()))
     if "focus" in fields:
@@ -33,6 +37,12 @@ def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _ballot(prompt: str) -> dict[str, object]:
     """A ballot that ranks the labels in the order they stand in the prompt."""
-    labels = list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", prompt)))
+    labels = _labels(prompt)
     reasons = [f"{label} is clear" for label in labels]
-    return {"ranking": labels, "reasons": reasons, "confidence": 0.7, "moved_by": ""}
+    options = sorted(set(re.findall(r"([ont]\d): ", prompt)))
+    shares = [100 if option == "o1" else 0 for option in options]
+    return {"reasons": reasons, "ranking": labels, "probabilities": shares, "moved_by": "none"}
+
+
+def _labels(prompt: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", prompt)))

@@ -28,6 +28,7 @@ from bot.views.clarifications import which_question
 from core.errors import BadInput, MootError
 from core.models import Mention, Person
 from core.opening import DebateRequest
+from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome
 
@@ -142,7 +143,7 @@ async def _take(
         payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
         await _whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif open_questions(debate):
-        asking = which_question(debate, reply.origin, reply.text).payload
+        asking = which_question(debate, reply.origin, redact(reply.text)).payload
         await _whisper(
             context, team, message, asking, key=f"{reply.origin}/which", debate_id=debate_id
         )
@@ -170,17 +171,15 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
                 request = await _with_sources(context, event.team_id, said, request)
                 await context.start.start(request, origin=origin)
             except BadInput as refusal:
-                words = answers.not_started(str(refusal), question)
-                await _whisper(
-                    context, event.team_id, said, {"text": words}, key=f"{origin}/answer"
-                )
-            return
+                told = {"text": answers.not_started(str(refusal), question)}
+            else:
+                return
         case OpenForm():
-            answer = answers.words(answers.MENTIONED)
+            told = answers.words(answers.MENTIONED).payload
         case OpenSettings():
-            answer = answers.words(answers.command_only("settings"))
+            told = answers.words(answers.command_only("settings")).payload
         case Doctor():
-            answer = answers.words(answers.command_only("doctor"))
+            told = answers.words(answers.command_only("doctor")).payload
         case typed:
             command = Command(
                 command="/debate",
@@ -192,10 +191,10 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
                 trigger_id=event.event_id,
             )
             try:
-                answer = await answer_to(context, command, typed)
+                told = (await answer_to(context, command, typed)).payload
             except BadInput as refusal:
-                answer = answers.words(str(refusal))
-    await _whisper(context, event.team_id, said, answer.payload, key=f"{origin}/answer")
+                told = answers.words(str(refusal)).payload
+    await _whisper(context, event.team_id, said, told, key=f"{origin}/answer")
 
 
 async def _with_sources(

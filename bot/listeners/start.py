@@ -13,15 +13,17 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
-from bot.slack.evidence import file_references, thread_reference
+from bot.listeners.peoples_thread import cut, read_thread
+from bot.slack.access import SlackSilent
+from bot.slack.evidence import file_references, readable, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
-from bot.views.forms import said
+from bot.views.forms import TYPED_LIMIT, said
 from bot.views.start_form import (
     AS_USUAL,
     FormDraft,
     FormTarget,
-    fitted,
+    question_in,
     start_form,
 )
 from core.errors import BadInput
@@ -46,9 +48,12 @@ class FormOpening:
     by: Person
     #: Empty: chosen in the form.
     channel: str = ""
-    question: str = ""
+    #: Link to the message the form was opened on, its text, its timestamp and its thread's.
     source: str = ""
-    #: What comes with the message it is opened on.
+    text: str = ""
+    message: str = ""
+    thread: str = ""
+    #: The files of that message.
     references: tuple[SourceReference, ...] = ()
 
 
@@ -86,12 +91,19 @@ async def open_start_form(
         if reason := answers.not_here(standing):
             raise BadInput(reason)
     here = place(opening.team, opening.channel)
-    question, rest, left_out = fitted(opening.question)
-    draft = FormDraft(question=question, context=rest, choices=await context.start.usual(here))
+    # A message that asks and tells is taken whole as context, with the question found in it.
+    text = opening.text.strip()
+    question = question_in(text)
+    told = "" if question == text else text
+    is_long = len(told) > TYPED_LIMIT
+    usual = await context.start.usual(here)
+    draft = FormDraft(question=question, context="" if is_long else told, choices=usual)
     target = FormTarget(
         channel=opening.channel,
         source=opening.source,
-        left_out=left_out,
+        message=opening.message,
+        thread=opening.thread,
+        long=len(told) if is_long else 0,
         references=opening.references,
     )
     view = start_form(draft, form_options(context.start), target, PENDING)
@@ -110,27 +122,20 @@ async def open_for_message(
         team=used.team_id,
         by=person(used),
         channel="" if used.is_direct else used.channel_id,
-        question=used.words,
         source=link,
-        references=_evidence_at(used, link),
+        text=used.words,
+        # In a direct message nothing is read again: what is debated in a channel, all may read.
+        message="" if used.is_direct else used.message_ts,
+        thread="" if used.is_direct else used.thread_ts,
+        references=()
+        if used.is_direct
+        else file_references(used.files, person(used))[:_MOST_REMEMBERED],
     )
     try:
         await open_start_form(context, client, opening)
     except BadInput as refusal:
         with suppress(BadInput):  # too late for this form as well
             await open_form(client, used.trigger_id, said("Not here", str(refusal)))
-
-
-def _evidence_at(used: MessageShortcut, link: str) -> tuple[SourceReference, ...]:
-    """The thread of a message and its files, as many as a form can remember."""
-    by = person(used)
-    files = file_references(used.files, by)
-    if not used.thread_ts:
-        return files[:_MOST_REMEMBERED]
-    thread = thread_reference(
-        used.channel_id, used.thread_ts, without=used.message_ts, by=by, address=link
-    )
-    return (thread, *files)[:_MOST_REMEMBERED]
 
 
 async def show_estimate(context: ListenerContext, found: Clicked) -> None:
@@ -161,25 +166,68 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     if reason:
         raise BadInput(reason)
     source = f"Asked about: {target.source}" if target.source else ""
+    typed = "\n\n".join(filter(None, (draft.context, source)))
+    room = context.start.bounds.context_characters - len(typed) - 2
+    more = await _long_message(context, form, target, room)
     request = DebateRequest(
         question=draft.question,
-        context="\n\n".join(filter(None, (draft.context, source))),
+        context="\n\n".join(filter(None, (typed, more))),
         asked_by=person(form),
         place=here,
-        references=target.references,
+        references=_evidence(form, target),
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
+
+
+async def _long_message(
+    context: ListenerContext, form: FormSubmitted, target: FormTarget, room: int
+) -> str:
+    """Read a message that the form had no room for; empty where it had.
+
+    Args:
+        context: What listeners work with.
+        form: What was filled in.
+        target: The message it was opened on.
+        room: Characters that are left for it.
+
+    Raises:
+        SlackSilent: Slack does not show it now.
+    """
+    if not target.message or not target.long:
+        return ""
+    root = target.thread or target.message
+    read = await read_thread(context, form.team_id, target.channel, root)
+    found = [one.text for one in read.messages if one.ts == target.message]
+    if not found:
+        raise SlackSilent
+    return cut(f"The message:\n{readable(found[0], read.names)}", room)
+
+
+def _evidence(form: FormSubmitted, target: FormTarget) -> tuple[SourceReference, ...]:
+    """The thread of the message, where it is wanted, and the message's files."""
+    if not target.message or not form.all_chosen(FieldId.THREAD.value):
+        return target.references
+    thread = thread_reference(
+        target.channel,
+        target.thread or target.message,
+        without=target.message,
+        by=person(form),
+        address=target.source,
+    )
+    return (thread, *target.references)
 
 
 def target_of(form: Filled) -> FormTarget:
     """Return where a form leads."""
     kept = form.kept
-    left_out = kept.get("left_out", "")
+    long = kept.get("long", "")
     return FormTarget(
         channel=kept.get("channel", ""),
         source=kept.get("source", ""),
+        message=kept.get("message", ""),
+        thread=kept.get("thread", ""),
+        long=int(long) if re.fullmatch(r"[0-9]{1,6}", long) else 0,
         references=FormTarget.references_in(kept),
-        left_out=int(left_out) if re.fullmatch(r"[0-9]{1,6}", left_out) else 0,
     )
 
 

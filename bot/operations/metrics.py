@@ -56,6 +56,12 @@ class Metrics:
             "summary_characters", "Characters summed up, and of the summaries.", "when"
         )
         self.in_time = self._counter("summaries_in_time", "Summaries ready before needed.")
+        self.late = self._counter("summaries_late", "Summaries missing when first wanted.")
+        self.late_for = self._counter(
+            "summary_late_seconds",
+            "Seconds for which a wanted summary was missing.",
+        )
+        self.summaries_failed = self._counter("summaries_failed", "Summaries that were not made.")
         self.blocked = self._counter("summary_blocked_turns", "Turns that waited for a summary.")
         self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
         self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
@@ -123,6 +129,9 @@ class CountingSink:
                 self.metrics.summary_chars.labels("before").inc(made.chars_before)
                 self.metrics.summary_chars.labels("after").inc(made.chars_after)
                 self.metrics.in_time.inc(made.ready_before_needed)
+                self.metrics.late.inc(made.late)
+                self.metrics.late_for.inc(made.late_seconds)
+                self.metrics.summaries_failed.inc(made.failed)
                 self.metrics.blocked.inc(made.blocked)
                 self.metrics.blocked_for.inc(made.blocked_seconds)
             case _:

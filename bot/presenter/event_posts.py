@@ -45,6 +45,8 @@ from core.events import (
     DecisionRecorded,
     FacilitatorDecided,
     NoteAdded,
+    OutageBegan,
+    OutageEnded,
     Recorded,
     ReminderDue,
     SourceRead,
@@ -153,8 +155,12 @@ def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
             messages = [notices.paused(by)]
         case DebateResumed(by=by):
             messages = [notices.resumed(by)]
-        case TimeRanOut():
-            messages = [notices.out_of_time()]
+        case OutageBegan(reason=reason):
+            messages = [notices.outage(reason)]
+        case OutageEnded():
+            messages = [notices.outage_over()]
+        case TimeRanOut(of_outage=of_outage):
+            messages = [notices.out_of_time(of_outage=of_outage)]
         case _:
             return ()
     return _in_thread(debate, recorded, messages)

@@ -11,7 +11,7 @@ from math import inf
 
 from bot.views.progress import is_read, order
 from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
-from core.models import Debate, Status, Turn
+from core.models import Act, Debate, Status, Turn
 from core.rules import schedule
 
 
@@ -43,7 +43,8 @@ def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
     # The earliest phase that can still bring something to read; beyond all, if none can.
-    turns = (*schedule.ready(debate), *schedule.blocked(debate))
+    # A summary is read by agents: no post waits for one.
+    turns = [turn for turn in schedule.ready(debate) if turn.act is not Act.SUMMARY]
     places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
     frontier = (-1, -1) if waits else min(places, default=(inf, inf))

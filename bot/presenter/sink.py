@@ -181,8 +181,9 @@ class Presenter:
                 upto = [one for one in log if one.seq <= recorded.seq]
                 await self.posts.post([attachments(debate, upto)])
                 self._pinned.discard(debate.id)
-                here = self.channels and await self.channels.get(debate.setup.place)
-                if not (here and here.keep_pinned):
+                place = debate.setup.place
+                chosen = await self.channels.get(place) if self.channels else ChannelChoices()
+                if not chosen.keep_pinned:
                     await self.posts.post([unpinning(debate)])
             case DebateFailed():
                 self._pinned.discard(debate.id)

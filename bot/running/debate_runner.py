@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bot.log import bind_debate, logger
 from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
-from core.events import DebateFailed
+from core.events import DebateFailed, fold
 from core.models import Debate, Status
 from core.ports import Clock, DebateStore
 from core.retry import RetryPolicy, retry
@@ -87,7 +87,8 @@ class DebateRunner:
     async def _give_up(self, debate_id: str) -> None:
         """Record that a debate failed that fails again and again, so that people are told."""
         try:
-            failed = DebateFailed(reason=_BROKEN)
+            edition = fold(await self.store.events(debate_id)).edition
+            failed = DebateFailed(reason=_BROKEN, edition=edition)
             await self.store.append(debate_id, failed, at=self.clock.now())
         except StoreError:
             _log.exception("cannot record the failure")

@@ -42,7 +42,7 @@ _PAGE = 200
 _LONGEST_TITLE = 120
 #: Messages of a thread that are read.
 _MOST_MESSAGES = 2000
-_MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
+MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
 _NO_SCOPE = (
     "Moot lacks the permission files:read; whoever administers Slack can allow it, "
     "or paste the text into the thread"
@@ -179,7 +179,7 @@ def readable(text: str, names: dict[str, str]) -> str:
             case _:
                 return f"{label} ({what})" if label and label != what else what
 
-    return plain(_MARKUP.sub(shown, text)).strip()
+    return plain(MARKUP.sub(shown, text)).strip()
 
 
 async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
@@ -199,10 +199,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
 async def _names(access: Access, said: Sequence[PostedMessage]) -> dict[str, str]:
     """What people who wrote or are mentioned are called, as far as Slack says so."""
     mentioned = (
-        match["what"]
-        for one in said
-        for match in _MARKUP.finditer(one.text)
-        if match["sign"] == "@"
+        match["what"] for one in said for match in MARKUP.finditer(one.text) if match["sign"] == "@"
     )
     people = list(dict.fromkeys((*(one.user for one in said if one.user), *mentioned)))
     names = [await access.name_of(person) for person in people]

@@ -71,6 +71,7 @@ class FieldId(StrEnum):
     REST = "rest"
     QUESTION = "question"
     CONTEXT = "context"
+    THREAD = "thread"
     CHANNEL = "channel"
     FORMAT = "format"
     AGENTS = "agents"

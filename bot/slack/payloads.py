@@ -347,7 +347,7 @@ class MessageShortcut(Payload):
     files: tuple[SharedFile, ...] = Field(
         default=(), validation_alias=AliasPath("message", "files")
     )
-    #: Of the message it was used on; empty: it is in no thread.
+    #: Root of the thread that the message is in or begins; empty: in none.
     thread_ts: str = Field(default="", validation_alias=AliasPath("message", "thread_ts"))
 
     @property

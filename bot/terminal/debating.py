@@ -1,6 +1,7 @@
 """`moot debate`: from what was typed to a decision, and a record that can be taken up again."""
 
 import secrets
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from getpass import getuser
@@ -25,13 +26,14 @@ from bot.terminal.sources import references_to
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
-from core.errors import BadInput, MootError
+from core.errors import BadInput, ModelsAway, MootError
 from core.evidence.earlier import FetchEarlierDecisions
 from core.evidence.reader import fetch_path
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, SourceKind
+from core.models import Debate, Person, Place, SourceKind, When
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateStore
+from core.ports import DebateStore, SourceReader
+from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.transcript.decision import decision_text
 from core.transcript.inert import visible
@@ -40,13 +42,20 @@ from core.transcript.report import report
 from core.turns.take import Turns
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
+from core.use_cases.note import AddNote
 from core.use_cases.start import StartDebate
+from core.use_cases.steer import SteerDebate
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
 #: A file may hold more than anybody would type into a chat.
 _QUESTION_MAX_CHARS = 100_000
-_HOW = 'Type it (moot debate "Kafka or SQS?") or name a file (--problem-file FILE).'
+_HOW = (
+    'Type it (moot debate "Kafka or SQS?"), name a file (--problem-file FILE), or write it to '
+    "standard input (moot debate -)."
+)
+#: Stands for standard input.
+_INPUT = "-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +69,16 @@ class DebateCommand:
     sources: Sequence[str] = ()
     agents: Sequence[str] | None = None
     rounds: int | None = None
+    #: Debate where first answers differ, or always; None: as the settings say.
+    when: When | None = None
     format: str | None = None
     config: Path | None = None
     output: Path | None = None
     report: Path | None = None
     clarify: bool = False
     verbose: bool = False
+    #: Print the whole record as JSON instead of the decision's text.
+    json: bool = False
     #: Show what would be asked and what it would cost; ask nobody.
     dry_run: bool = False
     #: Id of a debate to go on with.
@@ -95,6 +108,7 @@ async def hold(asked: DebateCommand) -> int:
         place=Place(surface=SURFACE),
         agents=asked.agents,
         rounds=asked.rounds,
+        when=asked.when,
         format=asked.format,
         references=references_to(asked.sources, current_user()),
     )
@@ -112,23 +126,43 @@ async def hold(asked: DebateCommand) -> int:
             debate_id, surface = resumed.id, resumed.setup.place.surface
             if surface != SURFACE:
                 raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
-            check_providers(resumed.setup, environment)
+            check_providers(resumed.setup, environment, settings.servers)
+            if asked.when is When.ALWAYS:
+                await _want(facts, resumed)
         calls = build_calls(environment, settings)
-        register = FetchEarlierDecisions(store)
-        fetchers = {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register}
-        reader = build_reader(settings, fetchers)
-        turns = build_turns(calls, settings, store, reader)
+        turns = build_turns(calls, settings, store, _reader(settings, store))
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
+        except ModelsAway as error:
+            tell(f"The debate failed to go on. {error}")
+            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
+            return PROVIDERS_FAILED
         except MootError:
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
             raise
         hand_out(debate, asked, record_json(await store.events(debate_id)))
     where = environment.moot_database
     tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
+    if was_skipped(debate) and not debate.wanted_by:
+        tell(f"Debate it all the same with: moot debate --resume {debate_id} --when always")
     if debate.verdict:
         return DONE
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
+
+
+async def _want(facts: FactLog, debate: Debate) -> None:
+    """Have a debate held that was skipped because all agreed at once.
+
+    Raises:
+        BadInput: Nothing was skipped, or it is too late.
+    """
+
+    async def stewards(_place: Place) -> Sequence[str]:
+        return [current_user().id]
+
+    note = AddNote(facts=facts, bounds=UNBOUNDED)
+    steer = SteerDebate(facts=facts, note=note, stewards=stewards, mention=str)
+    await steer.want(debate, current_user())
 
 
 async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings]:
@@ -179,13 +213,23 @@ def _question(asked: DebateCommand) -> str:
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    text = typed if file is None else _read(file)
+    from_input = _INPUT in (typed, str(file))
+    text = _typed_in() if from_input else typed if file is None else _read(file)
     if text is None:
         raise BadInput(f"There is no question. {_HOW}")
     if not text.strip():
         what = "The question" if file is None else f"The problem file {file}"
+        what = "What standard input holds" if from_input else what
         raise BadInput(f"{what} is blank. {_HOW}")
     return text
+
+
+def _typed_in() -> str:
+    """All of standard input."""
+    try:
+        return sys.stdin.read().removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        raise BadInput("Standard input is not UTF-8 text.") from None
 
 
 def _read(file: Path) -> str:
@@ -200,6 +244,12 @@ def _read(file: Path) -> str:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
+
+
+def _reader(settings: Settings, store: DebateStore) -> SourceReader:
+    """What reads sources: whoever sits at a terminal may read every file they name."""
+    register = FetchEarlierDecisions(store)
+    return build_reader(settings, {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register})
 
 
 def _report_path(asked: DebateCommand) -> Path | None:
@@ -217,7 +267,7 @@ async def _begin(
         bounds=UNBOUNDED,
     )
     setup = await start.setup_for(request)
-    check_providers(setup, environment)
+    check_providers(setup, environment, settings.servers)
     forecast = (await start.estimating(setup)).forecast
     whole = setup.model_copy(update={"forecast": forecast})
     begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")
@@ -253,7 +303,7 @@ async def _advance(
 def hand_out(debate: Debate, asked: DebateCommand, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
-    put_out(visible(text), None)
+    put_out(record if asked.json else visible(text), None)
     if asked.output:
         whole = asked.output.suffix.lower() == ".json"
         write_file(asked.output, record if whole else text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from core.estimate import Estimate, Played
 from core.figures import counted, money, number, roughly
 from core.llm.prompt_text import prompt_text
-from core.models import RESERVED_IDS, Setup
+from core.models import RESERVED_IDS, Setup, When
 from core.transcript.words import tokens_words
 from core.turns.acts import ACTS
 
@@ -37,6 +37,8 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
         f"about {roughly(estimate.seconds)}."
     )
     yield f"Cost: about {money(estimate.cost)}; in the worst case {money(estimate.at_most)}."
+    if setup.when is When.SPLIT and estimate.cost_if_agreed is not None:
+        yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
     cap = setup.limits.debate_cost
     if cap is not None:
         yield f"It stops before it costs more than its cap, {money(cap)}."

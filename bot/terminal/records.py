@@ -1,7 +1,9 @@
 """What one can do with records: list, show, explain, export."""
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.building import estimating, load_settings, open_records
@@ -9,14 +11,16 @@ from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
-from core.errors import BadInput
+from core.errors import BadInput, DebateUnknown, LogBroken
 from core.events import Recorded, fold
 from core.figures import counted, duration, money, when
-from core.ports import DebateEntry, DebateFilter
-from core.transcript.adr import adr
+from core.ports import DebateEntry, DebateFilter, DebateStore
+from core.transcript.adr import adr, title_of
 from core.transcript.decision import decision_text
-from core.transcript.explain import explanation
+from core.transcript.ending import how_it_ended, rounds_words
+from core.transcript.explain import explanation, turn_explanation
 from core.transcript.inert import visible
+from core.transcript.options import headline_option, moves_section, options_table
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken, status_words
@@ -38,26 +42,73 @@ async def read_log(debate_id: str) -> Sequence[Recorded]:
         return await store.events(debate_id)
 
 
-async def list_records(limit: int, *, running_only: bool) -> None:
-    """Print the newest debates: a table on a terminal, tab-separated lines elsewhere."""
+async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
+    """Print the newest debates: a table on a terminal, else tab-separated lines, or JSON."""
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     wanted = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
         entries = await store.find(wanted)
-    if not entries:
+        listed = [Listed(one, await _decided(store, one.debate_id)) for one in entries]
+    if as_json:
+        put_out(
+            json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
+        )
+    elif not entries:
         tell(f"There are no debates in {environment.moot_database}.")
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 - only where somebody looks
         from rich.table import Table  # noqa: PLC0415 - see above
         from rich.text import Text  # noqa: PLC0415 - see above
 
-        grid = Table("Id", "Status", "Started", "Question", box=None)
-        for entry in entries:
-            grid.add_row(*(Text(cell) for cell in _row(entry)))
+        grid = Table("Id", "Status", "Started", "Decided", "Question", box=None)
+        for one in listed:
+            grid.add_row(*(Text(cell) for cell in one.row))
         Console().print(grid)
     else:
-        put_out("".join(f"{chr(9).join(_row(entry))}\n" for entry in entries), None)
+        put_out("".join(f"{chr(9).join(one.row)}\n" for one in listed), None)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A debate in the list, with what it led to."""
+
+    entry: DebateEntry
+    #: The option decided for or put first by the vote, else the decision; empty: none yet.
+    decided: str
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """Id, status, start, what was decided, the question: a line each."""
+        entry = self.entry
+        decided, question = (
+            " ".join(visible(text).split()) for text in (self.decided, entry.question)
+        )
+        return entry.debate_id, entry.status, when(entry.started_at), decided, question
+
+    @property
+    def values(self) -> dict[str, str | None]:
+        """The same for programs; times in ISO 8601."""
+        entry = self.entry
+        return {
+            "id": entry.debate_id,
+            "status": entry.status,
+            "started_at": entry.started_at.isoformat(),
+            "ended_at": entry.ended_at.isoformat() if entry.ended_at else None,
+            "decided": self.decided,
+            "question": entry.question,
+            "asked_by": entry.asked_by,
+            "workspace": entry.workspace,
+            "channel": entry.channel,
+        }
+
+
+async def _decided(store: DebateStore, debate_id: str) -> str:
+    try:
+        debate = fold(await store.events(debate_id))
+    except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
+        return ""
+    return headline_option(debate) or (title_of(debate) if debate.verdict else "")
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
@@ -72,12 +123,16 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
                 f"Debate {debate.id}: {status_words(debate)}",
                 f"Question: {' '.join(setup.question.split())}",
                 f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
-                f"{setup.format}, {counted(setup.rounds, 'round')}, {names}",
+                f"{setup.format}, {rounds_words(debate)}, {names}",
                 f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
             ]
         ),
         decision_text(debate),
     ]
+    if debate.verdict is None and (so_far := how_it_ended(debate)):
+        parts.append("\n".join(so_far))
+    if minds := options_table(debate):
+        parts += [f"# Who stands where\n\n{minds}", *filter(None, [moves_section(debate, level=1)])]
     if metrics:
         expected = setup.forecast
         if expected is None:  # nobody estimated when it began
@@ -87,9 +142,16 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     put_out(visible("\n\n".join(parts)) + "\n", None)
 
 
-async def explain_record(debate_id: str) -> None:
-    """Print why each turn ran when it did."""
-    put_out(explanation(await read_log(debate_id)), None)
+async def explain_record(debate_id: str, turn: str) -> None:
+    """Print why each turn ran when it did, or everything about one of them.
+
+    Raises:
+        BadInput: The words fit no turn, or several.
+        DebateUnknown: There is no such debate.
+        StoreDown: The database cannot be opened.
+    """
+    log = await read_log(debate_id)
+    put_out(turn_explanation(log, turn) if turn else explanation(log), None)
 
 
 async def export_record(debate_id: str, form: str, output: Path | None) -> None:
@@ -134,8 +196,3 @@ def _write_all(folder: Path, texts: Mapping[str, str], ending: str) -> None:
             (folder / f"{debate_id}.{ending}").write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror}.") from error
-
-
-def _row(entry: DebateEntry) -> tuple[str, str, str, str]:
-    question = " ".join(visible(entry.question).split())
-    return entry.debate_id, entry.status, when(entry.started_at), question

@@ -58,7 +58,7 @@ async def score(
     roster = open_debate(request, usable, delimiter=debate.setup.delimiter)
     for notice in (*loaded.notices, *roster.warnings):
         tell(f"Notice: {notice}")
-    check_providers(roster, environment)
+    check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings)
     try:
         evaluation = await evaluate(calls, debate, roster.agents)

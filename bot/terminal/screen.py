@@ -9,9 +9,18 @@ from core.events import (
     BallotCast,
     ClarificationsOpened,
     ContributionMade,
+    CrossChecked,
     DebateStarted,
+    DebateWanted,
     Event,
     FacilitatorDecided,
+    GatePassed,
+    ModelCameBack,
+    ModelWentAway,
+    OptionEdited,
+    OptionsMerged,
+    OutageBegan,
+    OutageEnded,
     QuestionsAsked,
     Recorded,
     SourceRead,
@@ -23,15 +32,27 @@ from core.events import (
     VoteTallied,
 )
 from core.figures import counted, duration, money, number
-from core.models import Act, Debate, Turn
+from core.models import Act, Debate, Ending, Gate, Guidance, Setup, Turn, When
 from core.rules.formats.registry import format_of
+from core.rules.gate import in_words
+from core.rules.options import stance_in
+from core.transcript.ballots import vote_words
 from core.transcript.cited import source_words
-from core.transcript.decision import vote_words
 from core.transcript.inert import visible
+from core.transcript.options import (
+    cross_check_words,
+    edits_words,
+    headline_option,
+    moves_words,
+    positions_words,
+    shares,
+)
 from core.transcript.words import act_words, confidence, name_of, turn_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
+#: What asks no model and is told by its result.
+_SILENT = frozenset({Act.TALLY, Act.GATE})
 
 
 class Screen(Protocol):
@@ -131,7 +152,7 @@ class ProgressSink:
             if turn.key in self._begun:
                 continue
             phase = (turn.round, turn.act)
-            if phase not in self._phases and turn.act is not Act.TALLY:
+            if phase not in self._phases and turn.act not in _SILENT:
                 self._screen.say(phase_line(debate, turn))
             self._phases.add(phase)
             self._begun[turn.key] = turn
@@ -148,7 +169,20 @@ def phase_line(debate: Debate, turn: Turn) -> str:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
         return f"Before round 1: {act_words(turn).lower()}{turns}"
+    opens = turn.round == 1 and turn.act is format_of(debate).PHASES[0]
+    if opens and debate.setup.when is When.SPLIT:
+        # Whether there is any round is weighed after these.
+        return f"First answers, in isolation: {act_words(turn).lower()}{turns}"
     return f"Round {turn.round} of {debate.setup.rounds}: {act_words(turn).lower()}{turns}"
+
+
+def rounds_to_come(setup: Setup) -> str:
+    """How many rounds may be held: `2 rounds`, `up to 3 rounds where first answers differ`."""
+    rounds = counted(setup.rounds, "round")
+    if setup.when is When.SPLIT:
+        return f"{'up to ' if setup.rounds > 1 else ''}{rounds} where first answers differ"
+    may_end = setup.termination.ending is Ending.CONVERGED and setup.rounds > 1
+    return f"up to {rounds}" if may_end else rounds
 
 
 def status_line(debate: Debate, working: Sequence[Turn]) -> str:
@@ -173,11 +207,13 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
     match event:
         case DebateStarted(setup=setup):
             names = ", ".join(agent.name for agent in setup.agents)
-            yield f"Debate {debate.id}: {setup.format}, {counted(setup.rounds, 'round')}, {names}"
+            yield f"Debate {debate.id}: {setup.format}, {rounds_to_come(setup)}, {names}"
             yield from (f"Warning: {warning}" for warning in setup.warnings)
         case ContributionMade(contribution=made):
             origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
-            yield f"  {turn_words(debate, made.turn)}: done ({origin})"
+            minds = shares(debate, stance_in(debate, made)) if made.call else ""
+            holds = f"; now holds {minds}" if minds else ""
+            yield f"  {turn_words(debate, made.turn)}: done ({origin}){holds}"
             if verbose:
                 lines = (line.strip() for line in made.text.splitlines())
                 yield f"    {next(filter(None, lines), '')}"
@@ -188,8 +224,9 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case TurnFailed(failure=failure):
             yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"
         case BallotCast(ballot=ballot):
-            first = name_of(debate, ballot.ranking[0])
-            yield f"  {turn_words(debate, ballot.turn)}: {first} first"
+            first = f"{name_of(debate, ballot.ranking[0])} first"
+            minds = shares(debate, ballot.probabilities)
+            yield f"  {turn_words(debate, ballot.turn)}: {minds or first}"
         case BallotAbstained(abstention=abstention):
             yield f"  {turn_words(debate, abstention.turn)}: abstained: {abstention.reason}"
         case QuestionsAsked(questions=asked):
@@ -198,6 +235,16 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case ClarificationsOpened(clarifications=opened):
             yield f"Questions to people: {len(opened.items) or 'none'}"
             yield from (f"    Warning: {warning}" for warning in opened.warnings)
+        case OptionsMerged(options=merged):
+            yield f"Options ({merged.question_kind.value}), and whose text stands for which:"
+            yield from (f"  {line}" for line in positions_words(debate))
+            yield from (f"    Warning: {warning}" for warning in merged.warnings)
+        case OptionEdited():
+            yield from edits_words(debate)[-1:]
+        case GatePassed(gate=gate) | FacilitatorDecided(guidance=Guidance(gate=Gate() as gate)):
+            yield in_words(debate, gate)
+        case DebateWanted(by=person):
+            yield f"{person.name or person.id} wants the debate all the same."
         case FacilitatorDecided(guidance=guidance):
             focus = f", focus: {guidance.focus}" if guidance.focus else ""
             yield f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
@@ -207,12 +254,30 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield from (f"    Warning: {warning}" for warning in summary.warnings)
         case VoteTallied():
             yield f"Vote: {vote_words(debate)}"
+            yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
+        case CrossChecked():
+            yield cross_check_words(debate)
         case StopRequested():
-            yield "Stopping: the judge decides on what is there. Ctrl-C again ends at once."
+            yield (
+                "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
+                "--resume then holds it to its normal end."
+            )
+        case ModelWentAway(agent=agent, reason=reason):
+            yield f"  {name_of(debate, agent)} waits for its model: {reason}"
+        case ModelCameBack(agent=agent):
+            yield f"  {name_of(debate, agent)}: its model answers again"
+        case OutageBegan():
+            yield "Waiting: nothing can go on until a model answers. It goes on by itself then."
+        case OutageEnded():
+            yield "The debate goes on."
+        case TimeRanOut(of_outage=True):
+            yield "No model could be reached for too long: the debate ends with what is there."
         case TimeRanOut():
             yield "The debate's time is up: on to the vote."
         case VerdictReached(verdict=verdict):
-            yield f"Verdict: confidence {confidence(verdict)}"
+            option = headline_option(debate)
+            decided = f"{option}, " if option else ""
+            yield f"Verdict: {decided}confidence {confidence(verdict)}"
         case _:
             pass
 

@@ -10,7 +10,7 @@ from typing import Any
 from bot.terminal.asking import Asking
 from bot.terminal.screen import Screen
 from core.engine import Engine
-from core.errors import BadInput, MootError
+from core.errors import BadInput, ModelsAway, MootError
 from core.figures import when
 from core.models import Debate, Person, Place, Status
 from core.ports import Clock, DebateStore
@@ -22,8 +22,11 @@ from core.use_cases.note import AddNote
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.steer import SteerDebate
 
-#: Seconds between looks at a debate that waits for a time, not for us.
+#: Seconds between looks at a debate that waits for a time or for a model, not for us.
 _LOOK_AGAIN = 1.0
+#: Seconds for which models that never answered in this debate are waited for: their address may
+#: be wrong. Others are waited for as long as a turn may take.
+_FIRST_CONTACT = 10.0
 
 
 class DebateSession:
@@ -53,23 +56,34 @@ class DebateSession:
         )
         self._stopped = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
+        #: Why the debate is left: no model can be reached.
+        self._nobody_answers = ""
 
     async def _stewards(self, _place: Place) -> Sequence[str]:
         """Whoever sits here may steer every debate of the database they opened."""
         return [self._person.id]
 
     async def hold(self) -> Debate:
-        """Advance the debate until it has ended; Ctrl-C stops it, a second one cancels.
+        """Advance the debate to its end; Ctrl-C stops it, a second one or SIGTERM leaves it.
+
+        A debate that is left can be taken up again and goes on to its normal end.
 
         Raises:
-            MootError: It was interrupted; its record can be taken up again.
+            ModelsAway: No model can be reached; it was left.
+            MootError: It was interrupted; it was left.
         """
         work = asyncio.create_task(self._until_ended())
-        with _on_interrupt(lambda: self._interrupt(work)):
+        watch = asyncio.create_task(self._leave_where_nobody_answers(work))
+        with _on_signals(lambda: self._interrupt(work), work.cancel):
             try:
                 return await work
             except asyncio.CancelledError:
+                await self._leave()
+                if self._nobody_answers:
+                    raise ModelsAway(self._nobody_answers) from None
                 raise MootError("Interrupted.") from None
+            finally:
+                watch.cancel()
 
     def _interrupt(self, work: asyncio.Task[Debate]) -> None:
         """Wind the debate up at the first Ctrl-C; drop everything at the second."""
@@ -77,6 +91,28 @@ class DebateSession:
             self._stopping = asyncio.create_task(self._stop())
         else:
             work.cancel()
+
+    async def _leave(self) -> None:
+        """Take back what this session asked for, so that the debate can be held as it was meant."""
+        if self._stopping:
+            await self._stopping
+            with suppress(BadInput):  # it has ended meanwhile
+                debate = await self._facts.debate(self._debate_id)
+                await self._steer.withdraw_stop(debate, self._person)
+
+    async def _leave_where_nobody_answers(self, work: asyncio.Task[Debate]) -> None:
+        """Leave the debate when it has waited for models for longer than anybody watches."""
+        while True:
+            await self._clock.sleep(_LOOK_AGAIN)
+            debate = await self._facts.debate(self._debate_id)
+            if debate.outage_at is None:
+                continue
+            waited = (self._clock.now() - debate.outage_at).total_seconds()
+            turn = debate.setup.limits.turn_seconds
+            if waited >= (turn if debate.calls else min(turn, _FIRST_CONTACT)):
+                self._nobody_answers = f"No model can be reached. {debate.outage}"
+                work.cancel()
+                return
 
     async def _stop(self) -> None:
         with suppress(BadInput):  # it has ended meanwhile
@@ -132,13 +168,17 @@ class DebateSession:
 
 
 @contextmanager
-def _on_interrupt(act: Callable[[], None]) -> Generator[None]:
-    """Call `act` on each Ctrl-C for as long as the block lasts."""
+def _on_signals(
+    on_interrupt: Callable[[], object], on_end: Callable[[], object]
+) -> Generator[None]:
+    """Call the one on each Ctrl-C and the other on SIGTERM, for as long as the block lasts."""
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError, RuntimeError):  # no signals beside the main thread
-        loop.add_signal_handler(signal.SIGINT, act)
+        loop.add_signal_handler(signal.SIGINT, on_interrupt)
+        loop.add_signal_handler(signal.SIGTERM, on_end)
     try:
         yield
     finally:
         with suppress(NotImplementedError, RuntimeError):
             loop.remove_signal_handler(signal.SIGINT)
+            loop.remove_signal_handler(signal.SIGTERM)

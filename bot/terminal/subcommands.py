@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+_FORMATS = ("critique", "council", "panel")
+
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
 )
@@ -27,7 +29,17 @@ Sources = Annotated[
 Agents = Annotated[
     str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
 ]
-Format = Annotated[str | None, typer.Option("--format", "-f", help="critique, council or panel.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", "-f", help="critique, council or panel.", autocompletion=lambda: list(_FORMATS)
+    ),
+]
+When = Annotated[
+    Literal["split", "always"] | None,
+    typer.Option(help="Debate only where first answers differ, or always."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Result = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Whole record if .json, else the decision's text."),
@@ -59,14 +71,18 @@ def register(app: typer.Typer) -> None:
 
 def debate(  # noqa: PLR0913 - one per option
     question: Annotated[
-        list[str] | None, typer.Argument(help="What to debate; several words are one question.")
+        list[str] | None,
+        typer.Argument(help="What to debate; several words are one question; - reads it."),
     ] = None,
     *,
     problem_file: ProblemFile = None,
     context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
     source: Sources = None,
     agents: Agents = None,
-    rounds: Annotated[int | None, typer.Option("--rounds", "-r", help="Rounds.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
+    ] = None,
+    when: When = None,
     form: Format = None,
     config: Config = None,
     output: Result = None,
@@ -75,12 +91,14 @@ def debate(  # noqa: PLR0913 - one per option
     verbose: Verbose = False,
     resume: Resume = None,
     dry_run: DryRun = False,
+    json: AsJson = False,
 ) -> None:
     """Debate a question here; the decision goes to standard output.
 
     Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
     """
     from bot.terminal.debating import DebateCommand, hold
+    from core.models import When as Whenever
 
     asked = DebateCommand(
         question=" ".join(question) if question else None,
@@ -89,6 +107,7 @@ def debate(  # noqa: PLR0913 - one per option
         sources=source or (),
         agents=None if agents is None else [one for one in agents.split(",") if one.strip()],
         rounds=rounds,
+        when=Whenever(when) if when else None,
         format=form,
         config=config,
         output=output,
@@ -97,6 +116,7 @@ def debate(  # noqa: PLR0913 - one per option
         verbose=verbose,
         resume=resume,
         dry_run=dry_run,
+        json=json,
     )
     raise typer.Exit(_run(hold(asked)))
 
@@ -107,11 +127,12 @@ def list_debates(
     running: Annotated[
         bool, typer.Option("--running", help="Only those that did not end.")
     ] = False,
+    json: AsJson = False,
 ) -> None:
-    """List debates, newest first."""
+    """List debates and what they decided, newest first."""
     from bot.terminal.records import list_records
 
-    _run(list_records(limit, running_only=running))
+    _run(list_records(limit, running_only=running, as_json=json))
 
 
 def show(
@@ -120,18 +141,29 @@ def show(
     metrics: Annotated[
         bool, typer.Option("--metrics", help="Add tokens, money, time, summaries.")
     ] = False,
+    json: AsJson = False,
 ) -> None:
-    """Show a debate and its decision."""
-    from bot.terminal.records import show_record
+    """Show a debate and its decision; as JSON its whole record."""
+    from bot.terminal.records import export_record, show_record
 
-    _run(show_record(debate_id, metrics=metrics))
+    _run(
+        export_record(debate_id, "json", None) if json else show_record(debate_id, metrics=metrics)
+    )
 
 
-def explain(debate_id: DebateId) -> None:
-    """Say why each turn ran when it did, and what it saw."""
+def explain(
+    debate_id: DebateId,
+    turn: Annotated[
+        str,
+        typer.Argument(
+            metavar="[TURN]", help="One turn: its key like r1/critique/ann/bob, or words of it."
+        ),
+    ] = "",
+) -> None:
+    """Say why each turn ran when it did, what it saw, and how the rounds ended."""
     from bot.terminal.records import explain_record
 
-    _run(explain_record(debate_id))
+    _run(explain_record(debate_id, turn))
 
 
 def export(
@@ -161,11 +193,11 @@ def export(
         _run(export_records(person, channel, form, output))
 
 
-def report(debate_id: DebateId, output: Output = None) -> None:
-    """Write a debate's Markdown report."""
+def report(debate_id: DebateId, output: Output = None, *, json: AsJson = False) -> None:
+    """Write a debate's Markdown report; as JSON its whole record."""
     from bot.terminal.records import export_record
 
-    _run(export_record(debate_id, "md", output))
+    _run(export_record(debate_id, "json" if json else "md", output))
 
 
 def evaluate(
@@ -190,19 +222,21 @@ def doctor(
         str, typer.Option(help="Id of a Slack channel to look at for pinning.")
     ] = "",
     config: Config = None,
+    *,
+    json: AsJson = False,
 ) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
     from bot.terminal.examining import examine_all
 
-    raise typer.Exit(_run(examine_all(config, channel)))
+    raise typer.Exit(_run(examine_all(config, channel, as_json=json)))
 
 
 @config.command("check")
-def check_config(file: File) -> None:
+def check_config(file: File, *, json: AsJson = False) -> None:
     """Say whether a configuration file can be used, and what it lacks."""
     from bot.terminal.configuring import check_config_file
 
-    _run(check_config_file(file))
+    raise typer.Exit(_run(check_config_file(file, as_json=json)))
 
 
 @config.command("schema")
@@ -222,11 +256,11 @@ def import_config(file: File, output: Output = None) -> None:
 
 
 @config.command("show")
-def show_config(config: Config = None) -> None:
+def show_config(config: Config = None, *, json: AsJson = False) -> None:
     """Print the settings in force: built in, then the file's."""
     from bot.terminal.configuring import show_settings
 
-    _run(show_settings(config))
+    _run(show_settings(config, as_json=json))
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:

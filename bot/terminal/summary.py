@@ -4,10 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from core.events import Recorded, fold
 from core.figures import counted, duration, money, number, percent
-from core.models import Debate, Forecast
+from core.models import Act, Debate, Forecast
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
-from core.transcript.words import seconds_taken, table, turn_words, usage_words
+from core.transcript.words import (
+    calls_words,
+    seconds_taken,
+    table,
+    tokens_words,
+    turn_words,
+    usage_words,
+)
 
 
 def verbose_summary(debate: Debate) -> str:
@@ -63,19 +70,36 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
 
 
 def _totals(debate: Debate) -> Iterator[str]:
-    yield f"In all: {usage_words(debate.usage)}, {duration(seconds_taken(debate))}"
+    took = duration(seconds_taken(debate))
+    yield f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}"
     said = counted(len(debate.contributions), "contribution")
-    yield f"Turns: {said}, {len(debate.failures)} failed"
+    failed = [one for one in debate.failures.values() if one.turn.act is not Act.SUMMARY]
+    yield f"Turns: {said}, {len(failed)} failed"
 
 
 def _summary_lines(made: SummaryMetrics) -> Iterator[str]:
-    """Figures on the summaries: how many, how much shorter, whether anybody waited for them."""
-    if not made.generated:
+    """Figures on the summaries: how many, how much shorter, in time or late, and what for."""
+    if not made.timings:
         yield "Summaries: none"
         return
     shorter = percent(made.compression)
-    yield f"Summaries: {made.generated}, {shorter} shorter than what they stand for"
+    failed = f", {made.failed} failed" if made.failed else ""
+    yield f"Summaries: {made.generated}{failed}, {shorter} shorter than what they stand for"
     tokens = counted(round(made.average_tokens), "token")
     yield f"  {tokens} and {duration(made.average_seconds)} on average"
-    yield f"  ready before they were needed: {made.ready_before_needed}"
+    yield f"  {usage_words(made.usage)}"
+    late = f"late: {made.late}"
+    if made.late:
+        late += f", {duration(made.late_seconds)}; the full text was used meanwhile"
+    yield f"  ready before they were wanted: {made.ready_before_needed}; {late}"
     yield f"  turns that waited for one: {made.blocked}, {duration(made.blocked_seconds)}"
+    for one in made.timings:
+        there = f"there after {duration(one.seconds)}" if one.made else "not there"
+        use = (
+            "for the board"
+            if not one.wanted
+            else "in time"
+            if not one.late
+            else (f"late by {duration(one.late)} for {counted(len(one.missed_by), 'turn')}")
+        )
+        yield f"  {one.key}: {there}, {use}"

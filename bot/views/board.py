@@ -44,6 +44,7 @@ from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.turns.acts import ACTS
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
@@ -143,6 +144,8 @@ def _headline(debate: Debate) -> str:
         return "Debate stopped: partial decision" if debate.stop else "Debate decided"
     if debate.paused_by:
         return "Debate paused" if debate.paused_by.id else "Debate held: restored from a backup"
+    if debate.outage:
+        return "Debate waiting: no model answers"
     return "Debate stopping" if debate.stop else "Debate running"
 
 
@@ -158,8 +161,19 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     lines += [
         f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
         f"{gist(failed.reason, _REASON_LIMIT)}"
+        f"{' The full text is used.' if failed.turn.act is Act.SUMMARY else ''}"
         for failed in debate.failures.values()
     ]
+    if debate.status is Status.RUNNING:
+        wait = "The debate goes on when one answers" if debate.outage else "The others go on"
+        waiting: dict[str, list[str]] = {}
+        for agent, reason in debate.away.items():
+            waiting.setdefault(reason, []).append(name_of(debate, agent))
+        lines += [
+            f"{', '.join(names)} {'waits' if len(names) == 1 else 'wait'} for a model: "
+            f"{gist(reason, _REASON_LIMIT)} {wait}."
+            for reason, names in waiting.items()
+        ]
     if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
     if debate.verdict and (banner := shortcomings(debate.verdict)):
@@ -173,13 +187,21 @@ def _now(debate: Debate) -> Iterator[str]:
     yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, schedule.ready(debate))}"
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
-    # Summaries are made in the background: the newest may be some rounds behind.
-    found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
-    if found:
-        newest = max(found, key=lambda summary: summary.turn.round)
-        yield f"*Summary up to round {newest.turn.round}*\n{gist(newest.text, _SUMMARY_LIMIT)}"
+    yield _summary(debate)
     yield _positions(debate)
     yield kept_facts(debate)
+
+
+def _summary(debate: Debate) -> str:
+    """The newest background summary, which may be some rounds behind."""
+    found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
+    if not found:
+        return ""
+    newest = max(reversed(found), key=lambda summary: summary.turn.round)
+    stage = newest.turn.target
+    known = ACTS.get(Act(stage)) if stage in set(Act) else None
+    upto = f"after {known.phase}" if known else f"up to round {newest.turn.round}"
+    return f"*Summary {upto}*\n{gist(newest.text, _SUMMARY_LIMIT)}"
 
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:

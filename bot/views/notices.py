@@ -156,8 +156,25 @@ def guidance(decided: Guidance) -> MessageView:
     return notice(text)
 
 
-def out_of_time() -> MessageView:
+def outage(reason: str) -> MessageView:
+    """Return the line that says that nothing can go on before a model answers."""
+    return notice(
+        f":electric_plug: *No model can be reached*: {gist(reason, _REASON_LIMIT)} "
+        "The debate waits and goes on by itself when one answers; no time of it runs."
+    )
+
+
+def outage_over() -> MessageView:
+    """Return the line that says that the debate goes on after an outage."""
+    return notice(":electric_plug: The debate goes on.")
+
+
+def out_of_time(*, of_outage: bool = False) -> MessageView:
     """Return the line that says the time is up."""
+    if of_outage:
+        return notice(
+            ":hourglass: No model could be reached for too long. What is there is all there is."
+        )
     return notice(
         ":hourglass: The time for this debate is up. What is there goes to the vote and the judge."
     )

@@ -56,7 +56,8 @@ def stage(debate: Debate) -> str:
     """Round and phase in words: "Round 1 of 3 · critiques"."""
     if debate.paused_by:
         return "Paused"
-    turns = schedule.ready(debate)
+    # Summaries are made beside everything else.
+    turns = [turn for turn in schedule.ready(debate) if turn.act is not Act.SUMMARY]
     spoken = [turn for turn in turns if is_read(debate, turn)]
     if spoken:
         first = min(spoken, key=lambda turn: order(debate, turn))

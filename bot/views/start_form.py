@@ -1,5 +1,6 @@
 """The forms to start a debate and to set what holds in a channel (pure)."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -44,8 +45,16 @@ _ESTIMATE_BLOCK = "estimate"
 _NAME_LIMIT = 40
 _TITLE_LIMIT = 60
 _REFERENCES = TypeAdapter(tuple[SourceReference, ...])
-#: Stands before what a question had no room for.
-_GOES_ON = "The question goes on: "
+#: A message of at most so many characters is a question as it is; no question is longer.
+_SHORT = 300
+#: Between two sentences; "2.5" is none.
+_BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
+#: Words of a question that asks for a decision, in English and in German.
+_DECIDING = re.compile(
+    r"\b(?:should|shall|which|whether|or|versus|vs|better|choose|decide|sollen|sollten|soll|"
+    r"welche[rs]?|oder|besser)\b",
+    re.IGNORECASE,
+)
 
 
 class FormDraft(Value):
@@ -74,18 +83,22 @@ class FormTarget:
     channel: str = ""
     #: Link to the message that is to be debated.
     source: str = ""
-    #: Characters of that message that the form has no room for.
-    left_out: int = 0
-    #: What comes with that message: its files, and the thread it is in.
+    #: Timestamp of that message, and of the root of the thread it is in; empty: in none.
+    message: str = ""
+    thread: str = ""
+    #: Characters of that message, where it is too long for a field: it is read again at the start.
+    long: int = 0
+    #: The files of that message.
     references: tuple[SourceReference, ...] = ()
 
     @property
     def metadata(self) -> Mapping[str, str]:
         """What the form brings back."""
-        left_out = {"left_out": str(self.left_out)} if self.left_out else {}
-        brought = _REFERENCES.dump_json(self.references).decode()
-        evidence = {"evidence": brought} if self.references else {}
-        return {"channel": self.channel, "source": self.source, **left_out, **evidence}
+        kept = {"message": self.message, "thread": self.thread, "long": str(self.long or "")}
+        if self.references:
+            kept["evidence"] = _REFERENCES.dump_json(self.references).decode()
+        named = {name: value for name, value in kept.items() if value}
+        return {"channel": self.channel, "source": self.source, **named}
 
     @staticmethod
     def references_in(metadata: Mapping[str, str]) -> tuple[SourceReference, ...]:
@@ -96,25 +109,28 @@ class FormTarget:
             return ()
 
 
-def fitted(text: str) -> tuple[str, str, int]:
-    """Return a message as question and context, and how many characters fit into neither.
+def question_in(text: str) -> str:
+    """Return the question that a message asks: all of a short one.
 
-    A field takes 3,000 characters: what is longer goes on under the context.
+    Of a long one the sentence that asks for a decision, else its last question, else its beginning.
     """
-    question, rest = _cut(text.strip(), TYPED_LIMIT)
-    if not rest:
-        return question, "", 0
-    context_text, left_out = _cut(rest, TYPED_LIMIT - len(_GOES_ON))
-    return question, _GOES_ON + context_text, len(left_out)
+    whole = text.strip()
+    if len(whole) <= _SHORT:
+        return whole
+    found = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
+    asked = [one for one in found if one.endswith("?") and any(map(str.isalnum, one))]
+    deciding = [one for one in asked if _DECIDING.search(one)]
+    if asked:
+        return _cut([*asked, *deciding][-1], _SHORT)
+    return _cut(" ".join(whole.partition("\n")[0].split()) or " ".join(whole.split()), _SHORT)
 
 
-def _cut(text: str, most: int) -> tuple[str, str]:
-    """As much as fits, up to the end of a word where there is one, and the rest."""
+def _cut(text: str, most: int) -> str:
+    """As much as fits, up to the end of a word where there is one."""
     if len(text) <= most:
-        return text, ""
-    end = max(text.rfind(" ", 0, most + 1), text.rfind("\n", 0, most + 1))
-    end = end if end > most // 2 else most
-    return text[:end].rstrip(), text[end:].lstrip()
+        return text
+    end = text.rfind(" ", 0, most)
+    return text[: end if end > most // 2 else most - 1].rstrip() + "…"
 
 
 def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estimate: str) -> Form:
@@ -139,7 +155,8 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         hint="What everybody should know: numbers, limits, what was tried.",
         optional=True,
     )
-    source = context(*_from(draft, target))
+    source = context(*_from(target))
+    thread = Field(id=FieldId.THREAD.value, label="The message's thread", optional=True)
     field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
     words = "Agents may ask people before round 1 what they need to know"
     block = context(f":stopwatch: {gist(estimate, 300)}")[0]
@@ -149,6 +166,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
             *source,
             text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
+            *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
         _format(chosen.format or "", dispatch_on_change=True),
@@ -247,21 +265,18 @@ _CHANNEL = labelled(
 )
 
 
-def _from(draft: FormDraft, target: FormTarget) -> Iterator[str]:
-    """Which message the question was taken from, and what became of a long one."""
+def _from(target: FormTarget) -> Iterator[str]:
+    """Which message the question was taken from, and what becomes of a long one."""
     if target.source:
         yield f"From <{target.source}|this message>."
     if target.references:
         named = ", ".join(gist(one.title, _TITLE_LIMIT) for one in target.references)
         yield f":page_facing_up: The agents will read: {named}."
-    if target.left_out:
+    if target.long:
         yield (
-            ":warning: The message is too long for this form: "
-            f"its last {counted(target.left_out, 'character')} are left out. "
-            "Say in the question or the context what matters of them."
+            f"It has {counted(target.long, 'character')}, more than a field takes: "
+            "the agents get it as context all the same."
         )
-    if draft.context.startswith(_GOES_ON):
-        yield "It is longer than this field: it goes on under *Context*."
 
 
 def _format(chosen: str, *, usual: str = "", dispatch_on_change: bool = False) -> Block:

@@ -60,12 +60,16 @@ def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
         yield from _speaker(speaker, path, source)
     # Endings that have another name here, or do not exist.
     termination = _mapping(debate.get("termination"))
+    if "threshold" in termination:  # earlier versions of Moot had it too
+        where = source.at(("debate", "termination", "threshold"))
+        del termination["threshold"]
+        yield f"{where}: is not used: rounds end by options and probabilities, not by like words."
     if termination.get("type") == "convergence":
         termination["type"] = "converged"
     elif termination.get("type") == "quality":
         termination.clear()
         where = source.at(("debate", "termination"))
-        yield f'{where}: "quality" is not there: the debate takes all its rounds.'
+        yield f'{where}: "quality" is not there: rounds end as they do where nothing is said.'
     _summaries(debate, ("debate",), source)
 
 

@@ -9,7 +9,7 @@ from core.capabilities import capability
 from core.config.keys import nearest
 from core.config.source import Path, Source
 from core.llm.known_models import is_known, nearest_model
-from core.models import FEWEST_ROUNDS, RESERVED_IDS, ModelChoice, PromptText
+from core.models import RESERVED_IDS, ModelChoice, PromptText
 from core.rules.formats.registry import FORMATS
 from core.settings import SettingsFile, role_id
 from core.turns.prompts import overrides
@@ -30,16 +30,15 @@ def faults(
     if debate.format not in FORMATS:
         where, hint = source.at(("debate", "format")), nearest(debate.format, list(FORMATS))
         yield f'{where}: there is no format "{debate.format}". {hint}'
-    if debate.termination.min_rounds < FEWEST_ROUNDS:
-        where = source.at(("debate", "termination", "min_rounds"))
-        yield f"{where}: should be greater than or equal to {FEWEST_ROUNDS}."
     is_written = "debate_cost" in limits.model_fields_set
     if is_written and limits.with_cost(limits.debate_cost).debate_cost != limits.debate_cost:
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _ids(file, source)
+    yield from _server_faults(file, source, providers)
     if providers:
-        yield from _model_faults(file, source, usual, providers)
+        own = {server.name: "" for server in file.servers}
+        yield from _model_faults(file, source, usual, {**providers, **own})
     prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
     prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
     prompts += [(("judge",), file.judge.prompts)] if file.judge else []
@@ -82,6 +81,21 @@ def _ids(file: SettingsFile, source: Source) -> Iterator[str]:
         elif agent.id in seen:
             yield f'{where}: another agent has the id "{agent.id}".'
         seen.add(agent.id)
+
+
+def _server_faults(
+    file: SettingsFile, source: Source, providers: Mapping[str, str]
+) -> Iterator[str]:
+    """A line for each server whose name is taken, and each of its models that is not named."""
+    seen: set[str] = set()
+    for at, server in enumerate(file.servers):
+        if server.name in providers or server.name in seen:
+            taken = "a provider" if server.name in providers else "another server"
+            yield f'{source.at(("servers", at, "name"))}: {taken} has the name "{server.name}".'
+        seen.add(server.name)
+    for named in _models_in(file, ""):
+        if named.choice.provider in seen and not named.choice.model:
+            yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
 
 
 class _Named(NamedTuple):

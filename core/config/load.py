@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from core.config.dialectic import translate
 from core.config.faults import doubts, faults
 from core.config.keys import in_snake_case, inside, keys_of, model_in, nearest
+from core.config.model_names import split_names
 from core.config.source import Path, Source, read_source
 from core.errors import ConfigurationBroken
 from core.models import (
@@ -116,6 +117,7 @@ def check(text: str, name: str, known: Known) -> Checked:
     source = read_source(text, name)
     values = in_snake_case(source, source.values, SettingsFile)
     notices = [*translate(values, source)]
+    split_names(values, _providers_in_names(values, known))
     values = {key: value for key, value in values.items() if value is not None}
     # As JSON: there an enum is a text and a tuple a list, also where types are strict.
     plain = json.dumps(values, default=str)
@@ -138,6 +140,19 @@ def check(text: str, name: str, known: Known) -> Checked:
             f"{name} says nothing about {', '.join(missing)}: the built-in settings hold there."
         )
     return Checked(file=file, notices=(*notices, *doubts(file, source)))
+
+
+def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
+    """Providers that may stand in front of a model's name.
+
+    Where OpenRouter serves, `anthropic/…` is a name of its own.
+    """
+    listed, default = values.get("servers"), values.get("default_model")
+    servers = cast("list[Any]", listed) if isinstance(listed, list) else []
+    named = {one.get("name") for one in servers if isinstance(one, dict)}
+    own = cast("dict[str, Any]", default).get("provider") if isinstance(default, dict) else None
+    resells = (own or known.settings.agent_model.provider) == "openrouter"
+    return {str(name) for name in named} | (set() if resells else set(known.providers))
 
 
 def prompt_reader(folder: FilePath) -> ReadPrompt:
@@ -234,6 +249,7 @@ class _Filling:
             "vote": laid_over(base.vote, file.vote),
             "limits": laid_over(base.limits, file.limits),
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
+            "servers": file.servers,
             "prompts": self._prompts(file.prompts, "for every agent"),
             "models": file.models,
             "prices": file.prices,

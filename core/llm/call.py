@@ -19,6 +19,7 @@ from core.errors import (
     ProviderDown,
     ProviderError,
     ProviderMissing,
+    ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
 )
@@ -34,13 +35,17 @@ from core.llm.call_options import (
     CallUsage,
     ModelRef,
     Tables,
+    TellAway,
 )
+from core.llm.fitting import sent_parts
+from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
+from core.llm.reply_faults import cut_off, is_cut_off, is_echo
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
-from core.models import Agent, Call, Cap, Usage
-from core.ports import Clock, ModelProvider
+from core.models import Act, Agent, Call, Cap, Usage
+from core.ports import Clock, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 
@@ -49,6 +54,8 @@ M = TypeVar("M", bound=BaseModel)
 
 #: An empty, refused or cut-off reply costs money and seldom gets better.
 TRIES_IF_UNUSABLE = 2
+#: Attempts for summaries under way at the same time, per provider, besides those of turns.
+SUMMARIES_PARALLEL = 2
 
 
 class ModelAnswer(NamedTuple, Generic[T]):
@@ -71,13 +78,14 @@ def writable(text: str) -> str:
 class ModelCalls:
     """Asks models on behalf of agents."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what differs between the product, its tests and its bench
         self,
         providers: Mapping[str, ModelProvider],
         clock: Clock,
         *,
         tables: Tables = NO_TABLES,
         retries: RetryPolicy = USUAL_RETRIES,
+        probes: RetryPolicy = PROBES,
         parallel: int = USUAL_PARALLEL,
         jitter: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
     ) -> None:
@@ -88,6 +96,7 @@ class ModelCalls:
             clock: Time for waits and latencies.
             tables: Settings' capabilities and prices.
             retries: How often an attempt that failed is repeated, and when.
+            probes: When a model that is away is tried again.
             parallel: Attempts under way at the same time, per provider.
             jitter: A random share between 0 and 1 of each wait.
         """
@@ -100,12 +109,18 @@ class ModelCalls:
         self._holds = BudgetHolds()
         self._warmup = CacheWarmup(clock)
         self._waits = RateLimitWaits(clock)
+        self._outages = Outages(clock, probes)
+        #: Models that were asked how much they hold.
+        self._contexts: set[ModelRef] = set()
         self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
+        # A summary that hangs must not keep a slot from a turn.
+        self._beside = {name: asyncio.Semaphore(SUMMARIES_PARALLEL) for name in providers}
         self._caps: Sequence[Cap] = ()
         self._user = ""
         self._book: Callable[[Usage], None] | None = None
         self._shared_holds: SharedHolds | None = None
         self._prove: Callable[[], Awaitable[None]] | None = None
+        self._tell_away: TellAway | None = None
 
     def under(
         self,
@@ -115,6 +130,7 @@ class ModelCalls:
         book: Callable[[Usage], None] | None = None,
         shared_holds: SharedHolds | None = None,
         prove: Callable[[], Awaitable[None]] | None = None,
+        tell_away: TellAway | None = None,
     ) -> "ModelCalls":
         """The same calls with the same books, each bounded by these caps too.
 
@@ -125,10 +141,17 @@ class ModelCalls:
             shared_holds: Reserves money where other processes draw on the same caps.
             prove: Awaited right before each attempt, when it has its slot; raises if whoever asks
                 may ask no longer.
+            tell_away: Told when a patient question waits for models that are away, and when it
+                is answered after all.
         """
         bounded = copy(self)
         vars(bounded).update(
-            _caps=tuple(caps), _user=user, _book=book, _shared_holds=shared_holds, _prove=prove
+            _caps=tuple(caps),
+            _user=user,
+            _book=book,
+            _shared_holds=shared_holds,
+            _prove=prove,
+            _tell_away=tell_away,
         )
         return bounded
 
@@ -206,6 +229,7 @@ class ModelCalls:
                 yield so_far
         except TimeoutError:
             said = f"No answer within {duration(options.seconds)}."
+            said = f"{so_far.away} {said}".lstrip()
             raise ProviderDown(said, usage=so_far.usage) from None
         except CallFailed as error:
             error.usage = so_far.usage
@@ -214,11 +238,43 @@ class ModelCalls:
     async def _reply(
         self, request: ModelRequest, agent: Agent, so_far: CallUsage
     ) -> tuple[ModelRef, ModelReply]:
-        """The reply of the agent's own model, or of the first fallback that can be asked."""
-        own = ModelRef(agent.provider, agent.model)
+        """The reply of the agent's own model, or of the first fallback that can be asked.
+
+        A patient question waits until one of them is back.
+        """
+        refs = (ModelRef(agent.provider, agent.model), *so_far.options.fallbacks)
+        while True:
+            try:
+                come = await self._first_reply(refs, request, so_far)
+            except (ProviderDown, ProviderBusy) as error:
+                left = so_far.seconds_left
+                asked_for = isinstance(error, ProviderBusy) and error.retry_after
+                wait = asked_for or left
+                if not so_far.options.patient or wait > left > 0:
+                    raise
+                so_far.away = str(error)
+                if self._tell_away:
+                    await self._tell_away(so_far.away)
+                if so_far.seconds_left <= 0:
+                    raise
+                await self._outages.pause(refs, wait)
+            else:
+                so_far.away = ""
+                if self._tell_away:
+                    await self._tell_away("")
+                return come
+
+    async def _first_reply(
+        self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage
+    ) -> tuple[ModelRef, ModelReply]:
+        """The reply of the first of these models that can be asked."""
         failed: list[CallFailed] = []
-        refs = (own, *so_far.options.fallbacks)
         for place, ref in enumerate(refs):
+            # Who can neither wait nor ask another model tries even one that is away.
+            has_choice = so_far.options.patient or place < len(refs) - 1
+            if has_choice and (why := self._outages.why_not(ref)):
+                failed.append(ProviderDown(why))
+                continue
             share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
                 async with asyncio.timeout(share):
@@ -230,31 +286,42 @@ class ModelCalls:
             except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
-                so_far.stands_in = ("/".join(own), str(failed[0])) if failed else ("", "")
+                self._outages.answered(ref)
+                so_far.stands_in = ("/".join(refs[0]), str(failed[0])) if failed else ("", "")
                 return ref, reply
-        # The last error, but one that may pass before one that only a person can mend: an agent is
-        # out for good only if none of its models can be asked any more.
+            error = failed[-1]
+            if is_outage(error):
+                # A vendor that says when to come back is not away.
+                if not isinstance(error, ProviderBusy) or error.retry_after is None:
+                    self._outages.gave_up(ref, str(error))
+            elif isinstance(error, ProviderError):
+                self._outages.answered(ref)
+        # An error that may pass counts before the others, and one that only a person can mend last:
+        # an agent is out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
-        raise ([one for one in failed if not isinstance(one, mending)] or failed)[-1]
+        passing = [one for one in failed if is_outage(one)] if so_far.options.patient else []
+        raise (passing or [one for one in failed if not isinstance(one, mending)] or failed)[-1]
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
-        asked, useless = replace(request, model=ref.model), 0
+        asked, useless, down = replace(request, model=ref.model), 0, 0
 
         async def attempt() -> ModelReply:
             return await self._attempt(ref, asked, so_far)
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
-            nonlocal asked, useless
+            nonlocal asked, useless, down
             self._waits.note(ref, error)
+            down = down + 1 if isinstance(error, ProviderDown) else 0
             if isinstance(error, ProviderBusy):
                 wait += error.retry_after or 0.0
             if isinstance(error, ReplyUnusable):
                 # Replies are cut off, or lost in thought, for want of room: twice as much.
                 useless += 1
                 asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
-            is_over = useless >= TRIES_IF_UNUSABLE or wait >= so_far.seconds_left
+            is_over = useless >= TRIES_IF_UNUSABLE or down >= FAILURES
+            is_over = is_over or wait >= so_far.seconds_left
             return wait if error.retryable and not is_over else None
 
         return await retry(
@@ -271,8 +338,10 @@ class ModelCalls:
 
         Money comes first: who waits for it must not keep a slot or a lead from others.
         """
+        await self._ask_for_context(ref)
         self._provider(ref.provider)
-        request = self._measure.fitted(ref.provider, request)
+        whole, request = request, self._measure.fitted(ref.provider, request)
+        so_far.sent = sent_parts(whole, request)
         await self._waits.over(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
@@ -289,7 +358,8 @@ class ModelCalls:
                 start.tell = await entered.enter_async_context(
                     self._warmup.turn(beginnings, lifetime)
                 )
-                await entered.enter_async_context(self._slots[ref.provider])
+                slots = self._beside if request.act is Act.SUMMARY else self._slots
+                await entered.enter_async_context(slots[ref.provider])
                 if self._prove:  # only now: it may have waited in line for long
                     await self._prove()
                 return await self._booked(ref, request, so_far, start)
@@ -302,7 +372,7 @@ class ModelCalls:
         """One attempt whose usage is booked afterwards, however it ends."""
         start.usage = Usage(attempts=1)
         try:
-            reply = await self._provider(ref.provider).complete(request, start)
+            reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
             usage = error.usage if isinstance(error, CallFailed) else Usage()
             if start.seen and not usage.input_tokens:
@@ -319,6 +389,45 @@ class ModelCalls:
         finally:
             start.spent.cost = start.usage.cost
             so_far.add(start.usage)
+
+    async def _ask_for_context(self, ref: ModelRef) -> None:
+        """Learn how much a model holds, once, where its provider tells.
+
+        Raises:
+            ProviderMissing: The provider is not set up.
+        """
+        provider = self._provider(ref.provider)
+        if ref in self._contexts or not isinstance(provider, TellsContext):
+            return
+        try:
+            tokens = await provider.context(ref.model)
+        except ProviderError:
+            return  # the table holds; what is wrong, the attempt itself will tell
+        self._contexts.add(ref)
+        if tokens:
+            self._measure.learn_context(*ref, tokens)
+
+    async def _whole_reply(
+        self, ref: ModelRef, request: ModelRequest, start: "_Start"
+    ) -> ModelReply:
+        """The reply of one attempt, if it is one.
+
+        Raises:
+            ReplyUnusable: It is cut off, whatever the server says of it, or repeats the prompt.
+        """
+        limits = self._measure.capability(*ref)
+        try:
+            reply = await self._provider(ref.provider).complete(request, start)
+        except ReplyUnusable as error:
+            if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
+                raise cut_off(ref.provider, request, limits, error.usage) from None
+            raise
+        if is_cut_off(request, reply.usage, limits):
+            raise cut_off(ref.provider, request, limits, reply.usage)
+        if is_echo(request, reply.text):
+            said = f"{ref.model} repeated its prompt instead of answering."
+            raise ReplyUnusable(said, usage=reply.usage)
+        return reply
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
         """The usage of one attempt with its cost, unless the provider named it."""
@@ -341,6 +450,7 @@ class ModelCalls:
             prompt_source=so_far.options.prompt_source,
             stands_in_for=so_far.stands_in[0],
             stands_in_why=so_far.stands_in[1],
+            sent=so_far.sent,
         )
 
     def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:

@@ -1,12 +1,12 @@
 """Under which conditions models are asked, and what one question has cost so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.capabilities import Price, Record
 from core.llm.prices import Prices
-from core.models import Cap, Usage
+from core.models import Cap, SentPart, Usage
 from core.ports import Clock
 from core.retry import RetryPolicy
 
@@ -30,6 +30,8 @@ class CallOptions:
     fallbacks: Sequence[ModelRef] = ()
     #: Where the prompt came from; written into the call.
     prompt_source: str = "built-in"
+    #: Wait, as long as there is time, for models that are away; else the question fails.
+    patient: bool = False
 
 
 USUAL_OPTIONS = CallOptions()
@@ -37,6 +39,10 @@ USUAL_OPTIONS = CallOptions()
 USUAL_RETRIES = RetryPolicy(tries=5, first_wait=2.0, longest_wait=30.0, jitter=1.0)
 #: Attempts under way at the same time, per provider.
 USUAL_PARALLEL = 8
+
+
+#: Told why nobody answers a question at present; told nothing ("") when somebody does again.
+TellAway = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +74,10 @@ class CallUsage:
         self.usage = Usage()
         #: The model that was to answer and why it does not; empty while it does.
         self.stands_in: tuple[str, str] = ("", "")
+        #: Why nobody answers at present; empty while somebody may.
+        self.away = ""
+        #: The newest attempt's prompt.
+        self.sent: tuple[SentPart, ...] = ()
         self._clock = clock
         self._began = clock.now()
 

@@ -8,7 +8,8 @@ from core.errors import LimitReached
 from core.figures import counted, number
 from core.llm.prices import ESTIMATE_SLACK, output_reserve
 from core.llm.prompt_text import prompt_text
-from core.request import ModelRequest, Part
+from core.models import SentPart
+from core.request import ModelRequest, Part, PartKind
 
 #: What is left of a part at least, in characters.
 _LEAST = 200
@@ -54,6 +55,28 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
             f" and the reply may take {number(reply)} of them."
         )
     return request
+
+
+def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]:
+    """What was sent of each part but the task, for the record.
+
+    Args:
+        whole: The request as it was meant.
+        short: The same as it fits.
+    """
+    found: list[SentPart] = []
+    for part, sent in zip(whole.parts, short.parts, strict=True):
+        if part.kind is PartKind.TASK:
+            continue
+        kept = len(part.text)
+        if sent.text != part.text:  # a beginning, and a mark
+            pairs = enumerate(zip(part.text, sent.text, strict=False))
+            kept = next((at for at, (one, other) in pairs if one != other), len(sent.text))
+        left_out = len(part.text) - kept
+        found.append(
+            SentPart(label=part.label, kind=part.kind.value, chars=kept, left_out=left_out)
+        )
+    return tuple(found)
 
 
 def _shortened(request: ModelRequest, level: int, kept: float) -> ModelRequest:

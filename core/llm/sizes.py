@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
-from core.capabilities import Capability, Record, capability
+from core.capabilities import Capability, Record, capability, says_context
 from core.llm.cache_warmup import beginning_keys
 from core.llm.fitting import fitted
 from core.llm.prices import Prices, corrected, estimate_tokens, output_reserve, worst_cost
@@ -34,6 +34,13 @@ class Measure:
         if key not in self._known:
             self._known[key] = capability(provider, model, self._records)
         return self._known[key]
+
+    def learn_context(self, provider: str, model: str, tokens: int) -> None:
+        """Take the context that a provider tells of, unless settings say another one."""
+        if not says_context(provider, model, self._records):
+            limits = self.capability(provider, model)
+            changes = {"context_tokens": tokens}
+            self._known[provider, model] = limits.model_copy(update=changes)
 
     def tokens(self, provider: str, model: str, text: str) -> int:
         """About how many tokens the model makes of the text."""

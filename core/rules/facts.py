@@ -28,7 +28,22 @@ _ASKS_ONLY = re.compile(
     rf"{_WISHES.pattern}|required|critical|erforderlich|notwendig|zwingend|kritisch", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_UNIT = re.compile(r"\s*(%|[$€£]|[^\W\d_]+)")
+#: What may stand between a figure and what it counts: "200 a month", "16 per team".
+_PER = r"(?:an?|per|each|every|pro|je)"
+#: Words that say nothing of the figure before them: it ends there.
+_NO_UNIT = (
+    r"an?|the|and|or|but|nor|so|yet|with|without|to|of|in|on|at|for|from|by|as|is|are|was|were|be|"
+    r"been|has|have|had|will|would|can|could|may|might|must|shall|should|if|then|than|when|while|"
+    r"where|which|who|that|this|these|those|it|its|we|our|they|their|you|your|not|no|only|also|"
+    r"because|since|until|over|under|after|before|between|into|about|per|each|every|"
+    r"und|oder|aber|mit|ohne|zu|zum|zur|von|vom|bis|in|im|an|am|auf|für|aus|bei|nach|vor|als|wie|"
+    r"ist|sind|war|waren|wird|werden|hat|haben|kann|können|muss|müssen|soll|sollen|wenn|dann|der|"
+    r"die|das|den|dem|des|ein|eine|einen|einem|einer|es|wir|sie|nicht|kein|keine|nur|auch|pro|je"
+)
+_UNIT = re.compile(
+    rf"\s*[%$€£]|\s*(?!(?:{_NO_UNIT})\b)[^\W\d_]+|\s+{_PER}\s+(?!(?:{_NO_UNIT})\b)[^\W\d_]+",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 #: Share of a requirement's words that a text must hold to hold the requirement.

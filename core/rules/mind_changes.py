@@ -1,32 +1,45 @@
-"""Who ranks another position first after the debate than before it, and why (pure)."""
+"""Who holds another option best after the debate than before it, and what moved them (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.models import Debate
+from core.rules.options import leading, options_of
 
 
 @dataclass(frozen=True)
 class MindChange:
-    """A voter's first choice before and after the debate."""
+    """What a voter held best before and after the debate: ids of options."""
 
     voter: str
     before: str
     after: str
-    #: Key of the critique that the voter says moved it; None where it names none.
+    #: How likely it held both before and after, 0 to 1 by option id.
+    first: Mapping[str, float]
+    final: Mapping[str, float]
+    #: Key of the contribution that the voter says moved it; None where it names none.
     moved_by: str | None
 
 
 def mind_changes(debate: Debate) -> Sequence[MindChange]:
-    """Voters who moved, in roster order. Empty without a blind ballot or before the final one."""
+    """Voters who moved, in roster order.
+
+    Empty without a blind ballot, before the final one, and in debates of older versions, which
+    compared whose text was ranked first.
+    """
+    options = options_of(debate)
     by_round = sorted(debate.ballots.values(), key=lambda ballot: ballot.turn.round)
     blind = {ballot.voter: ballot for ballot in by_round if ballot.turn.round == 0}
     # Of several later ballots of a voter the newest counts.
     final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
-    return [
-        MindChange(agent.id, blind[agent.id].ranking[0], ballot.ranking[0], ballot.moved_by)
-        for agent in debate.setup.agents
-        if (ballot := final.get(agent.id))
-        and agent.id in blind
-        and blind[agent.id].ranking[0] != ballot.ranking[0]
-    ]
+    found: list[MindChange] = []
+    for agent in debate.setup.agents:
+        if agent.id not in blind or agent.id not in final:
+            continue
+        first = options.probabilities(blind[agent.id].probabilities)
+        last = options.probabilities(final[agent.id].probabilities)
+        before, after = leading(first), leading(last)
+        if before and after and before != after:
+            moved_by = final[agent.id].moved_by
+            found.append(MindChange(agent.id, before, after, first, last, moved_by))
+    return found

@@ -11,20 +11,23 @@ from datetime import datetime
 from core.events import DebateConcluded, DebateFailed
 from core.models import (
     ENGINE,
-    FEWEST_ROUNDS,
     JUDGE,
+    SUMMARIZER,
     Act,
-    Ballot,
     Clarification,
     Debate,
-    Ending,
     Status,
     Turn,
 )
-from core.rules import convergence, sources
+from core.rules import gate, sources
 from core.rules.formats import clarifying
+from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
+from core.rules.gate import rounds_open
 from core.rules.history import strategies
+
+#: On it, it is said what there is to choose between.
+_OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
 
 
 def ready(debate: Debate) -> Sequence[Turn]:
@@ -36,7 +39,7 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     if debate.status is not Status.RUNNING or debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
-        return _vote(debate) or _synthesis(debate)
+        return _end(debate)
     reading = sources.unread(debate)
     if sources.are_awaited(debate, reading):
         return reading
@@ -48,35 +51,46 @@ def _debating(debate: Debate) -> Sequence[Turn]:
     if asking is not None:
         return asking
     turns = _rounds(debate)
-    if turns or debate.open_clarifications:
-        return turns
-    return _vote(debate) or _synthesis(debate)
+    if not _awaited(debate, turns) and not debate.open_clarifications:
+        turns = _end(debate)
+    # Summaries are made beside everything else: nothing waits for one.
+    rounds = rounds_open(debate)
+    return (*turns, *(strategies.ready(debate, rounds) if rounds else ()))
 
 
-def blocked(debate: Debate) -> Sequence[Turn]:
-    """Turns that wait only for a background summary. There should never be any."""
-    if debate.status is not Status.RUNNING:
-        return ()
-    if is_cut_short(debate) or clarifying.ready(debate) is not None:
-        return ()
-    turns = turns_ready(debate, rounds_open(debate))
-    return tuple(turn for turn in turns if strategies.is_blocked(debate, turn))
+def is_patient(debate: Debate, act: Act | None = None) -> bool:
+    """Whether turns (of this act) wait for models that are away, as long as there is time.
+
+    Summaries and the facilitator do not: the debate goes on without them.
+    """
+    goes_without = act in {Act.SUMMARY, Act.FACILITATION}
+    return not (goes_without or debate.stop or debate.out_of_patience)
+
+
+def outage(debate: Debate) -> str:
+    """Why nothing can go on before a model is back; empty while something can."""
+    turns = [turn for turn in ready(debate) if turn.act is not Act.SUMMARY]
+    if not turns or any(turn.agent not in debate.away for turn in turns):
+        return ""
+    return " ".join(dict.fromkeys(debate.away[turn.agent] for turn in turns))
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     """How the debate ends now; None while there is something left to do or to wait for."""
     waits = debate.paused_by or (debate.open_clarifications and not is_cut_short(debate))
-    if debate.status is not Status.RUNNING or waits or ready(debate):
+    if debate.status is not Status.RUNNING or waits:
+        return None
+    if any(turn.act is not Act.SUMMARY for turn in ready(debate)):
         return None
     if debate.verdict:
-        return DebateConcluded()
+        return DebateConcluded(edition=debate.edition)
     if debate.has_failed(Act.SYNTHESIS):
         reason = "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
     elif debate.stop:
         reason = "It was stopped before any agent had taken a position."
     else:
         reason = "No agent could take a position. " + _reasons(debate, *Act)
-    return DebateFailed(reason=reason)
+    return DebateFailed(reason=reason, edition=debate.edition)
 
 
 def due(debate: Debate) -> datetime | None:
@@ -127,69 +141,46 @@ def _able(debate: Debate) -> Sequence[str]:
     return [agent for agent in format_of(debate).alive(debate) if agent not in debate.refused]
 
 
-def rounds_open(debate: Debate) -> int:
-    """How many rounds may be held as things stand: fewer than wished once the debate has settled.
-
-    With a fixed ending all of them; else each further round needs the ballots after the last one.
-    """
-    return debate.once("rounds open", lambda: _rounds_open(debate))
-
-
-def _rounds_open(debate: Debate) -> int:
-    rules, wished = debate.setup.termination, debate.setup.rounds
-    if rules.ending is Ending.FIXED:
-        return wished
-    for number in range(max(FEWEST_ROUNDS, rules.min_rounds), wished):
-        if turns_ready(debate, number) or _missing_ballots(debate, number):
-            return number
-        if has_settled(debate, number):
-            return number
-    return wished
-
-
-def has_settled(debate: Debate, number: int) -> bool:
-    """Whether the debate has converged or is deadlocked after that round.
-
-    Converged: nobody ranks otherwise than before, and positions are alike. Deadlocked: nobody
-    ranks otherwise, and every position only repeats itself.
-    """
-    earlier_rounds = [b.turn.round for b in debate.ballots.values() if b.turn.round < number]
-    before = ballots_of(debate, max(earlier_rounds)) if earlier_rounds else ()
-    if not convergence.are_stable(before, ballots_of(debate, number)):
-        return False
-    now = format_of(debate).positions(debate, number)
-    earlier = format_of(debate).positions(debate, number - 1)
-    alike = convergence.likeness([position.text for position in now.values()])
-    repeated = [convergence.is_repeated(earlier[a].text, now[a].text) for a in now if a in earlier]
-    return alike >= debate.setup.termination.threshold or (bool(repeated) and all(repeated))
-
-
-def ballots_of(debate: Debate, number: int) -> Sequence[Ballot]:
-    """The ballots cast after that round; round 0 is before the debate."""
-    return [ballot for ballot in debate.ballots.values() if ballot.turn.round == number]
+def rounds_held(debate: Debate) -> int:
+    """In how many rounds agents answered one another; 0: there are only isolated drafts."""
+    form = format_of(debate)
+    # What opens a round in isolation, or is carried over into it, answers nobody.
+    opens = form.PHASES[0] if form.PHASES[0] is not form.STANCE_ACT else None
+    turns = (made.turn for made in debate.contributions.values())
+    spoken = max((turn.round for turn in turns if turn.act is not opens), default=0)
+    # Without options nothing was weighed: an older version held it, or few could speak.
+    return spoken if debate.options is None else min(rounds_open(debate), spoken)
 
 
 def ballot_turns(debate: Debate) -> Sequence[Turn]:
-    """The final ballots: none when a person stopped the debate or there is nothing to choose."""
+    """The final ballots: none when a person stopped the debate or there is nothing to choose.
+
+    Where no round was held they are the blind ones.
+    """
     if debate.stop or len(format_of(debate).positions(debate)) <= 1:
         return ()
     return _ballot_turns(debate, rounds_open(debate))
 
 
 def _rounds(debate: Debate) -> Sequence[Turn]:
-    """The format's turns, and what runs beside them: ballots on the way and summaries."""
+    """The format's turns and what runs beside them: options, blind ballots, people's questions."""
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
-    # Ballots on the isolated drafts show later who moved.
-    blind = debate.setup.blind_ballot and len(format_of(debate).drafts(debate)) > 1
-    beside = (
+    weighed = gate.due(debate)
+    return (
+        *turns,
         *clarifying.asked_by_facilitator(debate),
-        *(_missing_ballots(debate, 0) if blind else ()),
-        *strategies.ready(debate, rounds),
+        *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
+        *_blind_ballots(debate),
+        *([weighed] if weighed else []),
     )
-    if not turns and rounds < debate.setup.rounds and not beside:
-        return _missing_ballots(debate, rounds)
-    return (*(turn for turn in turns if not strategies.lacks(debate, turn)), *beside)
+
+
+def _blind_ballots(debate: Debate) -> Sequence[Turn]:
+    """Ballots on the isolated drafts: they show whether to debate, and later who moved."""
+    if not debate.setup.blind_ballot or debate.options is None:
+        return ()
+    return _missing_ballots(debate, 0)
 
 
 def _missing_ballots(debate: Debate, number: int) -> Sequence[Turn]:
@@ -204,21 +195,42 @@ def _undone(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
+def _end(debate: Debate) -> Sequence[Turn]:
+    """The vote, with the judge's summary beside it, then the synthesis."""
+    vote = _vote(debate)
+    summary = strategies.judge_summary_turn(debate) if vote else None
+    if summary:
+        return (*vote, *_undone(debate, [summary]))
+    return vote or _synthesis(debate)
+
+
 def _vote(debate: Debate) -> Sequence[Turn]:
     ballots = ballot_turns(debate)
     if not ballots or debate.tally:
         return ()
+    if not debate.is_done(_OPTIONS):
+        return (_OPTIONS,)
+    left = _undone(debate, ballots)
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
-    return _undone(debate, ballots) or _undone(debate, [tally])
+    return left if _awaited(debate, left) else _undone(debate, [tally])
+
+
+def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Those of the turns that the debate waits for: not of agents whose models are away."""
+    able = _able(debate)
+    waived = frozenset(able).difference(awaited(debate, able))
+    return [turn for turn in turns if turn.agent not in waived]
 
 
 def _synthesis(debate: Debate) -> Sequence[Turn]:
     if not format_of(debate).positions(debate):
         return ()
-    summary = strategies.judge_summary_turn(debate)
-    if summary and not debate.is_done(summary):
-        return (summary,)
-    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)])
+    number = rounds_open(debate)
+    if debate.tally and debate.tally.options and debate.tally.controversial:
+        check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
+        if check:
+            return check
+    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 
 def _reasons(debate: Debate, *acts: Act) -> str:

@@ -1,45 +1,119 @@
-"""Ballots → tally: the Borda count (pure).
+"""Ballots → tally: first choices and probabilities by option, the Borda count by position (pure).
 
 Score of a position = Σ over voters of weight × (N − rank), N = number of positions, rank from 1.
 Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from core.models import Ballot, Debate, DecisionKind, Score, Tally, VoteRules
+from core.models import Ballot, Debate, DecisionKind, OptionScore, Score, Tally, VoteRules
+from core.rules.options import OptionList, leading
 
-#: The vote is called controversial when the best two are no further apart than this.
-CONTROVERSIAL_WITHIN = 1.0
+#: A vote is close when the best two options' mean probabilities are no further apart than this.
+CLOSE_WITHIN = 0.10
 
 
 def count(
-    positions: Sequence[str],
+    positions: Mapping[str, str],
     ballots: Sequence[Ballot],
     rules: VoteRules | None = None,
+    *,
     abstained: Sequence[str] = (),
+    options: OptionList | None = None,
 ) -> Tally:
-    """Count the ballots.
+    """Count the ballots, by position and by option.
 
-    Ties are broken by more first places, then by higher mean confidence of the voters who ranked
-    the position first; what is still level is shown as a tie, in the order of `positions`.
+    Ties of positions are broken by more first places, then by the higher mean probability of the
+    option that the position stands for; what is still level is shown as a tie, in the order of
+    `positions`. Two texts for one option are no controversy: close are only options.
 
     Args:
-        positions: Ids of all positions voted on, in roster order.
+        positions: Ids of all positions voted on, in roster order, with the options they stand for.
         ballots: Checked ballots: each ranks every position exactly once.
         rules: Self-votes and weights.
         abstained: Ids of agents whose ballots could not be counted.
+        options: What there was to choose between.
     """
     rules = rules or VoteRules()
-    scores = sorted((_score(position, ballots, rules) for position in positions), key=_order)
+    by_option = count_options(options or OptionList(), ballots, rules)
+    means = {score.option: score.mean_probability for score in by_option}
+    unordered = (
+        _score(position, ballots, rules).model_copy(
+            update={"option": option, "mean_probability": means.get(option)}
+        )
+        for position, option in positions.items()
+    )
+    scores = sorted(unordered, key=_order)
     winners = [score.position for score in scores if _order(score) == _order(scores[0])]
-    close = len(scores) > 1 and scores[0].points - scores[1].points <= CONTROVERSIAL_WITHIN
     return Tally(
         scores=tuple(scores),
+        options=by_option,
         winners=tuple(winners) if ballots else (),
-        controversial=close and bool(ballots),
+        controversial=is_close(by_option),
         voters=tuple(ballot.voter for ballot in ballots),
         abstained=tuple(abstained),
     )
+
+
+def count_options(
+    options: OptionList, ballots: Sequence[Ballot], rules: VoteRules | None = None
+) -> tuple[OptionScore, ...]:
+    """Count the ballots by option: first choices, then mean probability; best first.
+
+    A voter who holds two options equally likely puts none first. Ballots without probabilities
+    do not count here.
+    """
+    weights = (rules or VoteRules()).weights
+    votes = [
+        (weights.get(ballot.voter, 1.0), options.probabilities(ballot.probabilities))
+        for ballot in ballots
+        if ballot.probabilities
+    ]
+    total = sum(weight for weight, _ in votes)
+    if not total:
+        return ()
+    scores = [
+        OptionScore(
+            option=item.id,
+            first_choices=sum(weight for weight, vote in votes if leading(vote) == item.id),
+            mean_probability=round(
+                sum(weight * vote.get(item.id, 0.0) for weight, vote in votes) / total, 4
+            ),
+        )
+        for item in options.items
+    ]
+    return tuple(sorted(scores, key=lambda one: (-one.first_choices, -one.mean_probability)))
+
+
+def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
+    """The option that won; several where first choices and mean probability are level."""
+    best = scores[:1]
+    return tuple(
+        one.option
+        for one in scores
+        if (one.first_choices, one.mean_probability)
+        == (best[0].first_choices, best[0].mean_probability)
+    )
+
+
+def best_texts(tally: Tally) -> tuple[str, ...]:
+    """The position that the judge starts from: the best ranked one for an option that won.
+
+    Several where they are level; the best ranked of all where no position stands for a winner.
+    """
+    won = winning_options(tally.options)
+    fitting = [score for score in tally.scores if score.option in won]
+    if not tally.winners or not fitting:
+        return tally.winners
+    return tuple(score.position for score in fitting if _order(score) == _order(fitting[0]))
+
+
+def is_close(scores: Sequence[OptionScore]) -> bool:
+    """Whether another option comes within 10 points of the first, or above it."""
+    if len(scores) < 2:  # noqa: PLR2004 - two can be close
+        return False
+    lead = scores[0].mean_probability - max(one.mean_probability for one in scores[1:])
+    return round(lead, 3) <= CLOSE_WITHIN
 
 
 def check(ranking: Sequence[str], positions: Sequence[str]) -> str:
@@ -60,10 +134,13 @@ def is_people_vote_closed(debate: Debate) -> bool:
 
 
 def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:
-    """The ballots behind a tally: never those cast before the debate or on the way to its end."""
+    """The ballots behind a tally: the newest of those whose votes were counted.
+
+    Those cast before the debate only where it was skipped.
+    """
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter in tally.voters]
     last = max((ballot.turn.round for ballot in cast), default=0)
-    return [ballot for ballot in cast if ballot.turn.round == last > 0]
+    return [ballot for ballot in cast if ballot.turn.round == last]
 
 
 def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
@@ -88,4 +165,5 @@ def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
 
 
 def _order(score: Score) -> tuple[float, int, float]:
-    return (-score.points, -score.first_places, -(score.mean_confidence or 0.0))
+    sure = score.mean_probability if score.mean_probability is not None else score.mean_confidence
+    return (-score.points, -score.first_places, -(sure or 0.0))

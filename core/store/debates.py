@@ -25,6 +25,7 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
     Event,
     Recorded,
     event_from_json,
@@ -266,14 +267,27 @@ def _insert(connection: Connection, recorded: Recorded) -> None:
 
 def _note_end(connection: Connection, recorded: Recorded) -> None:
     """Keep the debate's row in step with its log."""
+    ended_at: datetime | None = recorded.at
     match recorded.event:
+        case DebateConcluded(edition=1) | DebateFailed(edition=1) if _is_wanted(
+            connection, recorded
+        ):
+            return  # written while somebody wanted it to go on
         case DebateConcluded():
             status = Status.CONCLUDED
         case DebateFailed():
             status = Status.FAILED
+        case DebateWanted():
+            status, ended_at = Status.RUNNING, None
         case _:
             return
-    _update(connection, recorded.debate_id, status=status.value, ended_at=recorded.at)
+    _update(connection, recorded.debate_id, status=status.value, ended_at=ended_at)
+
+
+def _is_wanted(connection: Connection, recorded: Recorded) -> bool:
+    """Whether somebody has wanted the debate that was skipped."""
+    wanted = {"with_id": recorded.debate_id, "key": DebateWanted.KEY}
+    return connection.execute(_STANDING, wanted).first() is not None
 
 
 def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:

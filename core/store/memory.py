@@ -10,6 +10,7 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
     Event,
     Recorded,
     VerdictReached,
@@ -38,10 +39,16 @@ class _Held:
         self.log.append(recorded)
         self.by_key[recorded.event.key] = recorded
         match recorded.event:
+            case DebateConcluded(edition=1) | DebateFailed(edition=1) if (
+                DebateWanted.KEY in self.by_key
+            ):
+                pass  # written while somebody wanted it to go on
             case DebateConcluded():
                 self.status, self.ended_at = Status.CONCLUDED, recorded.at
             case DebateFailed():
                 self.status, self.ended_at = Status.FAILED, recorded.at
+            case DebateWanted():
+                self.status, self.ended_at = Status.RUNNING, None
             case _:
                 pass
 

@@ -2,11 +2,14 @@
 
 from core.figures import day
 from core.models import Debate, Verdict
+from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict
-from core.transcript.decision import vote_words
+from core.transcript.decision import requirements_table
+from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert_line
+from core.transcript.options import criteria_table, cross_check_words, gap_words, positions_words
 from core.transcript.people import adr_status
-from core.transcript.words import bullets, confidence, name_of, nested, quoted
+from core.transcript.words import bullets, confidence_words, name_of, nested, quoted
 
 _TITLE_MAX_CHARS = 80
 
@@ -27,16 +30,19 @@ def adr(debate: Debate) -> str:
     ]
     if debate.setup.context:
         parts.append(nested(debate.setup.context, 2))
-    names = [f"{agent.name} ({agent.role})" for agent in debate.setup.agents]
-    parts += [
-        f"## Points of view\n\n{bullets(names)}\n\n{vote_words(debate)}",
-    ]
+    if considered := [*positions_words(debate)]:
+        parts.append(f"## Options considered\n\n{bullets(considered)}")
     if verdict is None:
         parts.append(f"## Decision\n\nNone was reached. {inert_line(debate.failure)}".strip())
     else:
-        solution = nested(verdict.solution, 2)
-        parts.append(f"## Decision\n\n**{inert_line(verdict.decision)}**\n\n{solution}")
-        parts += _outcome(debate, verdict)
+        notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
+        reasons, solution = bullets(verdict.reasons), nested(verdict.solution, 2)
+        decision = ("## Decision", *notes, f"**{inert_line(verdict.decision)}**", reasons, solution)
+        parts += [*decision, *_outcome(debate, verdict)]
+    names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
+    said = (f"Debated by {names}.", vote_words(debate), cross_check_words(debate))
+    how = bullets(filter(None, (*said, gap_words(debate), *how_it_ended(debate))))
+    parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -62,14 +68,16 @@ def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
     sections = (
         ("Implementation", nested(verdict.implementation, 2)),
         ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),
-        ("Requirements that are not met", bullets(verdict.unmet_requirements)),
+        ("Requirements", requirements_table(verdict)),
+        (
+            "Requirements that are not met",
+            "" if verdict.requirements else bullets(verdict.unmet_requirements),
+        ),
+        ("Options by criteria", criteria_table(debate, verdict)),
         ("Dissent", nested(verdict.dissent, 2)),
         ("Revisit when", bullets(verdict.overturned_by)),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(assumptions)),
-        (
-            "Confidence",
-            f"{confidence(verdict)}. {inert_line(' '.join(verdict.warnings))}".strip(),
-        ),
+        ("Confidence", confidence_words(verdict).removeprefix("Confidence: ")),
     )
     return [f"## {title}\n\n{text}" for title, text in sections if text]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.figures import counted, duration, money, percent, roughly
 from core.models import Debate, Forecast, Usage
-from core.transcript.words import name_of, seconds_taken
+from core.transcript.words import calls_words, name_of, seconds_taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class AgentSpending:
     agent: str
     name: str
     usage: Usage
-    #: Model calls that led to something.
+    #: Calls that led to something in the log; `usage.attempts` counts all requests made.
     calls: int
     latency_ms: int
     models: tuple[str, ...]
@@ -52,10 +52,9 @@ def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
     """
     if forecast is None:
         return ""
-    calls = counted(len(debate.calls), "call")
     said = (
-        f"Estimated before: {money(forecast.cost)}, {counted(forecast.calls, 'call')}, "
-        f"{roughly(forecast.seconds)}. It took {money(debate.usage.cost)}, {calls}, "
+        f"Estimated before: {counted(forecast.calls, 'call')}, {money(forecast.cost)}, "
+        f"{roughly(forecast.seconds)}. It took {calls_words(debate)}, "
         f"{duration(seconds_taken(debate))}"
     )
     if not forecast.cost or debate.usage.cost is None:

@@ -1,21 +1,51 @@
-"""The vote as Markdown: the count, every ballot, who moved and which critique moved them (pure)."""
+"""The vote as Markdown: by option, whose text was ranked best, every ballot, who moved (pure)."""
+
+from collections.abc import Iterator, Sequence
 
 from core.figures import number, percent
-from core.models import Ballot, Debate, Tally
-from core.rules.mind_changes import mind_changes
-from core.rules.voting import counted
+from core.models import Ballot, Debate, OptionScore, Tally
+from core.rules.degradations import tie_break
+from core.rules.options import options_of
+from core.rules.voting import counted, winning_options
 from core.transcript.inert import inert_line
+from core.transcript.options import (
+    cross_check_words,
+    edits_words,
+    gap_words,
+    moves_section,
+    option_behind,
+    option_words,
+    options_table,
+    shares,
+)
 from core.transcript.people import people_ballots
 from core.transcript.words import bullets, name_of, table
-from core.turns.acts import ACTS
+
+
+def vote_words(debate: Debate) -> str:
+    """The vote in a sentence or three: by option, then whose text was ranked best."""
+    tally = debate.tally
+    if tally is None or not tally.voters:
+        return "There was no vote." if tally is None else "No ballot could be counted."
+    return " ".join(part for part in (_by_option(debate, tally), _by_text(debate, tally)) if part)
+
+
+def vote_lines(debate: Debate) -> Iterator[str]:
+    """The vote, the judge's check of a close one, and how people's choice differs."""
+    yield f"Vote: {vote_words(debate)}"
+    yield from filter(None, (_overruled(debate), cross_check_words(debate), gap_words(debate)))
 
 
 def vote_section(debate: Debate) -> str:
-    """The vote; empty if nobody could vote."""
-    if debate.tally is None and not debate.ballots and not debate.people_ballots:
+    """Options and vote; empty if there is nothing to choose and nobody voted."""
+    minds = options_table(debate)
+    if not (minds or debate.tally or debate.ballots or debate.people_ballots):
         return ""
-    parts = ["## Vote"]
+    parts = ["## Options and vote" if minds else "## Vote", minds]
+    parts += [bullets(edits_words(debate))]
     if debate.tally:
+        # With a verdict they stand beside it.
+        parts += [] if debate.verdict else [*vote_lines(debate)]
         parts.append(_scores(debate, debate.tally))
         parts += [_ballot(debate, ballot) for ballot in counted(debate, debate.tally)]
     if debate.abstentions:
@@ -24,24 +54,84 @@ def vote_section(debate: Debate) -> str:
             for one in debate.abstentions.values()
         ]
         parts.append(f"### Abstentions\n\n{bullets(missing)}")
-    parts += [_moves(debate), people_ballots(debate)]
+    parts += [moves_section(debate), people_ballots(debate)]
     return "\n\n".join(part for part in parts if part)
 
 
+def _overruled(debate: Debate) -> str:
+    """That the judge decided for another option than the vote; else empty."""
+    options, tally = options_of(debate), debate.tally
+    decided = options.resolve(debate.verdict.option) if debate.verdict else ""
+    if not decided or tally is None or not tally.options:
+        return ""
+    leads = winning_options(tally.options)
+    if decided in leads:
+        return ""
+    first = " and ".join(options.name(option) for option in leads)
+    said = f"The judge decided for {options.name(decided)}, the vote puts {first} first."
+    return inert_line(said)
+
+
+def _by_option(debate: Debate, tally: Tally) -> str:
+    """The count by option, best first; empty in debates without options."""
+    if not tally.options:
+        return ""
+    leads, *others = tuple(tally.options)
+    said = "; ".join([option_words(debate, leads), *(_briefly(debate, one) for one in others)])
+    return " ".join(part for part in (f"{said}.", _close(tally)) if part)
+
+
+def _briefly(debate: Debate, score: OptionScore) -> str:
+    name = inert_line(options_of(debate).name(score.option) or score.option)
+    return f"{name}: {number(score.first_choices)}, {percent(score.mean_probability)}"
+
+
+def _close(tally: Tally) -> str:
+    """That the best options are tied or close, and what decided; empty where neither is so."""
+    if len(winning_options(tally.options)) > 1:
+        return "The options are tied."
+    first_choices = [one.first_choices for one in tally.options]
+    if any(first_choices) and first_choices[:1] == first_choices[1:2]:
+        return "Level on first choices: the higher average puts one first."
+    if tally.options and tally.controversial:
+        return "The vote is close: the best two options are within 10 points."
+    return ""
+
+
+def _by_text(debate: Debate, tally: Tally) -> str:
+    """Whose text was ranked best, and how a tie was broken."""
+    names = [name_of(debate, winner) for winner in tally.winners]
+    points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
+    if tally.options:
+        # A note above the verdict has told how a tie was broken.
+        noted = debate.verdict.warnings if debate.verdict else ()
+        broken = "" if tie_break(debate) in noted else tie_break(debate)
+        if len(names) > 1:
+            return broken or f"Texts tied as the best: {', '.join(names)}."
+        behind = option_behind(debate, tally.winners[0])
+        other = behind != options_of(debate).name(tally.options[0].option)
+        stands_for = f", for {inert_line(behind)}," if behind and other else ""
+        said = f"{names[0]}'s text{stands_for} was ranked best (points: {points})."
+        return f"{said} {broken}".strip()
+    close = "; the top two are within one point" if tally.controversial else ""
+    if len(names) == 1:
+        return f"{names[0]} won the vote ({points}{close})."
+    return f"The vote is tied: {', '.join(names)} ({points}{close})."
+
+
 def _scores(debate: Debate, tally: Tally) -> str:
+    """The count by text."""
+    if tally.options:
+        rows: list[Sequence[object]] = []
+        for s in tally.scores:
+            behind = option_behind(debate, s.position)
+            rows.append((name_of(debate, s.position), behind, number(s.points), s.first_places))
+        return table(("Text of", "Stands for", "Points", "First places"), rows)
     rows = [
         (name_of(debate, s.position), number(s.points), s.first_places, _figure(s.mean_confidence))
         for s in tally.scores
     ]
-    head = ("Position of", "Points", "First places", "Mean confidence")
-    words = [table(head, rows), f"Winner: {', '.join(name_of(debate, w) for w in tally.winners)}"]
-    if len(tally.winners) != 1:
-        words[1] = (
-            f"Tied: {words[1].removeprefix('Winner: ')}" if tally.winners else "Nobody voted."
-        )
-    if tally.controversial:
-        words.append("The top two are within one point: the vote is controversial.")
-    return "\n\n".join(words)
+    return table(("Position of", "Points", "First places", "Mean confidence"), rows)
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
@@ -50,27 +140,13 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
         f"{inert_line(ballot.reasons.get(position, 'no reason given'))}"
         for place, position in enumerate(ballot.ranking, start=1)
     ]
-    sure = _figure(ballot.confidence)
-    title = f"### {inert_line(name_of(debate, ballot.voter))} (confidence {sure})"
+    name = inert_line(name_of(debate, ballot.voter))
+    minds = inert_line(shares(debate, ballot.probabilities))
+    title = f"### {name}: {minds}" if minds else f"### {name}"
+    if not minds and ballot.confidence is not None:
+        title += f" (confidence {_figure(ballot.confidence)})"
     return "\n\n".join([title, "\n".join(lines)])
 
 
 def _figure(confidence: float | None) -> str:
     return "not given" if confidence is None else percent(confidence)
-
-
-def _moves(debate: Debate) -> str:
-    """Who changed sides since the blind ballot."""
-    if not any(ballot.turn.round == 0 for ballot in debate.ballots.values()):
-        return ""
-    lines: list[str] = []
-    for change in mind_changes(debate):
-        line = f"{name_of(debate, change.voter)}: from {name_of(debate, change.before)} "
-        line += f"to {name_of(debate, change.after)}"
-        critique = debate.contributions.get(change.moved_by or "")
-        if critique:
-            turn = critique.turn
-            line += f", moved by the {ACTS[turn.act].label.lower()} of "
-            line += f"{name_of(debate, turn.agent)} in round {turn.round}"
-        lines.append(line)
-    return "### Who moved since the ballot before the debate\n\n" + (bullets(lines) or "Nobody.")

@@ -1,12 +1,22 @@
-"""The verdict as text: plain for the terminal and files, Markdown for reports (pure)."""
+"""The verdict as text, decision first: plain for the terminal, Markdown for reports (pure)."""
 
 from collections.abc import Iterator, Sequence
 
-from core.figures import money, number
+from core.figures import money
 from core.models import Debate, Verdict, VerdictSource
+from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, evidence_rows
+from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert, inert_line
-from core.transcript.words import bullets, confidence, name_of, nested, table
+from core.transcript.options import criteria_table
+from core.transcript.words import (
+    bullets,
+    confidence_words,
+    name_of,
+    nested,
+    quoted,
+    table,
+)
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -15,8 +25,14 @@ _SOURCES = {
 }
 
 
-def decision_text(debate: Debate) -> str:
-    """The decision alone, as Markdown that reads well as plain text; why there is none else."""
+def decision_text(debate: Debate, *, judged: bool = True) -> str:
+    """The decision alone, as Markdown that reads well as plain text; why there is none else.
+
+    Args:
+        debate: The debate.
+        judged: With the judge's confidence, the vote and what went wrong on the way; whoever scores
+            the decision itself must see none of these.
+    """
     verdict = debate.verdict and cited_verdict(debate.verdict)
     if verdict is None:
         return f"There is no decision. {inert_line(debate.failure)}".strip()
@@ -28,72 +44,97 @@ def decision_text(debate: Debate) -> str:
         used = "used" if outcome and outcome.used else "not used"
         why = outcome.explanation if outcome else "The judge says nothing about it."
         notes.append(f"{note.author.name or note.author.id}: “{note.text}” ({used}) {why}")
-    cost = money(debate.usage.cost)
     return "\n\n".join(
         [
-            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
+            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings if judged),
             inert(verdict.decision),
+            *_standing(debate, verdict),
             *_sections(debate, verdict, level=1),
             *([f"# What became of the notes\n\n{bullets(notes)}"] if notes else ()),
-            f"Confidence: {confidence(verdict)}. {vote_words(debate)} Cost: {cost}.",
+            *_footnote(verdict),
+            f"Cost: {money(debate.usage.cost)}.",
         ]
     )
 
 
-def verdict_section(debate: Debate, *, level: int = 2) -> str:
-    """The verdict with all its fields, under a heading of that level."""
-    verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
+def judged_text(debate: Debate) -> str:
+    """What is to be scored: the decision and its fields, without vote and confidence.
+
+    Who scores a decision is not to know how sure others were of it.
+    """
+    verdict = debate.verdict and cited_verdict(debate.verdict)
     if verdict is None:
-        return f"{mark} Decision\n\nThere is no decision. {inert_line(debate.failure)}".strip()
+        return ""
+    return "\n\n".join([inert(verdict.decision), *_sections(debate, verdict, level=1)])
+
+
+def verdict_section(debate: Debate, *, level: int = 2) -> str:
+    """The verdict with the question and all its fields, under a heading of that level."""
+    verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
+    question = quoted(debate.setup.question)
+    if verdict is None:
+        none = f"There is no decision. {inert_line(debate.failure)}".strip()
+        return "\n\n".join([f"{mark} Decision", none, question, *_ending(debate)])
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
     parts = [
         f"{mark} Decision",
         *warnings,
         f"**{inert_line(verdict.decision)}**",
-        f"Confidence {confidence(verdict)}. Written by {_SOURCES[verdict.source]}.",
+        question,
+        *_standing(debate, verdict),
+        f"Written by {_SOURCES[verdict.source]}.",
         *_sections(debate, verdict, level=level + 1),
+        *_footnote(verdict),
     ]
     return "\n\n".join(parts)
 
 
-def vote_words(debate: Debate) -> str:
-    """The vote in one sentence."""
-    tally = debate.tally
-    if tally is None or not tally.voters:
-        return "There was no vote." if tally is None else "No ballot could be counted."
-    names = [name_of(debate, winner) for winner in tally.winners]
-    lead = (
-        f"{names[0]} won the vote" if len(names) == 1 else f"The vote is tied: {', '.join(names)}"
-    )
-    points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
-    close = "; the top two are within one point" if tally.controversial else ""
-    return f"{lead} ({points}{close})."
+def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    """How sure it is, the vote, and how the rounds ended."""
+    yield confidence_words(verdict)
+    yield from vote_lines(debate)
+    yield from _ending(debate)
+
+
+def _ending(debate: Debate) -> Iterator[str]:
+    if said := how_it_ended(debate):
+        yield inert_line(f"How it ended: {' '.join(said)}")
+
+
+def _footnote(verdict: Verdict) -> Iterator[str]:
+    """The judge's own number, where another one counts."""
+    if verdict.judge_confidence is not None and verdict.confidence != verdict.judge_confidence:
+        own = f"{verdict.judge_confidence} of 100"
+        yield f"Footnote: the judge's own number, which does not count, was {own}."
 
 
 def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
-    """Every field that says something, in reading order."""
+    """Every field that says something, what a reader needs first at the top."""
     assumptions: list[str] = []
     for item in (item for asked in debate.clarifications.values() for item in asked.items):
         answer = debate.answers.get(item.number)
         if answer is None or not answer.text:
             assumed = item.assumption or "nothing in particular"
-            assumptions.append(f"{item.question} NA; assumed: {assumed}")
+            who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
+            by = f" (asked by {who})" if who else ""
+            assumptions.append(f"{item.question}{by} NA; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
         ("Why", bullets(verdict.reasons)),
         ("Evidence", _evidence(verdict)),
+        ("Dissent", nested(verdict.dissent, level)),
+        ("What would overturn it", bullets(verdict.overturned_by)),
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
-        ("Trade-offs", bullets(verdict.tradeoffs)),
-        ("Recommendations", bullets(verdict.recommendations)),
-        ("Requirements", _requirements(verdict)),
+        ("Requirements", requirements_table(verdict)),
         (
             "Requirements that are not met",
             "" if verdict.requirements else bullets(verdict.unmet_requirements),
         ),
+        ("Options by criteria", criteria_table(debate, verdict)),
+        ("Trade-offs", bullets(verdict.tradeoffs)),
+        ("Recommendations", bullets(verdict.recommendations)),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(assumptions)),
-        ("Dissent", nested(verdict.dissent, level)),
-        ("What would overturn it", bullets(verdict.overturned_by)),
     )
     for title, text in texts:
         if text:
@@ -106,7 +147,7 @@ def _evidence(verdict: Verdict) -> str:
     return table(("Reason", "Status", "Words that show it"), rows) if rows else ""
 
 
-def _requirements(verdict: Verdict) -> str:
+def requirements_table(verdict: Verdict) -> str:
     """The judge's table of requirements; empty in debates of older versions."""
     rows = [(one.text, one.status.value, one.words) for one in verdict.requirements]
     return table(("Requirement", "Status", "Words that show it"), rows) if rows else ""

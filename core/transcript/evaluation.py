@@ -14,7 +14,7 @@ from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.request import ModelRequest, Part, PartKind
-from core.transcript.decision import decision_text
+from core.transcript.decision import judged_text
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, table
 from core.turns.acts import ACTS
@@ -219,7 +219,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
         system=render.system(),
         parts=(
             *parts_for(debate, turn),
-            Part(kind=PartKind.POSITION, label="The decision", text=decision_text(debate)),
+            Part(kind=PartKind.POSITION, label="The decision", text=judged_text(debate)),
             Part(kind=PartKind.TASK, label="Task", text=task),
         ),
         delimiter=debate.setup.delimiter,

@@ -1,173 +1,270 @@
 """Why each turn ran when it did: what it waited for, when that came, which parts it saw (pure).
 
-A turn begins as soon as its inputs exist, so the beginning is found by asking the schedule after
-each event of the log. An input is an outcome without which the turn would not have been ready. That
-takes time: a second for a hundred events of a few agents, 20 for two hundred of seven agents.
+A turn begins as soon as what its format says it needs is there, so its beginning is looked up in
+one pass over the log (`core.transcript.timeline`). What it saw is what the record of its call says
+was sent; of a turn without such a record, what its prompt would hold.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 
+from core.errors import BadInput
 from core.events import Recorded, apply, fold
-from core.figures import counted, duration
-from core.models import Act, Debate, Turn
-from core.request import Part
-from core.rules.schedule import ready
+from core.figures import counted, duration, number
+from core.models import Act, Call, Debate, NextStep, SentPart, Status
+from core.rules import schedule
+from core.rules.formats.registry import format_of
+from core.rules.gate import closing_gate, in_words
+from core.rules.needs import skipped
 from core.transcript.inert import visible
-from core.transcript.words import after, name_of, turn_words, usage_words
+from core.transcript.summary_metrics import SummaryTiming, summary_metrics
+from core.transcript.timeline import Outcome, Span, timeline
+from core.transcript.words import after, calls_words, name_of, tokens_words, turn_words, usage_words
 from core.turns.acts import ACTS
 from core.turns.context import parts_for
 
-V = TypeVar("V")
-#: More inputs than this are counted, not listed.
+#: More outcomes than this are counted, not listed.
 _MOST_LISTED = 8
+#: Turns named where words fit several, or none.
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
     """One turn, explained."""
 
-    turn: Turn
-    #: Number and time of the event that completed its inputs.
-    ready_seq: int
-    ready_at: datetime
-    #: Keys of its inputs with the times they came, in the order they came.
-    inputs: tuple[tuple[str, datetime], ...]
-    #: What it saw, the task left out.
-    parts: tuple[Part, ...]
-    #: When its outcome was recorded; None if it has none.
-    ended_at: datetime | None
-
-
-@dataclass
-class _Moment:
-    """The debate right after one event."""
-
-    debate: Debate
-    _known: dict[frozenset[str], frozenset[str]] = field(
-        default_factory=dict[frozenset[str], frozenset[str]]
-    )
-
-    def inputs(self, turn: Turn) -> Sequence[str]:
-        """Keys of the outcomes without which the turn would not be ready now."""
-        outcomes = [key for key in self.debate.times if key != "start"]
-        return self._needed(turn.key, tuple(outcomes))
-
-    def _needed(self, turn: str, keys: Sequence[str]) -> Sequence[str]:
-        """Those of the keys that are needed: halves that can be left out hold none."""
-        if not keys:
-            return ()
-        left_out = frozenset(keys)
-        if left_out not in self._known:
-            without_them = ready(without(self.debate, left_out))
-            self._known[left_out] = frozenset(one.key for one in without_them)
-        if turn in self._known[left_out]:
-            return ()
-        if len(keys) == 1:
-            return keys
-        middle = len(keys) // 2
-        return (*self._needed(turn, keys[:middle]), *self._needed(turn, keys[middle:]))
+    span: Span
+    #: What it was sent, or would be; the task left out.
+    parts: tuple[SentPart, ...]
+    #: Whether the record says that this was sent.
+    is_recorded: bool
+    #: The call it came from.
+    call: Call | None
+    #: Summaries its prompt would have shown, had they been there when it began.
+    late: tuple[SummaryTiming, ...]
 
 
 def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
-    """Every turn that became ready, in the order they did.
+    """Every turn that has an outcome or is ready now, in the order they could begin.
 
     Raises:
         LogBroken: The log cannot be.
     """
-    seen: set[str] = set()
-    end = fold(log)
-    found: list[Explained] = []
-    debate: Debate | None = None
-    for recorded in log:
-        debate = apply(debate, recorded)
-        moment = _Moment(debate)
-        for turn in [turn for turn in ready(debate) if turn.key not in seen]:
-            seen.add(turn.key)
-            inputs = sorted(moment.inputs(turn), key=debate.times.__getitem__)
-            # A summary is made of a text of its own, not of what the debate shows its agents.
-            sees = ACTS[turn.act].asks_model and turn.act is not Act.SUMMARY
-            found.append(
-                Explained(
-                    turn=turn,
-                    ready_seq=recorded.seq,
-                    ready_at=recorded.at,
-                    inputs=tuple((key, debate.times[key]) for key in inputs),
-                    parts=parts_for(debate, turn) if sees else (),
-                    ended_at=end.times.get(ACTS[turn.act].outcome_key or turn.key),
-                )
-            )
-    return found
+    debate = fold(log)
+    spans = timeline(log, debate)
+    calls = _calls(debate)
+    would = _would_see(log, [span for span in spans if not _sent(calls, span)])
+    missed: dict[str, list[SummaryTiming]] = {}
+    for timing in summary_metrics(log, spans=spans).timings:
+        for key in timing.missed_by:
+            missed.setdefault(key, []).append(timing)
+    return [
+        Explained(
+            span=span,
+            parts=_sent(calls, span) or would.get(span.turn.key, ()),
+            is_recorded=bool(_sent(calls, span)),
+            call=calls.get(span.turn.key),
+            late=tuple(missed.get(span.turn.key, ())),
+        )
+        for span in spans
+    ]
 
 
 def explanation(log: Sequence[Recorded]) -> str:
-    """The same as text for people."""
+    """The whole debate as text for people."""
     debate = fold(log)
     title = f"Why each turn of debate {debate.id} ran when it did"
     lines = [title, "=" * len(title), ""]
     for one in explain(log):
-        lines += [*_lines(debate, one), ""]
-    lines.append(f"In all: {usage_words(debate.usage)}.")
+        lines += [*_lines(debate, one, most=_MOST_LISTED), ""]
+    lines += ["How the rounds ended", *(f"  {line}" for line in how_rounds_ended(debate)), ""]
+    lines.append(f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}.")
     return visible("\n".join(lines)) + "\n"
 
 
-def without(debate: Debate, keys: Collection[str]) -> Debate:
-    """The debate without these outcomes."""
-    return replace(
-        debate,
-        times=_left(debate.times, keys),
-        contributions=_left(debate.contributions, keys),
-        failures=_left(debate.failures, keys),
-        questions=_left(debate.questions, keys),
-        clarifications=_left(debate.clarifications, keys),
-        answers={n: a for n, a in debate.answers.items() if f"answer/{n}" not in keys},
-        closed=frozenset(key for key in debate.closed if f"{key}/closed" not in keys),
-        guidance=_left(debate.guidance, keys),
-        summaries=_left(debate.summaries, keys),
-        ballots=_left(debate.ballots, keys),
-        abstentions=_left(debate.abstentions, keys),
-        stop=None if "stop" in keys else debate.stop,
-        vote_called_by=None if "vote-called" in keys else debate.vote_called_by,
-        out_of_time=debate.out_of_time and "time" not in keys,
-        tally=None if "tally" in keys else debate.tally,
-        verdict=None if "verdict" in keys else debate.verdict,
+def turn_explanation(log: Sequence[Recorded], wanted: str) -> str:
+    """One turn as text for people, with everything that is known of it.
+
+    Args:
+        log: All events of the debate.
+        wanted: The turn's key (`r1/critique/ann/bob`), or words of it that fit no other turn.
+
+    Raises:
+        BadInput: No turn is meant, or several; names those that may be.
+        LogBroken: The log cannot be.
+    """
+    debate = fold(log)
+    one = _meant(debate, explain(log), wanted)
+    lines = [*_lines(debate, one, most=len(debate.times))]
+    if one.call:
+        call, took = one.call, duration(one.call.latency_ms / 1000)
+        lines.append(f"  asked {call.provider}/{call.model}, prompt: {call.prompt_source}")
+        lines.append(f"  answered in {took}: {usage_words(call.usage)}")
+        if call.stands_in_for:
+            lines.append(f"  in place of {call.stands_in_for}: {call.stands_in_why}")
+    return visible("\n".join(lines)) + "\n"
+
+
+def how_rounds_ended(debate: Debate) -> Sequence[str]:
+    """Why no further round was held, how many were, and what was skipped: a sentence each."""
+    held, wished = (
+        schedule.rounds_held(debate),
+        min(debate.setup.rounds, format_of(debate).MOST_ROUNDS),
     )
+    said = [f"{_why_ended(debate, held, wished)} Rounds held: {held} of {wished}."]
+    if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
+        return said
+    left: dict[int, Counter[str]] = {}
+    for turn in skipped(debate):
+        if turn.round <= held:
+            left.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
+    for at, counts in left.items():
+        turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
+        said.append(f"Round {at}: not taken: {turns}.")
+    phases = {made.turn.act for made in (*debate.contributions.values(), *debate.failures.values())}
+    if Act.REBUTTAL in format_of(debate).PHASES and Act.REBUTTAL not in phases and not left:
+        said.append("Rebuttals were skipped: the adjusted positions agreed.")
+    return said
 
 
-def _left(outcomes: Mapping[str, V], keys: Collection[str]) -> dict[str, V]:
-    return {key: outcome for key, outcome in outcomes.items() if key not in keys}
+def _why_ended(debate: Debate, held: int, wished: int) -> str:
+    """What ended the rounds, in a sentence."""
+    called = [one for one in debate.guidance.values() if one.next_step is NextStep.VOTE]
+    if debate.stop:
+        return f"{debate.stop.by.name or 'A person'} stopped the debate."
+    if debate.vote_called_by:
+        return f"{debate.vote_called_by.name or 'A person'} called the vote."
+    if debate.out_of_time:
+        return "The debate's time was up."
+    if debate.out_of_money:
+        return debate.out_of_money
+    if not schedule.has_quorum(debate):
+        return "Too few agents could go on."
+    ended = closing_gate(debate)
+    if ended:
+        return in_words(debate, ended)
+    if called:
+        return f"The facilitator called the vote after round {called[0].turn.round}."
+    return "All rounds were held." if held >= wished else "The rounds go on."
 
 
-def _lines(debate: Debate, one: Explained) -> Iterator[str]:
-    yield f"{turn_words(debate, one.turn)}  [{one.turn.key}]"
-    yield f"  ready {after(debate, one.ready_at)}, after event {one.ready_seq}"
-    if not one.inputs:
-        yield "  waited for nothing"
-    elif len(one.inputs) > _MOST_LISTED:
-        key, at = one.inputs[-1]
-        yield f"  waited for {len(one.inputs)} outcomes, the last: {key} ({after(debate, at)})"
-    else:
-        for key, at in one.inputs:
-            yield f"  waited for {key} ({after(debate, at)})"
+def _meant(debate: Debate, found: Sequence[Explained], wanted: str) -> Explained:
+    """The turn that is meant."""
+    by_key = {one.span.turn.key: one for one in found}
+    words = wanted.casefold().replace("/", " ").split()
+    fitting = [
+        one
+        for one in found
+        if all(
+            word in f"{one.span.turn.key} {turn_words(debate, one.span.turn)}".casefold()
+            for word in words
+        )
+    ]
+    if wanted in by_key:
+        return by_key[wanted]
+    if len(fitting) == 1:
+        return fitting[0]
+    near = [one.span.turn.key for one in fitting] or get_close_matches(
+        wanted, by_key, n=_MOST_NAMED, cutoff=0.3
+    )
+    which = ", ".join(near[:_MOST_NAMED]) or "none"
+    more = f" and {counted(len(near) - _MOST_NAMED, 'other')}" if len(near) > _MOST_NAMED else ""
+    how = "fits several turns" if fitting else "is no turn"
+    raise BadInput(f"{wanted!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")
+
+
+def _calls(debate: Debate) -> Mapping[str, Call]:
+    """The call each turn's outcome came from."""
+    made = (
+        *debate.contributions.values(),
+        *debate.questions.values(),
+        *debate.guidance.values(),
+        *debate.summaries.values(),
+        *debate.ballots.values(),
+        *debate.abstentions.values(),
+    )
+    calls = {one.turn.key: one.call for one in made if one.call}
+    if debate.verdict and debate.verdict.call:
+        calls[_VERDICT] = debate.verdict.call
+    return calls
+
+
+#: The verdict's place among the calls: a debate has one, whichever round its turn names.
+_VERDICT = ACTS[Act.SYNTHESIS].outcome_key
+
+
+def _sent(calls: Mapping[str, Call], span: Span) -> tuple[SentPart, ...]:
+    key = _VERDICT if span.turn.act is Act.SYNTHESIS else span.turn.key
+    return calls[key].sent if key in calls else ()
+
+
+def _would_see(
+    log: Sequence[Recorded], spans: Sequence[Span]
+) -> Mapping[str, tuple[SentPart, ...]]:
+    """What the prompts of these turns held when they could begin, from one pass over the log."""
+    # A summary is made of a text of its own, not of what the debate shows its agents.
+    sees = [s for s in spans if ACTS[s.turn.act].asks_model and s.turn.act is not Act.SUMMARY]
+    at: dict[int, list[Span]] = {}
+    for span in sees:
+        at.setdefault(span.ready.seq, []).append(span)
+    found: dict[str, tuple[SentPart, ...]] = {}
+    debate: Debate | None = None
+    for recorded in log if at else ():
+        debate = apply(debate, recorded)
+        for span in at.get(recorded.seq, ()):
+            if format_of(debate).carried_over(debate, span.turn):
+                continue  # no model is asked
+            found[span.turn.key] = tuple(
+                SentPart(label=part.label, kind=part.kind.value, chars=len(part.text))
+                for part in parts_for(debate, span.turn)
+            )
+    return found
+
+
+def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
+    span = one.span
+    yield f"{turn_words(debate, span.turn)}  [{span.turn.key}]"
+    yield f"  ready {after(debate, span.ready.at)}, after event {span.ready.seq}"
+    yield from _waited(debate, span.needs, most)
+    verb = "saw" if one.is_recorded else "was to see" if span.ended else "is to see"
     for part in one.parts:
-        yield f"  saw {part.label} ({part.kind.value}, {counted(len(part.text), 'character')})"
-    if one.ended_at is None:
+        sent, whole = number(part.chars), counted(part.chars + part.left_out, "character")
+        size = f"{sent} of {whole}: the rest did not fit the model's context"
+        yield f"  {verb} {part.label} ({part.kind}, {size if part.left_out else whole})"
+    for timing in one.late:
+        when = f"came {duration(timing.late)} later" if timing.made else "never came"
+        yield f"  wanted {timing.key}, which {when}: it was shown the contributions"
+    if span.ended is None:
         yield "  has no outcome"
         return
-    took = duration((one.ended_at - one.ready_at).total_seconds())
-    yield f"  ended {after(debate, one.ended_at)}, took {took}{_ending(debate, one.turn)}"
+    took = duration((span.ended.at - span.ready.at).total_seconds())
+    yield f"  ended {after(debate, span.ended.at)}, took {took}{_ending(debate, span)}"
 
 
-def _ending(debate: Debate, turn: Turn) -> str:
+def _waited(debate: Debate, needs: Sequence[Outcome], most: int) -> Iterator[str]:
+    """What the turn waited for."""
+    if not needs:
+        yield "  waited for nothing"
+    elif len(needs) > most:
+        last = needs[-1]
+        yield f"  waited for {len(needs)} outcomes, the last: {last.key} ({after(debate, last.at)})"
+    else:
+        for need in needs:
+            yield f"  waited for {need.key} ({after(debate, need.at)})"
+
+
+def _ending(debate: Debate, span: Span) -> str:
     """How the turn ended, where that is worth a word."""
-    failure = debate.failures.get(turn.key)
+    key = span.turn.key
+    failure = debate.failures.get(key)
     if failure:
-        return f", failed: {failure.reason}"
-    made = debate.contributions.get(turn.key)
+        used = "; the full text was used" if failure.turn.act is Act.SUMMARY else ""
+        return f", failed: {failure.reason}{used}"
+    made = debate.contributions.get(key)
     if made and made.carried_from:
         return f", carried over from {made.carried_from}"
-    if turn.key in debate.abstentions:
-        return f", {name_of(debate, turn.agent)} abstained"
+    if key in debate.abstentions:
+        return f", {name_of(debate, span.turn.agent)} abstained"
     return ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from core.figures import day
 from core.models import Debate, Decision, DecisionKind, Feedback, Person
+from core.rules.options import options_of
 from core.transcript.words import bullets, name_of, table
 
 _STATUS = {
@@ -31,13 +32,16 @@ def team_section(debate: Debate) -> str:
 
 
 def people_ballots(debate: Debate) -> str:
-    """How people ranked the positions; empty if nobody did."""
+    """How people ranked the options (older versions: the positions); empty if nobody did."""
     if not debate.people_ballots:
         return ""
-    lines = [
-        f"{_name(ballot.by)}: {', '.join(name_of(debate, position) for position in ballot.ranking)}"
-        for ballot in debate.people_ballots.values()
-    ]
+    options, lines = options_of(debate), list[str]()
+    for ballot in debate.people_ballots.values():
+        # What people merged after somebody's ballot is named once.
+        standing = dict.fromkeys(options.resolve(option) for option in ballot.options)
+        ranked = [options.name(option) for option in standing if option]
+        ranked = ranked or [name_of(debate, position) for position in ballot.ranking]
+        lines.append(f"{_name(ballot.by)}: {'; '.join(ranked)}")
     return f"### People's ballots, best first\n\n{bullets(lines)}"
 
 

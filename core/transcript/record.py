@@ -1,20 +1,17 @@
-"""The whole record of a debate as JSON: its events as they happened, and what they add up to."""
+"""The whole record of a debate as JSON: its events as they happened, and its totals."""
 
 import json
 from collections.abc import Sequence
 
-from pydantic import TypeAdapter
-
 from core.events import Recorded, fold
-from core.models import Debate
+from core.transcript.outcome import outcome, totals
 
 #: Version of the record's outer form; the events have their own, tolerant one.
-VERSION = 1
-_DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
+VERSION = 2
 
 
 def record_json(log: Sequence[Recorded]) -> str:
-    """The record of a debate, readable by programs and people.
+    """The record of a debate, readable by programs and people. `docs/hooks.md` tells its form.
 
     Raises:
         LogBroken: The log cannot be.
@@ -23,6 +20,8 @@ def record_json(log: Sequence[Recorded]) -> str:
     record = {
         "moot": VERSION,
         "debate_id": debate.id,
+        "outcome": outcome(debate),
+        "totals": totals(debate),
         "events": [
             {
                 "seq": recorded.seq,
@@ -32,6 +31,5 @@ def record_json(log: Sequence[Recorded]) -> str:
             }
             for recorded in log
         ],
-        "debate": _DEBATE.dump_python(debate, mode="json"),
     }
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.figures import counted, duration, money, number, when
-from core.models import Contribution, Debate
+from core.figures import duration, money, number, when
+from core.models import Act, Contribution, Debate, Usage
 from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.options import stance_in
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
-from core.transcript.cited import cited, cited_verdict, sources_section
+from core.transcript.cited import cited, sources_section
 from core.transcript.decision import verdict_section
+from core.transcript.ending import rounds_words
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
+from core.transcript.options import shares
 from core.transcript.people import team_section
 from core.transcript.words import (
     bullets,
-    confidence,
     fenced,
     name_of,
     nested,
@@ -30,42 +32,49 @@ from core.turns.acts import ACTS
 
 
 def report(debate: Debate) -> str:
-    """The debate from question to cost."""
-    setup, verdict = debate.setup, debate.verdict and cited_verdict(debate.verdict)
-    rows = [
-        ("Debate", f"`{debate.id}`, {status_words(debate)}"),
-        ("Asked by", setup.asked_by.name or setup.asked_by.id),
-        ("Format", f"{setup.format}, {counted(setup.rounds, 'round')}"),
-        ("Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)),
-        ("Started", when(debate.started_at)),
-        ("Took", duration(seconds_taken(debate))),
-        ("Cost", money(debate.usage.cost)),
-    ]
-    if verdict:
-        rows.append(("Decision", f"{verdict.decision} (confidence {confidence(verdict)})"))
-    warnings = list(dict.fromkeys(_all_warnings(debate)))
-    failures = [(turn_words(debate, f.turn), f.reason) for f in debate.failures.values()]
+    """The debate, decision first: then what was chosen between, who said what, and what it cost."""
+    # A summary that failed is no missing turn: agents saw the text it was to stand for.
+    missing = [one for one in debate.failures.values() if one.turn.act is not Act.SUMMARY]
+    warnings = [(turn_words(debate, one.turn), one.reason) for one in missing]
+    failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
     prompts = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
     sections = (
-        "# Debate report\n\n" + table(("", ""), rows),
-        f"## Question\n\n{quoted(debate.setup.question)}",
+        "# Debate report",
+        verdict_section(debate),
+        vote_section(debate),
+        team_section(debate),
+        _notes(debate),
+        "## Debate\n\n" + table(("", ""), _facts(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
         sources_section(debate),
         _clarifications(debate),
         _rounds(debate),
-        vote_section(debate),
-        verdict_section(debate),
         facts_section(debate),
-        team_section(debate),
-        _notes(debate),
-        "## Turns that failed\n\n" + table(("Turn", "Why"), failures) if failures else "",
-        f"## Warnings\n\n{bullets(warnings)}" if warnings else "",
+        failures,
+        _warnings(debate),
         _summaries(debate),
         _spending(debate),
         "## Prompts\n\n" + table(("Agent", "Source"), prompts),
-        _timing(debate),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _facts(debate: Debate) -> Iterator[Sequence[str]]:
+    """Who debated, how and for how long."""
+    setup = debate.setup
+    yield "Debate", f"`{debate.id}`, {status_words(debate)}"
+    yield "Asked by", setup.asked_by.name or setup.asked_by.id
+    yield "Format", f"{setup.format}, {rounds_words(debate)}"
+    yield "Agents", ", ".join(f"{one.name} ({one.role}, {one.model})" for one in setup.agents)
+    if debate.options:
+        yield "Kind of question", debate.options.question_kind.value
+    yield "Started", when(debate.started_at)
+    if debate.ended_at:
+        yield "Ended", when(debate.ended_at)
+    yield "Took", duration(seconds_taken(debate))
+    waited = sum(call.latency_ms for call in debate.calls) / 1000
+    yield "Waited for models, all calls added up", duration(waited)
+    yield "Cost", money(debate.usage.cost)
 
 
 def _clarifications(debate: Debate) -> str:
@@ -77,8 +86,11 @@ def _clarifications(debate: Debate) -> str:
     for item in items:
         answer = debate.answers.get(item.number)
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-        said = answer.text if answer and answer.text else f"NA. Assumed: {item.assumption}"
-        by = f" ({inert_line(answer.by.name or answer.by.id)})" if answer and answer.text else ""
+        by, said = "", f"NA. Assumed: {item.assumption}"
+        if answer and answer.text:
+            by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
+        elif debate.verdict:
+            said = "NA. What was assumed is listed in the decision."
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{fenced(item.question)}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"
@@ -103,7 +115,9 @@ def _rounds(debate: Debate) -> str:
                 focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
                 question = inert_line(guidance.question.text) if guidance.question else ""
                 asked = f" Question to people: {question}" if question else ""
-                blocks.append(f"#### Facilitator\n\nNext: {words}.{focus}{asked}")
+                # By rule: the decision above says why.
+                who = "Moot" if guidance.gate else "Facilitator"
+                blocks.append(f"#### {who}\n\nNext: {words}.{focus}{asked}")
     return "\n\n".join(["## Rounds", *blocks]) if blocks else ""
 
 
@@ -114,14 +128,23 @@ def _contribution(debate: Debate, made: Contribution) -> str:
     title = f"#### {inert_line(agent.name)} ({agent.role}): {ACTS[turn.act].label}{about}"
     call = made.call
     if made.carried_from or call is None:
-        origin = f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s"
-    else:
-        instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
-        origin = (
-            f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
-            f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
-        )
-    parts = [title, f"*{origin}*", nested(cited(made.text, made.citations), 4)]
+        # The text stands where it was said first.
+        return f"{title}\n\n*Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s*"
+    instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
+    origin = (
+        f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
+        f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
+    )
+    if minds := shares(debate, stance_in(debate, made)):
+        origin += f". Now holds: {inert_line(minds)}"
+    verdict = debate.verdict
+    is_solution = verdict is not None and made.text.strip() == verdict.solution.strip()
+    text = (
+        "Its text is the solution in the decision above."
+        if is_solution
+        else cited(made.text, made.citations)
+    )
+    parts = [title, f"*{origin}*", nested(text, 4)]
     parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)
 
@@ -140,11 +163,17 @@ def _notes(debate: Debate) -> str:
     return "## Notes from people\n\n" + table(("Who", "Note", "Outcome", "Why"), rows)
 
 
+def _warnings(debate: Debate) -> str:
+    """What is told nowhere else: notes on the decision and on contributions stand with these."""
+    told = debate.verdict.warnings if debate.verdict else ()
+    found = [one for one in dict.fromkeys(_all_warnings(debate)) if one not in told]
+    return f"## Warnings\n\n{bullets(found)}" if found else ""
+
+
 def _all_warnings(debate: Debate) -> Iterator[str]:
     yield from debate.setup.warnings
-    for made in debate.contributions.values():
-        for warning in made.warnings:
-            yield f"{turn_words(debate, made.turn)}: {warning}"
+    if debate.options:
+        yield from debate.options.warnings
     for summary in debate.summaries.values():
         for warning in summary.warnings:
             yield f"{turn_words(debate, summary.turn)}: {warning}"
@@ -154,13 +183,12 @@ def _all_warnings(debate: Debate) -> Iterator[str]:
     for put in debate.clarifications.values():
         yield from put.warnings
     yield from fallback_words(debate.calls)
-    if debate.verdict:
-        yield from debate.verdict.warnings
 
 
 def _summaries(debate: Debate) -> str:
     """What stood in for older turns, and how much shorter it was."""
-    if not debate.summaries:
+    failed = [one for one in debate.failures.values() if one.turn.act is Act.SUMMARY]
+    if not debate.summaries and not failed:
         return ""
     rows = [
         (
@@ -175,7 +203,11 @@ def _summaries(debate: Debate) -> str:
         for one in debate.summaries.values()
     ]
     head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
-    return "## Summaries\n\n" + table(head, rows)
+    parts = ["## Summaries", *([table(head, rows)] if rows else [])]
+    if failed:
+        reasons = [f"{turn_words(debate, one.turn)}: {one.reason}" for one in failed]
+        parts += ["Not made; the full text was used instead:", bullets(reasons)]
+    return "\n\n".join(parts)
 
 
 def _spending(debate: Debate) -> str:
@@ -185,6 +217,7 @@ def _spending(debate: Debate) -> str:
             one.name,
             ", ".join(one.models) or "none",
             one.calls,
+            one.usage.attempts,
             number(one.usage.input_tokens),
             number(one.usage.cached_tokens),
             number(one.usage.output_tokens),
@@ -193,15 +226,23 @@ def _spending(debate: Debate) -> str:
         )
         for one in spending(debate)
     ]
+    dropped = [one.lost for one in debate.spent if not one.agent]
+    if dropped:  # of several agents at once
+        lost = sum(dropped, start=Usage())
+        figures = (lost.input_tokens, lost.cached_tokens, lost.output_tokens)
+        given_up = ("Given up under way", "", 0, lost.attempts, *map(number, figures), "")
+        rows.append((*given_up, money(lost.cost)))
     all_of_it = debate.usage
     waited = duration(sum(call.latency_ms for call in debate.calls) / 1000)
     figures = (all_of_it.input_tokens, all_of_it.cached_tokens, all_of_it.output_tokens)
     tokens = [number(figure) for figure in figures]
-    rows.append(("**All**", "", len(debate.calls), *tokens, waited, money(all_of_it.cost)))
+    counts = (len(debate.calls), all_of_it.attempts)
+    rows.append(("**All**", "", *counts, *tokens, waited, money(all_of_it.cost)))
     head = (
         "Agent",
         "Models",
         "Calls",
+        "Attempts",
         "Tokens in",
         "of these cached",
         "Tokens out",
@@ -210,14 +251,8 @@ def _spending(debate: Debate) -> str:
     )
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
-    return "## Usage and cost\n\n" + table(head, rows) + below
-
-
-def _timing(debate: Debate) -> str:
-    rows = [("Started", when(debate.started_at))]
-    if debate.ended_at:
-        rows.append(("Ended", when(debate.ended_at)))
-    rows.append(("Took", duration(seconds_taken(debate))))
-    waited = sum(call.latency_ms for call in debate.calls) / 1000
-    rows.append(("Waited for models, all calls added up", duration(waited)))
-    return "## Timing\n\n" + table(("", ""), rows)
+    told = (
+        "A call led to something above; attempts are all requests made of a model, those of "
+        "failed turns and summaries, repairs and tries again included."
+    )
+    return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{told}{below}"

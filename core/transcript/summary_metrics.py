@@ -1,15 +1,37 @@
 """Figures about a debate's summaries, computed from its log (pure).
 
-Source of the figures: Board of One's background summarizer. Targets: 80 to 90 % compression, and
-never a turn that waits for a summary made in the background.
+All times are read off the log's clock. Source of the figures: Board of One's background summarizer.
+Targets: 80 to 90 % compression, and never a turn that waits for a summary.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.events import Recorded, apply
-from core.models import SUMMARIZER, Debate
-from core.rules import schedule
+from core.events import Recorded, fold
+from core.models import Act, Debate, Usage
+from core.rules.history import strategies
+from core.transcript.timeline import Span, timeline
+
+#: Seconds from a turn's last need to the call of its model that are the engine's own work.
+_AT_ONCE = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryTiming:
+    """One summary: when it was wanted and when it was there. Times are in seconds."""
+
+    #: Key of its turn.
+    key: str
+    #: From when it could be made until it was there, or given up.
+    seconds: float
+    #: Whether there is one; else it failed or is still being made.
+    made: bool
+    #: Whether a prompt would show it; else it is for the board only.
+    wanted: bool
+    #: For how long it was missing after the first turn that would show it had begun; 0: in time.
+    late: float
+    #: Keys of the turns that saw the full text instead.
+    missed_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +39,8 @@ class SummaryMetrics:
     """How the summaries of a debate did."""
 
     generated: int
+    #: Those that could not be made; the full text was used.
+    failed: int
     #: Tokens the models wrote, in all and per summary on average.
     tokens: int
     average_tokens: float
@@ -25,46 +49,125 @@ class SummaryMetrics:
     chars_after: int
     #: 1 − characters after / characters before, over all summaries; 0 without any.
     compression: float
-    #: Seconds per summary, on average.
+    #: Seconds models worked on a summary, on average.
     average_seconds: float
-    #: Background summaries that were there before a turn needed them.
+    #: Summaries that were there before a turn wanted them.
     ready_before_needed: int
-    #: Turns that waited for nothing but a background summary.
+    #: Summaries that were not; and for how long at least one of them was missing, in seconds.
+    late: int
+    late_seconds: float
+    #: Turns whose model was asked only when a summary they wanted had come. Nothing makes a turn
+    #: wait; this is measured all the same.
     blocked: int
-    #: For how long turns waited, in seconds.
+    #: For how long at least one turn did, in seconds.
     blocked_seconds: float
+    #: What was spent on summaries, failed attempts included.
+    usage: Usage
+    timings: tuple[SummaryTiming, ...]
 
 
-def summary_metrics(log: Sequence[Recorded]) -> SummaryMetrics:
-    """The figures of one debate, from its whole log."""
-    debate: Debate | None = None
-    waiting: dict[str, float] = {}
-    spans: dict[str, float] = {}
-    for recorded in log:
-        debate = apply(debate, recorded)
-        blocked = {turn.key for turn in schedule.blocked(debate)}
-        now = recorded.at.timestamp()
-        for key in waiting.keys() - blocked:
-            spans[key] = now - waiting.pop(key)
-        waiting |= dict.fromkeys(blocked - waiting.keys(), now)
-    made = list(debate.summaries.values()) if debate else []
-    blocked = {**spans, **dict.fromkeys(waiting, 0.0)}
+def summary_metrics(
+    log: Sequence[Recorded], *, spans: Sequence[Span] | None = None
+) -> SummaryMetrics:
+    """The figures of one debate.
+
+    Args:
+        log: All its events.
+        spans: Its `timeline`, where that is known already.
+
+    Raises:
+        LogBroken: The log cannot be.
+    """
+    debate = fold(log)
+    spans = timeline(log, debate) if spans is None else spans
+    made = list(debate.summaries.values())
+    timings, late, waits = _timed(debate, spans)
     calls = [summary.call for summary in made if summary.call]
     before = sum(summary.before_chars for summary in made)
     after = sum(summary.after_chars for summary in made)
-    background = sum(1 for summary in made if summary.turn.agent == SUMMARIZER)
+    failed = [one for one in debate.failures.values() if one.turn.act is Act.SUMMARY]
+    spent = [one.lost + (one.call.usage if one.call else Usage()) for one in made]
     return SummaryMetrics(
         generated=len(made),
+        failed=len(failed),
         tokens=sum(call.usage.output_tokens for call in calls),
         chars_before=before,
         chars_after=after,
         average_tokens=_mean([call.usage.output_tokens for call in calls]),
         compression=1 - after / before if before else 0.0,
         average_seconds=_mean([call.latency_ms / 1000 for call in calls]),
-        ready_before_needed=max(0, background - len(blocked)),
-        blocked=len(blocked),
-        blocked_seconds=sum(blocked.values()),
+        ready_before_needed=sum(one.made and one.wanted and not one.late for one in timings),
+        late=len(late),
+        late_seconds=_covered(late),
+        blocked=len(waits),
+        blocked_seconds=_covered(waits),
+        usage=sum([*spent, *(one.usage for one in failed)], start=Usage()),
+        timings=timings,
     )
+
+
+#: From when until when, in seconds.
+_Times = Sequence[tuple[float, float]]
+
+
+def _timed(
+    debate: Debate, spans: Sequence[Span]
+) -> tuple[tuple[SummaryTiming, ...], _Times, _Times]:
+    """Each summary; when wanted ones were missing; when turns waited for one."""
+    wanted_by: dict[str, list[Span]] = {}
+    for span in spans:
+        if debate.contributions.get(span.turn.key) and _call_seconds(debate, span) is None:
+            continue  # carried over: nobody is shown anything
+        for turn in strategies.wants(debate, span.turn):
+            wanted_by.setdefault(turn.key, []).append(span)
+    timings: list[SummaryTiming] = []
+    late: list[tuple[float, float]] = []
+    waits: dict[str, tuple[float, float]] = {}
+    for span in (one for one in spans if one.turn.act is Act.SUMMARY):
+        readers = wanted_by.get(span.turn.key, [])
+        there = (span.ended.at if span.ended else debate.now).timestamp()
+        missed = [reader for reader in readers if reader.ready.at.timestamp() < there]
+        first = min((reader.ready.at.timestamp() for reader in missed), default=there)
+        late += [(first, there)] if missed else []
+        for reader in missed:
+            wait = _waited(debate, reader)
+            if wait and wait[0] < there <= wait[1]:
+                waits[reader.turn.key] = wait
+        timings.append(
+            SummaryTiming(
+                key=span.turn.key,
+                seconds=there - span.ready.at.timestamp(),
+                made=span.turn.key in debate.summaries,
+                wanted=bool(readers),
+                late=there - first,
+                missed_by=tuple(reader.turn.key for reader in missed),
+            )
+        )
+    return tuple(timings), late, list(waits.values())
+
+
+def _call_seconds(debate: Debate, span: Span) -> float | None:
+    """How long the model of this speech took; None where none was asked."""
+    made = debate.contributions.get(span.turn.key) or debate.guidance.get(span.turn.key)
+    return made.call.latency_ms / 1000 if made and made.call else None
+
+
+def _waited(debate: Debate, span: Span) -> tuple[float, float] | None:
+    """From when a turn could begin until its model was asked, if that was not at once."""
+    seconds = _call_seconds(debate, span)
+    if seconds is None or span.ended is None:
+        return None
+    ready, asked = span.ready.at.timestamp(), span.ended.at.timestamp() - seconds
+    return (ready, asked) if asked - ready > _AT_ONCE else None
+
+
+def _covered(spans: _Times) -> float:
+    """Seconds that lie in at least one of these spans: turns at the same time count once."""
+    covered, upto = 0.0, float("-inf")
+    for begin, end in sorted(spans):
+        covered += max(0.0, end - max(begin, upto))
+        upto = max(upto, end)
+    return covered
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from core.figures import counted, money, number, tenths
 from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage, Verdict
+from core.rules.confidence import Confidence
 from core.transcript.inert import FENCE, ends, inert, inert_line, visible
 from core.turns.acts import ACTS
 
@@ -33,8 +34,24 @@ def act_words(turn: Turn) -> str:
 
 
 def confidence(verdict: Verdict) -> str:
-    """`72 of 100`; `not given` where nobody could give one."""
-    return "not given" if verdict.confidence is None else f"{verdict.confidence} of 100"
+    """`fair (70 of 100)`; `not given` where none can be.
+
+    In debates of older versions it is what the judge said, which no word stands for.
+    """
+    if verdict.confidence is None:
+        return "not given"
+    figure = f"{verdict.confidence} of 100"
+    if not verdict.rests_on:
+        return f"{figure}, by the judge's own estimate"
+    word = Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
+    return f"{word} ({figure})"
+
+
+def confidence_words(verdict: Verdict) -> str:
+    """How sure the verdict is and what that rests on, in a sentence or two."""
+    rests_on = "; ".join(verdict.rests_on)
+    said = f"Confidence: {confidence(verdict)}."
+    return f"{said} It rests on this: {inert_line(rests_on)}." if rests_on else said
 
 
 def turn_words(debate: Debate, turn: Turn) -> str:
@@ -72,8 +89,18 @@ def tokens_words(usage: Usage) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens, calls and cost in one line."""
-    return f"{tokens_words(usage)}, {counted(usage.attempts, 'call')}, {money(usage.cost)}"
+    """Tokens, attempts and cost in one line."""
+    return f"{tokens_words(usage)}, {counted(usage.attempts, 'attempt')}, {money(usage.cost)}"
+
+
+def calls_words(debate: Debate) -> str:
+    """Calls and cost: `9 calls in 11 attempts, $0.10`.
+
+    A call led to something that is in the log. Attempts are all requests made of a model: tries
+    again, repairs, and those of turns that failed.
+    """
+    attempts = counted(debate.usage.attempts, "attempt")
+    return f"{counted(len(debate.calls), 'call')} in {attempts}, {money(debate.usage.cost)}"
 
 
 def bullets(items: Iterable[str]) -> str:

@@ -39,6 +39,8 @@ class ActSpec:
     keeps_facts: bool = False
     #: Whether `Turn.target` holds a number, not whom the turn is about.
     is_numbered: bool = False
+    #: Whether it ends with a line that says how likely the agent holds each option the best.
+    states_stance: bool = False
     #: Key of its outcome where a debate has only one; empty: the turn's key.
     outcome_key: str = ""
 
@@ -80,6 +82,7 @@ ACTS: Mapping[Act, ActSpec] = {
         is_speech=True,
         words=450,
         keeps_facts=True,
+        states_stance=True,
     ),
     Act.GATHER: ActSpec(
         label="Findings", noun="gathered facts", phase="gathering facts", is_speech=True, words=350
@@ -104,6 +107,7 @@ ACTS: Mapping[Act, ActSpec] = {
         is_speech=True,
         words=450,
         keeps_facts=True,
+        states_stance=True,
     ),
     Act.REBUTTAL: ActSpec(
         label="Rebuttal",
@@ -120,6 +124,7 @@ ACTS: Mapping[Act, ActSpec] = {
         is_speech=True,
         words=300,
         keeps_facts=True,
+        states_stance=True,
     ),
     Act.FACILITATION: ActSpec(
         label="Facilitation",
@@ -136,6 +141,15 @@ ACTS: Mapping[Act, ActSpec] = {
         is_posted=False,
         sees_history=False,
     ),
+    Act.OPTIONS: ActSpec(
+        label="Options",
+        noun="list of options",
+        phase="what there is to choose between",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+    ),
     Act.BALLOT: ActSpec(
         label="Ballot",
         noun="ballot",
@@ -144,12 +158,28 @@ ACTS: Mapping[Act, ActSpec] = {
         effort=Effort.LOW,
         sees_history=False,
     ),
+    Act.GATE: ActSpec(
+        label="Is another round worth it?",
+        noun="comparison of minds",
+        phase="comparing minds",
+        asks_model=False,
+        is_posted=False,
+    ),
     Act.TALLY: ActSpec(
         label="Count of the votes",
         noun="count of the votes",
         phase="counting the votes",
         asks_model=False,
         outcome_key="tally",
+    ),
+    Act.CROSS_CHECK: ActSpec(
+        label="Check in the opposite order",
+        noun="check in the opposite order",
+        phase="the judge chooses in the opposite order",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
     ),
     Act.SYNTHESIS: ActSpec(
         label="Synthesis",

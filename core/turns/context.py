@@ -18,6 +18,7 @@ from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
 from core.rules.history.strategies import judge_summary, strategy_of
 from core.rules.mind_changes import mind_changes
+from core.rules.options import by_option, leading, option_of, options_of
 from core.turns.acts import ACTS
 from core.turns.citing import source_parts, struck_parts
 
@@ -27,8 +28,10 @@ _STATEMENT_CHARS = 400
 _WORTH_SAVING = 300
 #: Characters by which an agent knows its own text again.
 _BEGINNING = 160
-#: The judge sees the critiques of so many positions, those that came first.
+#: The judge sees the critiques of so many positions: the best of the options that came first.
 _CRITICISED = 2
+#: What agents say to one another where nobody's position is criticised by itself.
+_ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,14 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     )
 
 
+def told_by_people(debate: Debate) -> tuple[Part, ...]:
+    """The question, its context, people's answers and notes: what a summary is shown besides.
+
+    Without marks for the cache: nobody may have to wait for a summary to write it.
+    """
+    return tuple(replace(part, ends_shared=False) for part in (*_question(debate), *_notes(debate)))
+
+
 def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     """The positions on a ballot under labels p1…pN, shuffled for this voter.
 
@@ -62,7 +73,9 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     (arXiv:2305.17926).
     """
     form = format_of(debate)
-    positions = form.positions(debate, turn.round) if turn.round else form.drafts(debate)
+    positions = form.positions(debate, turn.round or None)
+    if not turn.round:  # before all drafts are there somebody has called the vote
+        positions = form.drafts(debate) or positions
     seed = f"{debate.setup.delimiter}/{turn.key}/"
     order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
     return tuple(
@@ -71,26 +84,47 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     )
 
 
-def first_choice_before(debate: Debate, turn: Turn) -> str | None:
-    """Whose draft this voter ranked first before the debate."""
-    blind = Turn(act=Act.BALLOT, round=0, agent=turn.agent)
-    ballot = debate.ballots.get(blind.key)
-    return ballot.ranking[0] if ballot and turn.round else None
+def options_shown(debate: Debate) -> tuple[str, ...]:
+    """Ids of the options as prompts name them, in a fixed order; none before they were merged."""
+    return tuple(item.id for item in options_of(debate).items)
 
 
-def critiques_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
-    """The newest critiques of the voter's first choice before the debate, by label c1…cK."""
-    before = first_choice_before(debate, turn)
+def held_before(debate: Debate, turn: Turn) -> str:
+    """Id of the option this voter held best before the debate; empty where that is not known."""
+    blind = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=turn.agent).key)
+    if not blind or not turn.round:
+        return ""
+    return leading(options_of(debate).probabilities(blind.probabilities))
+
+
+def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
+    """What can have moved a voter, by label: never what it said itself.
+
+    Where positions are criticised one by one: the newest critiques of those that stand for the
+    option it held best at first, c1…cK. Else what each other agent said last, by its letter.
+    """
+    before = held_before(debate, turn)
+    if not before:
+        return {}
+    said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
+    if not any(act is Act.CRITIQUE for act in format_of(debate).PHASES):
+        newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
+        found = {council.letter(debate, agent): made for agent, made in newest.items()}
+        return dict(sorted(found.items()))
+    stances: Mapping[str, str] = debate.options.stances if debate.options else {}
+    options = options_of(debate)
     about = [
         made
-        for made in debate.contributions.values()
-        if before and made.turn.act is Act.CRITIQUE and made.turn.target == before
-        # Nobody is moved by what one said oneself.
-        if made.turn.agent != turn.agent
+        for made in said
+        if made.turn.act is Act.CRITIQUE
+        and (
+            made.turn.target == turn.agent
+            or options.resolve(stances.get(made.turn.target or "", "")) == before
+        )
     ]
     last = max((critique.turn.round for critique in about), default=0)
-    newest = (critique for critique in about if critique.turn.round == last)
-    return {f"c{number}": critique for number, critique in enumerate(newest, start=1)}
+    newest_critiques = (critique for critique in about if critique.turn.round == last)
+    return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
@@ -187,20 +221,55 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 for one in candidates(debate, turn)
             ]
             critiques = [
-                Part(kind=PartKind.CRITIQUE, label=label, text=critique.text, trim_priority=3)
-                for label, critique in critiques_shown(debate, turn).items()
+                Part(kind=PartKind.CRITIQUE, label=label, text=made.text, trim_priority=3)
+                for label, made in movers_shown(debate, turn).items()
+                if made.turn.act is Act.CRITIQUE
             ]
             told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
-            return (*told, *shown, *critiques)
+            return (*told, *shown, *critiques, *_options(debate))
+        case Act.OPTIONS:
+            return [
+                Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
+                for one in candidates(debate, turn)
+            ]
         case Act.SYNTHESIS:
             return (
                 *_final_positions(debate),
                 *_last_critiques(debate),
                 *_last_words(debate),
+                *_options(debate, by_name=True),
                 *_tally(debate),
             )
+        case Act.CROSS_CHECK:
+            # The same case in the opposite order; how the vote went is not told.
+            return (
+                *reversed(_final_positions(debate)),
+                *reversed(_last_critiques(debate)),
+                *_last_words(debate),
+                *_options(debate),
+            )
+        case _ if ACTS[turn.act].states_stance:
+            return (*format_of(debate).sees(debate, turn), *_options(debate))
         case _:
             return format_of(debate).sees(debate, turn)
+
+
+def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
+    """What there is to choose between, and for the judge whose positions stand for it."""
+    held = by_option(debate)
+    lines = [
+        f"{item.id}: {' '.join(item.name.split())}"
+        + (_held(debate, held[item.id]) if by_name else "")
+        for item in options_of(debate).items
+    ]
+    if not lines:
+        return ()
+    return (Part(kind=PartKind.OPTIONS, label="Options", text="\n".join(lines)),)
+
+
+def _held(debate: Debate, agents: Sequence[str]) -> str:
+    names = ", ".join(_name(debate, agent) for agent in agents)
+    return f" (stood for by {names})" if names else " (nobody's position stands for it)"
 
 
 def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -235,7 +304,7 @@ def _final_positions(debate: Debate) -> Sequence[Part]:
     Where settings have the judge's material summed up, the winner stays in full.
     """
     positions = format_of(debate).positions(debate)
-    winners = debate.tally.winners if debate.tally else ()
+    winners = voting.best_texts(debate.tally) if debate.tally else ()
     summary = judge_summary(debate)
     shown = [
         Part(
@@ -262,10 +331,13 @@ def _by_vote(debate: Debate) -> Sequence[str]:
 
 
 def _last_critiques(debate: Debate) -> Sequence[Part]:
-    """The newest critiques of the two positions that came first in the vote."""
+    """The newest critiques of the best positions for the two options that came first."""
     parts: list[Part] = []
     roster = [agent.id for agent in debate.setup.agents]
-    for target in _by_vote(debate)[:_CRITICISED]:
+    ranked, best = _by_vote(debate), list[str]()
+    for score in debate.tally.options if debate.tally else ():
+        best += [a for a in ranked if option_of(debate, a) == score.option][:1]
+    for target in (best or ranked)[:_CRITICISED]:
         about = [
             made
             for made in debate.contributions.values()
@@ -311,25 +383,37 @@ def _tally(debate: Debate) -> Sequence[Part]:
     """The counted vote, every ballot with all its reasons, and who moved by what."""
     if not debate.tally:
         return ()
+    options = options_of(debate)
     lines = [
-        f"{_name(debate, score.position)}: {score.points:g} points, "
+        f"{options.name(score.option)} ({score.option}): first choice of {score.first_choices:g}, "
+        f"{percent(score.mean_probability)} on average"
+        for score in debate.tally.options
+    ]
+    lines += [
+        f"The text of {_name(debate, score.position)}: {score.points:g} points, "
         f"{score.first_places} first places"
         for score in debate.tally.scores
     ]
     for ballot in voting.counted(debate, debate.tally):
         order = ", then ".join(_name(debate, position) for position in ballot.ranking)
-        sure = "" if ballot.confidence is None else f" (sure of it: {percent(ballot.confidence)})"
-        lines.append(f"The ballot of {_name(debate, ballot.voter)}: {order} first to last{sure}.")
+        shares = ", ".join(
+            f"{option} {percent(share)}"
+            for option, share in options.probabilities(ballot.probabilities).items()
+        )
+        sure = f"; best for the team: {shares}" if shares else ""
+        lines.append(f"The ballot of {_name(debate, ballot.voter)}: texts {order}{sure}.")
         lines += [
             f"- on {_name(debate, position)}: {' '.join(reason.split())}"
             for position, reason in ballot.reasons.items()
         ]
     for move in mind_changes(debate):
         by = debate.contributions.get(move.moved_by or "")
-        cause = f", moved by the critique of {_name(debate, by.turn.agent)}" if by else ""
-        before, after = _name(debate, move.before), _name(debate, move.after)
+        cause = (
+            f", moved by {_name(debate, by.turn.agent)}'s {ACTS[by.turn.act].noun}" if by else ""
+        )
+        before, after = options.name(move.before), options.name(move.after)
         who = _name(debate, move.voter)
-        lines.append(f"{who} put {before} first before the debate, and {after} after it{cause}.")
+        lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 
 

@@ -2,7 +2,8 @@
 
 from core.events import FacilitatorDecided
 from core.llm.call import ModelCalls
-from core.models import Debate, Guidance, NextStep, Question, Turn
+from core.models import Debate, Ending, Guidance, NextStep, Question, Turn
+from core.rules import gate
 from core.rules.formats import panel
 from core.turns.replies import facilitation_fault, facilitation_reply
 from core.turns.request_for import request_for, terms_for
@@ -17,6 +18,11 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         LimitReached: A cap forbids the call.
     """
     steps = panel.steps_open(debate, turn)
+    weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
+    if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
+        # There is nothing for a facilitator to decide: it costs no call.
+        by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
+        return FacilitatorDecided(guidance=by_rule)
     reply, call = await calls.ask_for(
         request_for(debate, turn),
         debate.setup.agent(turn.agent),

@@ -1,35 +1,84 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import structlog
 
 from core.errors import CallFailed, ReplyUnreadable
-from core.events import VerdictReached
+from core.events import CrossChecked, VerdictReached
 from core.llm.call import ModelCalls
-from core.models import Agent, Debate, NoteOutcome, Turn, Usage, Verdict, VerdictSource
+from core.llm.call_options import CallOptions, ModelRef
+from core.llm.outages import is_outage
+from core.models import (
+    OFFLINE,
+    Agent,
+    CrossCheck,
+    Debate,
+    NoteOutcome,
+    RequirementStatus,
+    Turn,
+    Usage,
+    Verdict,
+    VerdictSource,
+)
+from core.rules import voting
+from core.rules.confidence import Grounds, confidence
+from core.rules.degradations import degradations
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.options import option_of, options_of
 from core.rules.schedule import is_cut_short
 from core.turns.citing import with_checked_evidence
-from core.turns.context import note_labels
-from core.turns.replies import first_sentence, verdict_from, verdict_from_text, verdict_reply
+from core.turns.context import note_labels, options_shown
+from core.turns.replies import (
+    NOBODY,
+    cross_check_reply,
+    first_sentence,
+    verdict_from,
+    verdict_from_text,
+    verdict_reply,
+)
 from core.turns.request_for import request_for, terms_for
 
 _log = structlog.get_logger(__name__)
 
-#: Confidence of a verdict that is only the winning position: nobody has judged it.
-UNJUDGED_CONFIDENCE = 30
+
+async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
+    """Have the judge choose with the positions in the opposite order, before it writes.
+
+    Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
+    another choice says that the order decided.
+
+    Raises:
+        ProviderError: No model could be asked.
+        ReplyUnreadable: The reply is no choice, even repaired.
+        LimitReached: A cap forbids the call.
+    """
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        debate.setup.agent(turn.agent),
+        cross_check_reply(options_shown(debate)),
+        options=terms_for(debate, turn),
+    )
+    option = "" if reply.option == NOBODY else reply.option
+    check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
+    return CrossChecked(check=check)
 
 
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
-    """Write the verdict: the judge, else another model in use, else the winner's position."""
+    """Write the verdict: the judge, else another model in use, else the winner's position.
+
+    Raises:
+        ProviderError: None of them answers, and the debate is to wait until one does.
+    """
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    form = verdict_reply(labels)
+    form = verdict_reply(labels, options_shown(debate))
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
-    for judge, source in _judges(debate):
-        terms = terms_for(debate, turn, judge)
+    for judge, source, terms in _judges(debate, turn):
+        if terms.patient and not any(is_outage(error) for error in failed):
+            continue
         try:
             reply, call = await calls.ask_for(request, judge, form, options=terms)
         except ReplyUnreadable as error:
@@ -40,17 +89,22 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             verdict, call = verdict_from_text(error.text), error.call
         except CallFailed as error:
             _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
+            if terms.patient and is_outage(error):
+                error.usage = sum((one.usage for one in failed), start=error.usage)
+                raise
             failed.append(error)
             continue
         else:
             verdict = verdict_from(reply, note_ids)
-        verdict = verdict.model_copy(update={"call": call, "source": source})
+        stands_in = call and call.stands_in_for and terms.patient
+        found = VerdictSource.FALLBACK_JUDGE if stands_in else source
+        verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate)
     # What is missing from the debate behind it, each thing once.
     said = (
         *verdict.warnings,
-        *_degradations(debate),
+        *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
     )
@@ -60,58 +114,79 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "warnings": tuple(dict.fromkeys(said)),
     }
     verdict = with_checked_evidence(debate, verdict)
-    return VerdictReached(verdict=verdict.model_copy(update=marks))
+    verdict = _with_confidence(debate, verdict.model_copy(update=marks))
+    return VerdictReached(verdict=verdict, edition=debate.edition)
 
 
-def _judges(debate: Debate) -> Iterator[tuple[Agent, VerdictSource]]:
-    """The judge, then the judge with each other model that an agent uses, in roster order."""
+def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
+    """The verdict with how sure it is: computed, whatever its writer says of it."""
+    option = verdict.option
+    tally, options = debate.tally, options_of(debate)
+    # Checklists agree with themselves: that says nothing.
+    by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
+    if tally is None or verdict.is_undecided or not option or by_rules:
+        return verdict
+    counted = {ballot.voter: ballot.probabilities for ballot in voting.counted(debate, tally)}
+    first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
+    status = [one.status for one in verdict.requirements]
+    check = debate.cross_check
+    grounds = Grounds(
+        option=option,
+        votes={voter: p for voter, given in counted.items() if (p := options.probabilities(given))},
+        first_votes={v: p for v, given in first.items() if (p := options.probabilities(given))},
+        models={agent.id: f"{agent.provider}/{agent.model}" for agent in debate.setup.agents},
+        voters=len(debate.setup.agents),
+        turns_planned=len(debate.contributions) + len(debate.failures),
+        turns_failed=len(debate.failures),
+        requirements_unmet=status.count(RequirementStatus.NOT_MET),
+        requirements_unknown=status.count(RequirementStatus.UNKNOWN),
+        swap_disagreed=check is not None and options.resolve(check.option) != option,
+    )
+    found = confidence(grounds)
+    if found is None:
+        return verdict
+    return verdict.model_copy(update={"confidence": found.percent, "rests_on": found.rests_on})
+
+
+def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, CallOptions]]:
+    """The judge, then the judge with each other model that an agent uses, in roster order.
+
+    At last, where the debate is to wait for models that are away: whichever is back first.
+    """
     judge = debate.setup.judge
-    yield judge, VerdictSource.JUDGE
-    tried = {(judge.provider, judge.model)}
-    tried |= {(other.provider, other.model) for other in judge.fallbacks or ()}
-    for agent in debate.setup.agents:
-        if (agent.provider, agent.model) not in tried:
-            tried.add((agent.provider, agent.model))
-            served = {"provider": agent.provider, "model": agent.model, "fallbacks": ()}
-            yield judge.model_copy(update=served), VerdictSource.FALLBACK_JUDGE
+    terms = terms_for(debate, turn, judge)
+    yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
+    own = {ModelRef(judge.provider, judge.model), *terms.fallbacks}
+    others = dict.fromkeys(ModelRef(agent.provider, agent.model) for agent in debate.setup.agents)
+    others = [ref for ref in others if ref not in own]
+    for ref in others:
+        served = {"provider": ref.provider, "model": ref.model, "fallbacks": ()}
+        other = judge.model_copy(update=served)
+        short = replace(terms_for(debate, turn, other), patient=False)
+        yield other, VerdictSource.FALLBACK_JUDGE, short
+    if terms.patient:
+        whole = replace(terms, fallbacks=(*terms.fallbacks, *others))
+        yield judge, VerdictSource.JUDGE, whole
 
 
 def _winners_position(debate: Debate) -> Verdict:
     """The position that won, or the first one where nobody voted."""
     positions = format_of(debate).positions(debate)
-    winners = debate.tally.winners if debate.tally else ()
+    winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
     return Verdict(
         decision=first_sentence(positions[best].text),
+        option=option_of(debate, best),
         solution=positions[best].text,
         notes=tuple(
             NoteOutcome(note=note.id, used=False, explanation="No judge could be asked.")
             for note in debate.notes
         ),
-        confidence=UNJUDGED_CONFIDENCE,
+        confidence=None,
         source=VerdictSource.WINNER,
         warnings=(
             f"The judge could not be asked: this is the position of {name}, which {chosen}.",
         ),
     )
-
-
-def _degradations(debate: Debate) -> Iterator[str]:
-    """What went wrong before the verdict, in words for people."""
-    fmt = format_of(debate)
-    alive, agents = len(fmt.alive(debate)), len(debate.setup.agents)
-    if debate.stop:
-        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
-    if debate.out_of_time:
-        yield "The debate ran out of time before all turns were taken."
-    if debate.out_of_money:
-        yield f"The debate ended early. {debate.out_of_money}"
-    yield from debate.refused.values()
-    if alive < agents:
-        yield f"Only {alive} of {agents} agents could take part to the end."
-    if debate.failures:
-        yield f"Turns that failed and are missing: {len(debate.failures)}."
-    if debate.tally and not debate.tally.voters:
-        yield "No ballot could be counted."

@@ -4,27 +4,31 @@ The form names every label that may stand in a field. The reader forgives what i
 same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
-from core.models import NextStep, NoteOutcome, Requirement, RequirementStatus, Verdict
+from core.models import (
+    Judgement,
+    NextStep,
+    NoteOutcome,
+    QuestionKind,
+    Requirement,
+    RequirementStatus,
+    Verdict,
+)
+from core.rules.options import MOST_OPTIONS
 
-#: A verdict that leaves a major requirement unmet is never more confident than this.
-UNMET_CONFIDENCE_CAP = 40
-#: Confidence of a verdict that had to be taken as raw text.
-RAW_CONFIDENCE = 50
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
 #: What a voter answers whom no critique moved.
 NOBODY = "none"
 _WORD = re.compile(r"[^\W_]+")
 _PERCENT = 100
-#: Less than this is no percentage but a figure out of bounds.
-_LEAST_PERCENT = 2
 
 
 def label_in(said: object, labels: Sequence[str]) -> object:
@@ -48,19 +52,6 @@ def _figure(said: object) -> object:
         return said
     bare = said.strip().removesuffix("%").strip()
     return None if bare.casefold() in {"", "none", "null", "n/a"} else bare.replace(",", ".")
-
-
-def _share(said: object) -> object:
-    """From 0 to 1: 85, "85" and "85 %" are 0.85."""
-    figure = _figure(said)
-    try:
-        value = float(figure)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return figure
-    is_percent = _LEAST_PERCENT <= value <= _PERCENT or (
-        isinstance(said, str) and said.strip().endswith("%")
-    )
-    return value / _PERCENT if is_percent else value
 
 
 def _of_hundred(said: object) -> object:
@@ -89,17 +80,62 @@ class BallotReply(BaseModel):
 
     reasons: list[str]
     ranking: list[str]
-    #: Label of the critique that moved the voter, or `NOBODY`.
-    moved_by: str
-    confidence: Annotated[float | None, BeforeValidator(_share)]
+    #: How likely each option is the best, in percent, in the options' order.
+    probabilities: list[Annotated[float, BeforeValidator(_figure)]] = []
+    #: Label of what moved the voter, or `NOBODY`.
+    moved_by: str = NOBODY
 
 
 @cache
-def ballot_reply(labels: tuple[str, ...], critiques: tuple[str, ...]) -> type[BallotReply]:
-    """The form of a ballot on these labels, by a voter who saw these critiques."""
-    label, critique = _one_of(labels), _one_of((*critiques, NOBODY))
-    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (critique, ...)}
+def ballot_reply(
+    labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
+) -> type[BallotReply]:
+    """The form of a ballot on these labels and options, by a voter whom these may have moved."""
+    label, mover = _one_of(labels), _one_of((*movers, NOBODY))
+    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
+    if options:
+        share = Annotated[float, BeforeValidator(_figure), WithJsonSchema({"type": "number"})]
+        about = Field(description=f"for {', '.join(options)}")
+        fields["probabilities"] = (Annotated[list[share], about], [])
     return create_model("BallotReply", __base__=BallotReply, **fields)
+
+
+class OptionsReply(BaseModel):
+    """What there is to choose between, and which of it each position stands for."""
+
+    options: list[str]
+    #: For each position in the labels' order: the number of its option, counted from 1.
+    stands_for: list[int]
+    kind: str
+
+
+@cache
+def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
+    """The form of a list of options for positions of these labels."""
+    kinds = [kind.value for kind in QuestionKind]
+    fields: dict[str, Any] = {
+        "stands_for": (Annotated[list[int], Field(description=f"for {', '.join(labels)}")], ...),
+        "kind": (_one_of(kinds), ...),
+    }
+    return create_model("OptionsReply", __base__=OptionsReply, **fields)
+
+
+def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
+    """What is wrong with the list, as a sentence for the model; empty if it is good."""
+    names = [name.strip().casefold() for name in reply.options]
+    if not all(names):
+        return "Each option needs a name."
+    if len(set(names)) < len(names):
+        return "Each option must be named once."
+    if len(names) > MOST_OPTIONS:
+        return f"There can be {MOST_OPTIONS} options at most; there are {len(names)}."
+    if len(reply.stands_for) != len(labels):
+        return f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.'
+    if names and not all(1 <= number <= len(names) for number in reply.stands_for):
+        return f'Each number of "stands_for" must be from 1 to {len(names)}.'
+    if reply.kind not in {kind.value for kind in QuestionKind}:
+        return '"kind" must be choice, design or estimate.'
+    return ""
 
 
 class QuestionReply(BaseModel):
@@ -163,13 +199,24 @@ class RequirementReply(BaseModel):
     ]
 
 
+class JudgementReply(BaseModel):
+    """How an option does by one criterion."""
+
+    option: str
+    criterion: str
+    judgement: str
+
+
 class VerdictReply(BaseModel):
     """What the judge answers: what weighs, then what follows from it."""
 
     reasons: list[str] = []
     dissent: str
     requirements: list[RequirementReply] = []
+    criteria: list[JudgementReply] = []
     decision: str
+    #: Id of the option decided for, or `NOBODY`'s word where it is none of them.
+    option: str = NOBODY
     solution: str
     implementation: str
     tradeoffs: list[str]
@@ -182,14 +229,35 @@ class VerdictReply(BaseModel):
 
 
 @cache
-def verdict_reply(notes: tuple[str, ...]) -> type[VerdictReply]:
-    """The form of a verdict that has to answer for notes of these labels."""
-    if not notes:
+def verdict_reply(notes: tuple[str, ...], options: tuple[str, ...] = ()) -> type[VerdictReply]:
+    """The form of a verdict that answers for notes of these labels and chooses among options."""
+    fields: dict[str, Any] = {}
+    if notes:
+        label: dict[str, Any] = {"note": (_one_of(notes), ...)}
+        note = create_model("NoteReply", __base__=NoteReply, **label)
+        fields["notes"] = (list[note], ...)
+    if options:
+        which: dict[str, Any] = {"option": (_one_of(options), ...)}
+        judgement = create_model("JudgementReply", __base__=JudgementReply, **which)
+        fields["criteria"] = (list[judgement], [])
+        fields["option"] = (_one_of((*options, NOBODY)), NOBODY)
+    if not fields:
         return VerdictReply
-    label: dict[str, Any] = {"note": (_one_of(notes), ...)}
-    note = create_model("NoteReply", __base__=NoteReply, **label)
-    fields: dict[str, Any] = {"notes": (list[note], ...)}
     return create_model("VerdictReply", __base__=VerdictReply, **fields)
+
+
+class CrossCheckReply(BaseModel):
+    """What the judge chooses when it reads the positions in the opposite order."""
+
+    reason: str
+    option: str
+
+
+@cache
+def cross_check_reply(options: tuple[str, ...]) -> type[CrossCheckReply]:
+    """The form of a choice among these options."""
+    fields: dict[str, Any] = {"option": (_one_of((*options, NOBODY)), ...)}
+    return create_model("CrossCheckReply", __base__=CrossCheckReply, **fields)
 
 
 def abstains(reply: BallotReply) -> bool:
@@ -197,7 +265,7 @@ def abstains(reply: BallotReply) -> bool:
     return not reply.ranking and len(reply.reasons) == 1 and bool(reply.reasons[0].strip())
 
 
-def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
+def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[str] = ()) -> str:
     """What is wrong with the ballot, as a sentence for the model; empty if it is good."""
     if abstains(reply):
         return ""
@@ -215,8 +283,14 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str]) -> str:
     unfounded = [label for label, reason in reasons_by_label(reply, labels).items() if not reason]
     if unfounded:
         return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
-    if reply.confidence is not None and not 0 <= reply.confidence <= 1:
-        return f'"confidence" must be from 0 to 1; it is {reply.confidence:g}.'
+    if len(reply.probabilities) != len(options):
+        return (
+            f'"probabilities" must hold {len(options)} numbers, for {", ".join(options)}; '
+            f"it holds {len(reply.probabilities)}."
+        )
+    total = sum(reply.probabilities)
+    if options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
+        return "Probabilities are from 0 to 100, and 100 together."
     return ""
 
 
@@ -246,7 +320,7 @@ def clamp(value: float, low: float, high: float) -> float:
 
 
 def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
-    """The judge's reply as a verdict: confidence kept in its bounds, every note answered for.
+    """The judge's reply as a verdict: every note answered for; how sure it is, is computed later.
 
     Args:
         reply: What the judge wrote.
@@ -262,12 +336,17 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
         if one.requirement.strip()
     )
     unmet = tuple(one.text for one in table if one.status is RequirementStatus.NOT_MET)
-    cap = UNMET_CONFIDENCE_CAP if unmet else 100
     answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
     return Verdict(
         decision=reply.decision.strip(),
+        option="" if reply.option == NOBODY else reply.option,
         reasons=_lines(reply.reasons),
         requirements=table,
+        criteria=tuple(
+            Judgement(option=one.option, criterion=one.criterion.strip(), words=one.judgement)
+            for one in reply.criteria
+            if one.criterion.strip()
+        ),
         solution=reply.solution.strip(),
         implementation=reply.implementation.strip(),
         tradeoffs=_lines(reply.tradeoffs),
@@ -284,16 +363,17 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
             else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
             for label, note_id in note_ids.items()
         ),
-        confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, cap)),
+        confidence=None,
+        judge_confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, 100)),
     )
 
 
 def verdict_from_text(text: str) -> Verdict:
-    """A verdict from a reply that is not the structure asked for: the raw text, half believed."""
+    """A verdict from a reply that is not the structure asked for: the raw text."""
     return Verdict(
         decision=first_sentence(text),
         solution=text.strip(),
-        confidence=RAW_CONFIDENCE,
+        confidence=None,
         warnings=("The judge's reply was not in the form asked for; this is its raw text.",),
     )
 

@@ -5,22 +5,26 @@ from collections.abc import Mapping, Sequence
 from core.llm.call import CallOptions, ModelRef
 from core.models import Act, Agent, Debate, NextStep, SourceKind, Turn
 from core.request import ModelRequest, Part, PartKind
-from core.rules.formats import council, panel
+from core.rules.formats import council, critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
-from core.rules.schedule import is_cut_short
+from core.rules.gate import closing_gate, in_words
+from core.rules.options import MOST_OPTIONS, options_of
+from core.rules.schedule import is_cut_short, is_patient
+from core.rules.voting import best_texts, winning_options
 from core.turns.acts import ACTS
 from core.turns.citing import is_to_cite, may_look_up
 from core.turns.context import (
     candidates,
-    critiques_shown,
-    first_choice_before,
+    held_before,
+    movers_shown,
     note_labels,
+    options_shown,
     parts_for,
 )
 from core.turns.prompts import render
 
 
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: PLR0915 - one case per act
     """What to ask a model on this turn."""
     values: dict[str, object] = {"words": ACTS[turn.act].words}
     match turn.act:
@@ -44,14 +48,24 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:
             asking = int(turn.target or 1)
             values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
             values["last"] = asking == MOST_ROUNDS
+        case Act.OPTIONS:
+            labels = (candidate.label for candidate in candidates(debate, turn))
+            values |= {"labels": ", ".join(labels), "most": MOST_OPTIONS}
         case Act.BALLOT:
             values |= _ballot_values(debate, turn)
+        case Act.CROSS_CHECK:
+            values["options"] = ", ".join(options_shown(debate))
         case Act.SYNTHESIS:
+            values["options"] = ", ".join(options_shown(debate))
+            ended = closing_gate(debate)
+            values["ended"] = in_words(debate, ended) if ended else ""
             values["winner"] = _winner_words(debate)
             values["partial"] = _why_early(debate)
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
         case _:
             pass
+    if ACTS[turn.act].states_stance:
+        values["options"] = ", ".join(options_shown(debate))
     agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
     return request_with(debate, turn, agent, parts=parts, values=values)
 
@@ -94,24 +108,23 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         seconds=debate.setup.limits.turn_seconds,
         fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
+        patient=is_patient(debate, turn.act),
     )
 
 
 def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
     shown = candidates(debate, turn)
-    before = first_choice_before(debate, turn)
-    labels = {candidate.position: candidate.label for candidate in shown}
-    critiques = critiques_shown(debate, turn)
     letters = [
         f"Position {council.letter(debate, one.position)} is {one.label}"
         for one in shown
-        if turn.round and debate.setup.format == council.NAME
+        if turn.round and debate.setup.format != critique.NAME
     ]
     return {
         "count": len(shown),
         "labels": ", ".join(candidate.label for candidate in shown),
-        "before": labels.get(before or "", ""),
-        "critiques": ", ".join(critiques),
+        "options": ", ".join(options_shown(debate)),
+        "before": options_of(debate).name(held_before(debate, turn)),
+        "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
     }
 
@@ -133,10 +146,15 @@ def _why_early(debate: Debate) -> str:
 
 def _winner_words(debate: Debate) -> str:
     """Whose position the judge starts from."""
-    winners = debate.tally.winners if debate.tally else ()
-    names = [debate.setup.agent(agent).name for agent in winners]
-    if not names:
+    if not debate.tally or not debate.tally.winners:
         return "the position that meets the requirements best (there was no vote)"
-    if len(names) == 1:
-        return f"the winner of the vote, the position of {names[0]}"
-    return f"the tied winners of the vote, the positions of {' and '.join(names)}"
+    names = [debate.setup.agent(agent).name for agent in best_texts(debate.tally)]
+    won = [options_of(debate).name(option) for option in winning_options(debate.tally.options)]
+    whose = f"position{'s' if len(names) > 1 else ''} of {' and '.join(names)}"
+    if not won:
+        tied = "tied winners" if len(names) > 1 else "winner"
+        return f"the {tied} of the vote, the {whose}"
+    if len(won) > 1:
+        return f"the best texts for the options that are tied ({', '.join(won)}): the {whose}"
+    texts = "best texts" if len(names) > 1 else "best text"
+    return f"the {texts} for the option that won the vote ({won[0]}): the {whose}"

@@ -5,8 +5,10 @@ from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
+from core.rules.options import leading, options_of, read_stance, without_stance
+from core.turns.acts import ACTS
 from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
-from core.turns.context import candidates, critiques_shown, first_choice_before
+from core.turns.context import candidates, held_before, movers_shown, options_shown
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
 
@@ -27,6 +29,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
                 text=carried.text,
                 carried_from=carried.turn.key,
                 citations=carried.citations,
+                stance=carried.stance,
                 warnings=warnings,
             )
         )
@@ -44,6 +47,16 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     made = Contribution(
         turn=turn, text=text.strip(), call=call, looked_up=looked_up, warnings=warnings
     )
+    options = options_of(debate)
+    if ACTS[turn.act].states_stance and options.items:
+        stance = read_stance(made.text, options)
+        made = made.model_copy(
+            update={
+                "text": without_stance(made.text),
+                "stance": stance.known,
+                "new_options": stance.new,
+            }
+        )
     return ContributionMade(contribution=with_checked_quotes(debate, made))
 
 
@@ -57,13 +70,14 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         LimitReached: A cap forbids the call.
     """
     shown = {one.label: one.position for one in candidates(debate, turn)}
-    critiques = {label: one.turn.key for label, one in critiques_shown(debate, turn).items()}
+    movers = {label: one.turn.key for label, one in movers_shown(debate, turn).items()}
+    options = options_shown(debate)
     try:
         reply, call = await calls.ask_for(
             request_for(debate, turn),
             debate.setup.agent(turn.agent),
-            ballot_reply(tuple(shown), tuple(critiques)),
-            check=lambda ballot: ballot_fault(ballot, list(shown)) or None,
+            ballot_reply(tuple(shown), tuple(movers), options),
+            check=lambda ballot: ballot_fault(ballot, list(shown), options) or None,
             options=terms_for(debate, turn),
         )
     except ReplyUnreadable as error:
@@ -74,16 +88,19 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         return BallotAbstained(abstention=abstention)
     ranking = tuple(shown[label] for label in reply.ranking)
     reasons = reasons_by_label(reply, list(shown))
-    # Which critique moved the voter counts only if it has moved at all.
-    moved_by, before = None, first_choice_before(debate, turn)
-    if before is not None and before != ranking[0]:
-        moved_by = critiques.get(reply.moved_by)
+    given = dict(zip(options, reply.probabilities, strict=True))
+    probabilities = options_of(debate).probabilities(given)
+    # What moved the voter counts only if it has moved at all.
+    moved_by, before = None, held_before(debate, turn)
+    if before and before != leading(probabilities):
+        moved_by = movers.get(reply.moved_by)
     return BallotCast(
         ballot=Ballot(
             turn=turn,
             ranking=ranking,
             reasons={shown[label]: reason for label, reason in reasons.items()},
-            confidence=reply.confidence,
+            probabilities=probabilities,
+            confidence=None,
             moved_by=moved_by,
             call=call,
         )

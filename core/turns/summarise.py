@@ -19,6 +19,7 @@ from core.request import Part, PartKind
 from core.rules import facts
 from core.rules.history.material import Material
 from core.rules.history.strategies import material_for
+from core.turns.context import told_by_people
 from core.turns.request_for import request_with, terms_for
 
 CUT_MARK = " […]"
@@ -80,7 +81,7 @@ async def _ask(
     """Ask once; a figure or requirement the summary lost is put back in one line."""
     text = material.shortened if brief else material.text
     parts = (
-        Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question),
+        *told_by_people(debate),
         Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2),
     )
     agent = debate.setup.agent(turn.agent)

@@ -7,15 +7,17 @@ from decimal import Decimal
 from core.events import Event, VoteTallied
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
+from core.llm.call_options import TellAway
 from core.llm.caps import OwnCaps
 from core.models import Act, Debate, Turn, Usage
 from core.ports import SourceReader, SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
 from core.rules.formats.registry import format_of
+from core.rules.options import option_of, options_of
 from core.rules.schedule import ballot_turns, is_ending
+from core.turns import compare, judge
 from core.turns import facilitate as facilitator
-from core.turns import judge
 from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
@@ -33,8 +35,15 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     turns = ballot_turns(debate)
     ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
     abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
-    positions = list(format_of(debate).positions(debate))
-    return VoteTallied(tally=voting.count(positions, ballots, debate.setup.vote, abstained))
+    positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+    counted = voting.count(
+        positions,
+        ballots,
+        debate.setup.vote,
+        abstained=abstained,
+        options=options_of(debate),
+    )
+    return VoteTallied(tally=counted, edition=debate.edition)
 
 
 #: Who performs each act that is part of a debate; all speeches are performed alike.
@@ -43,8 +52,11 @@ PERFORMERS: Mapping[Act, Performer] = {
     Act.CLARIFICATION: clarification.put,
     Act.FACILITATION: facilitator.guide,
     Act.SUMMARY: summarizer.summarise,
+    Act.OPTIONS: compare.merge,
+    Act.GATE: compare.weigh,
     Act.BALLOT: agents.vote,
     Act.TALLY: tally,
+    Act.CROSS_CHECK: judge.cross_check,
     Act.SYNTHESIS: judge.synthesise,
     **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }
@@ -85,7 +97,9 @@ class Turns:
         debate: Debate,
         turn: Turn,
         book: Callable[[Usage], None] | None = None,
+        *,
         prove: Callable[[], Awaitable[None]] | None = None,
+        tell_away: TellAway | None = None,
     ) -> Event:
         """The outcome of the turn.
 
@@ -95,6 +109,7 @@ class Turns:
             book: Told what each model call cost as soon as it has ended, however it did.
             prove: Awaited right before each attempt to ask a model; raises if the debate is held
                 by another run.
+            tell_away: Told why the turn waits for models that are away, and ("") when one is back.
 
         Raises:
             CallFailed: No model could be asked, or the reply cannot be used.
@@ -119,6 +134,11 @@ class Turns:
             asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
         shared_holds = self._shared_holds(debate, turn) if self._shared_holds else None
         calls = self._calls.under(
-            caps, user=asker, book=book, shared_holds=shared_holds, prove=prove
+            caps,
+            user=asker,
+            book=book,
+            shared_holds=shared_holds,
+            prove=prove,
+            tell_away=tell_away,
         )
         return await PERFORMERS[turn.act](calls, debate, turn)

@@ -1,4 +1,4 @@
-"""People rank the positions, decide on the verdict, and say whether it was of use."""
+"""People choose between the options, decide on the verdict, and say whether it was of use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,19 @@ from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
 from core.models import Debate, Decision, Feedback, PeopleBallot, Person, Status
 from core.ports import DebateEntry, DebateFilter
 from core.redaction import redact
-from core.rules.formats.registry import format_of
-from core.rules.voting import check, is_people_vote_closed
+from core.rules.options import options_of
+from core.rules.voting import is_people_vote_closed
 from core.use_cases.fact_log import FactLog
-from core.use_cases.steer import FEWEST_POSITIONS
 
 #: Newer debates that are offered to stand in an older one's place.
 _MOST_NEWER = 50
+#: A ballot needs something to choose from.
+_FEWEST_OPTIONS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecideOnVerdict:
-    """What everybody in the channel may do with positions and verdict.
+    """What everybody in the channel may do with options and verdict.
 
     Every method raises `BadInput` where it makes no sense, and may raise `StoreDown`.
     """
@@ -28,28 +29,40 @@ class DecideOnVerdict:
     facts: FactLog
 
     def check_ballot(self, debate: Debate, by: Person) -> None:
-        """Make sure that this person can rank the positions, for the first time or anew."""
-        if len(format_of(debate).positions(debate)) < FEWEST_POSITIONS:
-            raise BadInput("There is nothing to rank yet: fewer than two positions are there.")
+        """Make sure that this person can choose between options, for the first time or anew."""
+        options = options_of(debate)
+        if len(options.items) < _FEWEST_OPTIONS:
+            raise BadInput(
+                "There is nothing to choose between yet: fewer than two options are named."
+            )
         if not is_people_vote_closed(debate):
             return
         closed = "The vote is closed: the team has decided."
         mine = debate.people_ballots.get(by.id)
-        if mine:
-            names = {agent.id: agent.name for agent in debate.setup.agents}
-            ranking = ", ".join(names.get(one, one) for one in mine.ranking)
-            closed += f" Your ballot stands: {ranking}."
+        if mine and mine.options:
+            chosen = ", ".join(filter(None, map(options.name, mine.options)))
+            closed += f" Your ballot stands: {chosen}."
         raise BadInput(closed)
 
     async def vote(self, debate: Debate, ballot: PeopleBallot) -> None:
-        """Cast a ballot, once per form; a person's newest one counts."""
+        """Cast a ballot on the options, once per form; a person's newest one counts.
+
+        The first choice is needed; others may follow, each once.
+        """
         self.check_ballot(debate, ballot.by)
-        wrong = check(ballot.ranking, tuple(format_of(debate).positions(debate)))
-        if wrong:
-            raise BadInput(f"This is no ballot on all positions: {wrong}.")
+        options = options_of(debate)
+        chosen = tuple(map(options.resolve, ballot.options))
+        known = ", ".join(item.name for item in options.items)
+        if not chosen:
+            raise BadInput(f"Choose what you would do first: {known}.")
+        if not all(chosen):
+            raise BadInput(f"There is no such option any more: the options are {known}.")
+        if len(set(chosen)) < len(chosen):
+            raise BadInput("You put an option in two places: two may have been merged meanwhile.")
         earlier = debate.people_ballots.get(ballot.by.id)
-        if earlier is None or earlier.ranking != ballot.ranking:
-            await self.facts.record(debate.id, PeopleBallotCast(ballot=ballot))
+        if earlier is None or earlier.options != chosen:
+            kept = ballot.model_copy(update={"options": chosen})
+            await self.facts.record(debate.id, PeopleBallotCast(ballot=kept))
 
     def check_decision(self, debate: Debate) -> None:
         """Make sure that there is something to decide on."""

@@ -1,15 +1,26 @@
-"""People steer a debate that runs: stop it, call the vote, pause it, add context."""
+"""People steer a debate: stop it, call the vote, pause it, add context, edit options, want it."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from core.errors import BadInput
-from core.events import DebateFailed, DebatePaused, DebateResumed, StopRequested, VoteCalled
-from core.models import Debate, Person, Place, Status, Stop
+from core.events import (
+    DebateFailed,
+    DebatePaused,
+    DebateResumed,
+    DebateWanted,
+    OptionEdited,
+    StopRequested,
+    StopWithdrawn,
+    VoteCalled,
+)
+from core.models import Debate, OptionEdit, Person, Place, Status, Stop
 from core.rules import schedule
 from core.rules.formats.registry import format_of
+from core.rules.wanting import why_not_wanted
 from core.use_cases.fact_log import FactLog
 from core.use_cases.note import AddNote
+from core.use_cases.option_edits import check_editable, checked
 
 #: A vote needs something to choose from.
 FEWEST_POSITIONS = 2
@@ -33,7 +44,15 @@ class SteerDebate:
     async def stop(self, debate: Debate, by: Person) -> None:
         """End the debate early: the judge writes a partial verdict."""
         await self._check(debate, by, "stop it")
-        await self.facts.record(debate.id, StopRequested(stop=Stop(by=by)))
+        stopped = StopRequested(stop=Stop(by=by), after=debate.stops_withdrawn)
+        await self.facts.record(debate.id, stopped)
+
+    async def withdraw_stop(self, debate: Debate, by: Person) -> None:
+        """Take a stop back, so that the debate can be held to its normal end."""
+        await self._check(debate, by, "take its stop back")
+        if debate.stop and not debate.verdict:
+            number = debate.stops_withdrawn + 1
+            await self.facts.record(debate.id, StopWithdrawn(by=by, number=number))
 
     async def call_vote(self, debate: Debate, by: Person) -> None:
         """Go to the vote with the positions as they are."""
@@ -67,14 +86,45 @@ class SteerDebate:
         await self.check_context(debate, by)
         await self.note.add(debate.id, note_id=origin, author=by, text=text)
 
+    async def check_options(self, debate: Debate, by: Person) -> None:
+        """Make sure that this person may change the options, and that they can be changed."""
+        check_editable(debate)
+        await self._check(debate, by, "change its options")
+
+    async def edit_options(self, debate: Debate, by: Person, edits: Sequence[OptionEdit]) -> None:
+        """Add, rename and merge options, all of it or nothing; each edit once per origin.
+
+        Raises:
+            EditRefused: One of them makes no sense.
+        """
+        if all(f"option/{edit.origin}" in debate.times for edit in edits):
+            return
+        await self.check_options(debate, by)
+        for edit in checked(debate, edits):
+            await self.facts.record(debate.id, OptionEdited(edit=edit))
+
+    async def want(self, debate: Debate, by: Person) -> None:
+        """Have the debate held that was skipped because all agreed; also after its verdict."""
+        if debate.wanted_by:
+            return
+        if refused := why_not_wanted(debate):
+            raise BadInput(refused)
+        await self._check_person(debate, by, "have it debated")
+        await self.facts.record(debate.id, DebateWanted(by=by))
+
     async def give_up(self, debate_id: str, reason: str) -> None:
         """End a debate that nobody can see any more, so that it spends no more money."""
-        await self.facts.record(debate_id, DebateFailed(reason=reason))
+        edition = (await self.facts.debate(debate_id)).edition
+        await self.facts.record(debate_id, DebateFailed(reason=reason, edition=edition))
 
     async def _check(self, debate: Debate, by: Person, deed: str) -> None:
         """Make sure that the debate runs and that this person may steer it."""
         if debate.status is not Status.RUNNING:
             raise BadInput(f"Debate `{debate.id}` has ended already.")
+        await self._check_person(debate, by, deed)
+
+    async def _check_person(self, debate: Debate, by: Person, deed: str) -> None:
+        """Make sure that this person may steer the debate."""
         starter = debate.setup.asked_by.id
         stewards = await self.stewards(debate.setup.place)
         if by.id == starter or by.id in stewards:

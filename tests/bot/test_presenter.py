@@ -30,6 +30,8 @@ from core.events import (
     DebatePaused,
     DebateResumed,
     NoteAdded,
+    OutageBegan,
+    OutageEnded,
     Recorded,
     StopRequested,
     TimeRanOut,
@@ -339,6 +341,9 @@ def test_the_verdict_ends_with_a_short_form_for_the_channel():
         (DebatePaused(by=Person(id="U7"), origin="t1"), "<@U7> paused the debate"),
         (DebateResumed(by=Person(id="U7"), origin="t2"), "<@U7> let the debate go on"),
         (TimeRanOut(), "The time for this debate is up"),
+        (TimeRanOut(of_outage=True), "No model could be reached for too long"),
+        (OutageBegan(reason="OpenAI failed (500).", origin="1"), "OpenAI failed (500). The debate"),
+        (OutageEnded(origin="1"), "The debate goes on"),
         (DebateFailed(reason="No agent could take a position."), "No agent could take a position."),
     ],
 )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from core.clock import SystemClock
-from core.engine import Engine
+from core.engine import SUMMARY_GRACE, Engine
 from core.events import DebateStarted, Event
 from core.llm.call import ModelCalls
 from core.models import Debate, Setup
@@ -21,13 +21,20 @@ class Bench:
     provider: ScriptedProvider = field(default_factory=ScriptedProvider)
     store: InMemoryStore = field(default_factory=InMemoryStore)
     sink: RecordingSink = field(default_factory=RecordingSink)
+    grace: float = SUMMARY_GRACE
 
     @property
     def engine(self) -> Engine:
         """A new engine, as after a restart."""
         clock = SystemClock()
         calls = ModelCalls({"scripted": self.provider}, clock)
-        return Engine(store=self.store, turns=Turns(calls), sink=self.sink, clock=clock)
+        return Engine(
+            store=self.store,
+            turns=Turns(calls),
+            sink=self.sink,
+            clock=clock,
+            summary_grace=self.grace,
+        )
 
     async def start(self, setup: Setup | None = None) -> None:
         event = DebateStarted(setup=setup or a_setup())

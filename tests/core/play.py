@@ -14,12 +14,19 @@ from core.events import (
     ClarificationsClosed,
     ClarificationsOpened,
     ContributionMade,
+    CrossChecked,
     DebatePaused,
     DebateResumed,
     DebateStarted,
+    DebateWanted,
     Event,
     FacilitatorDecided,
+    GatePassed,
+    ModelCameBack,
+    ModelWentAway,
     NoteAdded,
+    OptionEdited,
+    OptionsMerged,
     QuestionsAsked,
     Recorded,
     StopRequested,
@@ -39,14 +46,20 @@ from core.models import (
     Clarifying,
     ContextMethod,
     Contribution,
+    CrossCheck,
     Debate,
     Ending,
     Failure,
     Guidance,
     NextStep,
     Note,
+    Option,
+    OptionChange,
+    OptionEdit,
+    Options,
     Person,
     Question,
+    QuestionKind,
     Questions,
     Setup,
     Stop,
@@ -56,11 +69,14 @@ from core.models import (
     Termination,
     Turn,
     Verdict,
+    When,
 )
-from core.rules import schedule, voting
+from core.rules import gate, schedule, voting
 from core.rules.formats import clarifying
 from core.rules.formats.registry import FORMATS, format_of
+from core.rules.options import option_of, options_of
 from core.testing import a_setup
+from core.turns.acts import ACTS
 from core.turns.context import candidates
 
 DANA = Person(id="U1", name="Dana")
@@ -91,7 +107,8 @@ def some_setups(draw: st.DrawFn) -> Setup:
     rules = {
         "format": draw(st.sampled_from(sorted(FORMATS))),
         "summarization": Summarization(method=method, threshold=30),
-        "termination": Termination(ending=ending, threshold=0.9),
+        "termination": Termination(ending=ending),
+        "when": draw(st.sampled_from(list(When))),
         "clarifying": Clarifying(enabled=draw(st.booleans()), rounds=2),
     }
     return a_setup(rounds=draw(st.integers(1, 5))).model_copy(update=rules)
@@ -128,14 +145,43 @@ def outcome(debate: Debate, turn: Turn, dice: random.Random) -> Event:
         case Act.TALLY:
             turns = schedule.ballot_turns(debate)
             ballots = [debate.ballots[t.key] for t in turns if t.key in debate.ballots]
-            positions = list(format_of(debate).positions(debate))
-            return VoteTallied(tally=voting.count(positions, ballots))
+            positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+            tally = voting.count(positions, ballots, options=options_of(debate))
+            return VoteTallied(tally=tally, edition=debate.edition)
+        case Act.OPTIONS:
+            return OptionsMerged(options=some_options(debate, turn, dice))
+        case Act.GATE:
+            weighed = gate.weigh(debate, turn.round)
+            assert weighed
+            return GatePassed(gate=weighed)
+        case Act.CROSS_CHECK:
+            return CrossChecked(check=CrossCheck(turn=turn, option="o1"))
         case Act.SYNTHESIS:
             verdict = Verdict(decision="d", solution="s", confidence=50)
-            return VerdictReached(verdict=verdict)
+            return VerdictReached(verdict=verdict, edition=debate.edition)
         case _:
             text = f"{turn.act} {dice.choice(['one', 'two'])} " * 4
-            return ContributionMade(contribution=Contribution(turn=turn, text=text))
+            stance = some_shares(debate, dice) if ACTS[turn.act].states_stance else {}
+            made = Contribution(turn=turn, text=text, stance=stance)
+            return ContributionMade(contribution=made)
+
+
+def some_options(debate: Debate, turn: Turn, dice: random.Random) -> Options:
+    """Three options, one of them for each draft; of any kind."""
+    items = tuple(Option(id=f"o{number}", name=f"option {number}") for number in (1, 2, 3))
+    stances = {agent: dice.choice(items).id for agent in format_of(debate).drafts(debate)}
+    kind = dice.choice(list(QuestionKind))
+    return Options(turn=turn, question_kind=kind, items=items, stances=stances)
+
+
+def some_shares(debate: Debate, dice: random.Random) -> dict[str, float]:
+    """Probabilities of all options, now and then none; often the same, so that minds can agree."""
+    items = options_of(debate).items
+    if not items or dice.random() < 0.1:
+        return {}
+    shares = dice.choice([(8, 1, 1), (6, 3, 1), (1, 8, 1)])
+    total = sum(shares[: len(items)])
+    return {item.id: share / total for item, share in zip(items, shares, strict=False)}
 
 
 def a_summary(turn: Turn) -> Summary:
@@ -147,12 +193,15 @@ def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
     if dice.random() < 0.1:
         return BallotAbstained(abstention=Abstention(turn=turn, reason="unreadable"))
     ranking = [candidate.position for candidate in candidates(debate, turn)]
-    return BallotCast(ballot=Ballot(turn=turn, ranking=tuple(sorted(ranking))))
+    shares = some_shares(debate, dice)
+    ballot = Ballot(turn=turn, ranking=tuple(sorted(ranking)), probabilities=shares)
+    return BallotCast(ballot=ballot)
 
 
 def disturbance(debate: Debate, dice: random.Random) -> Event:
     """Something people or time do."""
     number = dice.randrange(10**9)
+    agent = dice.choice(debate.setup.agents).id
     waiting = debate.open_clarifications
     if waiting and dice.random() < 0.7:
         return ClarificationAnswered(answer=Answer(number=waiting[0].number, text="yes", by=DANA))
@@ -163,8 +212,29 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
             VoteCalled(by=DANA),
             DebatePaused(by=DANA, origin=str(number)),
             TimeRanOut(),
+            DebateWanted(by=DANA),
+            OptionEdited(
+                edit=OptionEdit(
+                    change=OptionChange.ADD, name=f"option {number}", by=DANA, origin=str(number)
+                )
+            ),
+            OptionEdited(
+                edit=OptionEdit(
+                    change=OptionChange.MERGE,
+                    option="o1",
+                    into="o2",
+                    by=DANA,
+                    origin=str(number),
+                )
+            ),
+            ModelWentAway(agent=agent, reason="down", origin=str(number)),
+            ModelCameBack(agent=agent, origin=str(number)),
         ]
     )
+
+
+#: Turns that ask no model, or have something to fall back to.
+SURE = frozenset({Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS, Act.OPTIONS, Act.GATE})
 
 
 @dataclass
@@ -213,7 +283,7 @@ class Play:
         return True
 
     def outcome(self, turn: Turn) -> Event:
-        may_fail = turn.act not in {Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS}
+        may_fail = turn.act not in SURE
         if may_fail and self.dice.random() < self.luck.failing:
             return TurnFailed(failure=Failure(turn=turn, reason="down"))
         return outcome(self.debate, turn, self.dice)

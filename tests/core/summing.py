@@ -1,8 +1,12 @@
 """Debates with long positions and short summaries, for tests of what stands in for what."""
 
+import asyncio
+from collections.abc import Callable
+
+from core.engine import SUMMARY_GRACE
 from core.models import Act, ContextMethod, Debate, Summarization, Termination
-from core.request import ModelRequest, PartKind
-from core.testing import ScriptedProvider, a_setup, plausible_reply
+from core.request import ModelReply, ModelRequest, PartKind
+from core.testing import Script, ScriptedProvider, a_setup, plausible_reply
 from tests.core.bench import Bench
 
 LONG = "We must keep 2000 jobs per second. " * 20
@@ -17,6 +21,29 @@ def script(request: ModelRequest) -> str:
     return plausible_reply(request)
 
 
+class Paced(ScriptedProvider):
+    """A provider whose summaries take another time than its other replies; None: they hang."""
+
+    def __init__(
+        self, latency: float, summaries: float | None, answers: Script | None = None
+    ) -> None:
+        super().__init__(answers or script, latency=latency)
+        self._summaries = summaries
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        if request.act is not Act.SUMMARY:
+            return await super().complete(request, on_first_token)
+        if self._summaries is None:
+            self.requests.append(request)
+            await asyncio.Event().wait()
+        await asyncio.sleep(self._summaries or 0)
+        fast = ScriptedProvider(script)
+        self.requests.append(request)
+        return await fast.complete(request, on_first_token)
+
+
 async def held(
     method: ContextMethod,
     *,
@@ -24,6 +51,7 @@ async def held(
     form: str = "critique",
     provider: ScriptedProvider | None = None,
     judge: Summarization | None = None,
+    grace: float = SUMMARY_GRACE,
     **rules: object,
 ) -> tuple[Bench, Debate]:
     summarization = Summarization(method=method, threshold=1000).model_copy(update=rules)
@@ -36,7 +64,7 @@ async def held(
             "termination": Termination.model_construct(threshold=2),
         }
     )
-    bench = Bench(provider or ScriptedProvider(script))
+    bench = Bench(provider or ScriptedProvider(script), grace=grace)
     return bench, await bench.run(setup)
 
 

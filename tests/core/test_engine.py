@@ -202,14 +202,14 @@ async def test_without_a_judge_the_winning_position_stands_and_says_so() -> None
     assert "judge could not be asked" in debate.verdict.warnings[0]
 
 
-async def test_an_unreadable_verdict_is_its_raw_text_with_half_the_confidence() -> None:
+async def test_an_unreadable_verdict_is_its_raw_text_without_a_confidence() -> None:
     def script(request: ModelRequest) -> str:
         return "Just use files." if request.act is Act.SYNTHESIS else plausible_reply(request)
 
     debate = await Bench(ScriptedProvider(script)).run()
 
     assert debate.verdict
-    assert (debate.verdict.decision, debate.verdict.confidence) == ("Just use files.", 50)
+    assert (debate.verdict.decision, debate.verdict.confidence) == ("Just use files.", None)
 
 
 async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> None:
@@ -260,9 +260,9 @@ def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[Mo
     return script
 
 
-@pytest.mark.parametrize("changes", [{"confidence": 850}, {"reasons": ["", " ", ""]}])
+@pytest.mark.parametrize("changes", [{"probabilities": [-850, 1]}, {"reasons": ["", " ", ""]}])
 @pytest.mark.parametrize("mended", [True, False])
-async def test_a_ballot_without_reasons_or_with_a_wild_confidence_gets_one_repair(
+async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repair(
     changes: dict[str, object],
     mended: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
@@ -274,7 +274,8 @@ async def test_a_ballot_without_reasons_or_with_a_wild_confidence_gets_one_repai
     assert debate.tally
     assert debate.tally.abstained == (() if mended else ("security",))
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
-    assert [ballot.confidence for ballot in cast] == ([0.7, 0.7] if mended else [])
+    shares = {"o1": 0.9, "o2": 0.1}
+    assert [ballot.probabilities for ballot in cast] == ([shares, shares] if mended else [])
 
 
 async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None:

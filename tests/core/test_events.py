@@ -13,7 +13,11 @@ from core.events import (
     DebateFailed,
     DebateStarted,
     Event,
+    ModelCameBack,
+    ModelWentAway,
     NoteAdded,
+    OutageBegan,
+    OutageEnded,
     Recorded,
     StopRequested,
     TimeRanOut,
@@ -54,6 +58,10 @@ ALL: list[Event] = [
     NoteAdded(note=Note(id="e1", author=DANA, text="Two of us.")),
     StopRequested(stop=Stop(by=DANA)),
     TimeRanOut(),
+    ModelWentAway(agent="architect", reason="down", origin="1.1"),
+    OutageBegan(reason="down", origin="1.2"),
+    ModelCameBack(agent="architect", origin="1.3"),
+    OutageEnded(origin="1.4"),
     DebateFailed(reason="all gone"),
 ]
 

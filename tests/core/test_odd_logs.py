@@ -34,7 +34,7 @@ from core.models import (
     Turn,
 )
 from core.request import PartKind
-from core.rules import schedule
+from core.rules import gate, schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
 from core.rules.history.strategies import material_for
@@ -59,12 +59,13 @@ def read_everything(log: list[Recorded]) -> None:
                 clarifying.put(debate, turn)
             case Act.SUMMARY:
                 material_for(debate, turn)
+            case Act.GATE:
+                assert gate.weigh(debate, turn.round)
             case Act.TALLY:
                 schedule.ballot_turns(debate)
             case _:
                 request_for(debate, turn)
                 format_of(debate).carried_over(debate, turn)
-    schedule.blocked(debate)
     schedule.conclusion(debate)
     schedule.due(debate)
     for number in range(1, debate.setup.rounds + 1):

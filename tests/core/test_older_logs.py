@@ -19,6 +19,11 @@ from core.models import Debate, Usage
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))
 DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
 
+#: What debates are no longer told by: likeness of words decides nothing since there are options.
+GONE = "/setup/termination/threshold"
+#: Events that no older version wrote.
+NEWER = {"options_merged", "option_edited", "gate_passed", "debate_wanted", "cross_checked"}
+
 logs = pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 
 
@@ -56,7 +61,8 @@ def differing(old: object, new: object, path: str = "") -> list[str]:
         ]
         same_length = len(cast("list[object]", old)) == len(cast("list[object]", new))
         return found if same_length else [*found, f"{path}: another length"]
-    return [] if old == new else [f"{path}: {old!r} is now {new!r}"]
+    is_gone = new == "missing" and path.endswith(GONE)
+    return [] if old == new or is_gone else [f"{path}: {old!r} is now {new!r}"]
 
 
 @logs
@@ -66,6 +72,7 @@ def test_an_older_log_adds_up_to_what_it_added_up_to(path: Path) -> None:
     debate = fold(log(written))
 
     was, now = dict(written["debate"]), DEBATE.dump_python(debate, mode="json")
+    was.pop("worked_at")  # summaries, made beside the rounds, do not count since
     dropped = was.pop("dropped")  # calls given up are booked with all others since
     assert differing(was, now) == []
     without_call = sum((one.usage for one in debate.spent if not one.call), start=Usage())

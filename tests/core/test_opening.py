@@ -6,9 +6,20 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from core.models import Agent, ContextMethod, ModelChoice, Person, Place, Summarization
+from core.events import DebateStarted, fold
+from core.models import (
+    Agent,
+    ContextMethod,
+    ModelChoice,
+    Person,
+    Place,
+    PromptText,
+    Summarization,
+)
 from core.opening import TAKEN_OUT, DebateRequest, open_debate
+from core.rules.history.rules_in_force import rules_of
 from core.settings import Settings
+from core.testing import recorded
 
 WISH = DebateRequest(
     question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack")
@@ -215,3 +226,18 @@ def test_an_agents_own_rules_name_the_usual_method_of_the_format_if_they_name_no
 
     assert rules
     assert (rules.method, rules.threshold) == (method, own.threshold)
+
+
+def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
+    everybodys = PromptText(text="For all.", source="all.md")
+    anns, bobs = (PromptText(text=f"For {who}.", source=f"{who}.md") for who in ("ann", "bob"))
+    agents = (
+        Agent(id="ann", provider="p", model="m", prompts={"summary": anns}),
+        Agent(id="bob", provider="p", model="m", summarization=Summarization(prompt=bobs)),
+        Agent(id="cem", provider="p", model="m"),
+    )
+    settings = Settings(agents=agents, summarization=Summarization(prompt=everybodys))
+    debate = fold(recorded([DebateStarted(setup=open_debate(WISH, settings, delimiter="ab"))]))
+
+    used = {one.id: rules_of(debate, one.id).prompt for one in debate.setup.agents}
+    assert used == {"ann": anns, "bob": bobs, "cem": everybodys}

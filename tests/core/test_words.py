@@ -98,4 +98,4 @@ def test_times_are_in_utc() -> None:
 
 def test_usage_in_a_line() -> None:
     usage = Usage(input_tokens=1200, output_tokens=80, cached_tokens=400, attempts=1, cost=None)
-    assert usage_words(usage) == "1,200 tokens in (400 cached), 80 out, 1 call, n/a"
+    assert usage_words(usage) == "1,200 tokens in (400 cached), 80 out, 1 attempt, n/a"

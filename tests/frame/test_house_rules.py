@@ -27,6 +27,7 @@ LONGER_FUNCTIONS = {
     "bot/presenter/event_posts.py posts_of": "one case per event",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",
     "bot/terminal/scoring.py score": "the command from what was typed to the exit code",
+    "bot/terminal/screen.py news": "one case per event",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
 }
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")

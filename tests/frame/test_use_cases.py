@@ -21,6 +21,8 @@ PEOPLES_FACTS = {
     "VoteCalled",
     "DebatePaused",
     "DebateResumed",
+    "OptionEdited",
+    "DebateWanted",
     "PeopleBallotCast",
     "DecisionRecorded",
     "ReminderDue",

@@ -175,6 +175,7 @@ async def test_failed_turns_are_said_above_the_answer():
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
         shown = team.thread(board)[0]["text"]
-        assert "Turns that failed and are missing: 2." in shown
+        lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
+        assert f"failed to give: {lost}. " in shown
         assert shown.index("Degraded result") < shown.index("*The agents' verdict*")
         assert any("Security* failed to give a critique" in o["text"] for o in team.replies(board))

@@ -170,6 +170,14 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     )
 
 
+async def test_what_asks_for_the_question_repeats_no_secret(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
+    await team.say(f"Use {secret}", board)
+    assert secret not in json.dumps(await asked_which(team))
+
+
 @pytest.mark.parametrize("remark", ["hmm, let me ask Jane first", "lol"])
 async def test_a_remark_is_no_answer(team: Team, remark: str):
     board = await team.debate(QUESTION)

@@ -128,8 +128,9 @@ async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
         )
         await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
         (view,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
-        assert "The agents will read: the thread" in str(view["blocks"])
-        await team.workspace.submit(team.user, view["id"], {})
+        assert "The agents will read: load.csv" in str(view["blocks"])
+        ticked = {"selected_options": [{"value": "yes"}]}
+        await team.workspace.submit(team.user, view["id"], {"thread": {"thread": ticked}})
         boards = await team.workspace.wait_for(
             lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
         )

@@ -11,7 +11,7 @@ from core.models import Clarifying, Debate
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, run_workspace
-from tests.scenarios.test_clarifications import asking, card_of, debate_at
+from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
@@ -114,3 +114,21 @@ async def test_a_thread_that_cannot_be_read_holds_up_no_debate(
     workspace.faults.server_error("conversations.replies", times=None)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
         await team.wait_for_end(board)
+
+
+async def test_edits_and_deletions_made_while_the_bot_was_down_count(
+    workspace: Workspace, tmp_path: Path
+):
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        first = await team.say("1: ten", board)
+        second = await team.say("2: none", board)
+        await card_saying(team, board, "1 question from the agents still open")
+    await workspace.edit(team.user, team.channel, first["ts"], "1: twenty")
+    await workspace.delete(team.user, team.channel, second["ts"])
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
+        await card_saying(team, board, "2 questions from the agents still open")
+        debate = await debate_at(team, board)
+    assert {number: answer.text for number, answer in debate.answers.items()} == {1: "twenty"}
+    assert notes_of(debate) == []

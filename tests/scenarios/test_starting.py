@@ -169,32 +169,58 @@ async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose
     assert (debate.setup.rounds, said) == (1, list(told))
 
 
-#: Words of letters only, since each number in a question is a fact that agents must keep.
-_LETTERS = str.maketrans("0123456789", "abcdefghij")
-
-
 def typed_in(view: Mapping[str, Any], field: str) -> str:
     return view["state"]["values"][field][field]["value"] or ""
 
 
-@pytest.mark.parametrize(("count", "left_out"), [(900, False), (1500, True)])
-async def test_a_long_message_goes_on_in_the_context_and_what_is_left_out_is_said(
-    team: Team,
-    count: int,
-    left_out: bool,  # noqa: FBT001 - a table of cases
-):
-    words = [f"w{number:04}".translate(_LETTERS) for number in range(count)]
-    said = await team.say(" ".join(words), user="alex")
+BACKGROUND = "We lose jobs when Redis restarts, and nobody noticed before billing did. "
+ASKED = "Should we move the queue to PostgreSQL or to Kafka?"
+
+
+async def test_a_long_message_is_context_as_a_whole_and_the_question_is_found_in_it(team: Team):
+    text = f"{BACKGROUND * 6}Anybody awake? {ASKED} Sam has numbers."
+    said = await team.say(text, user="alex")
     await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
     view = await estimated(team)
-    question, rest = typed_in(view, "question"), typed_in(view, "context")
-    assert rest.startswith("The question goes on: ")
-    kept = [*question.split(), *rest.removeprefix("The question goes on: ").split()]
-    assert kept == words[: len(kept)]
-    assert "it goes on under *Context*" in json.dumps(view)
-    missing = len(" ".join(words[len(kept) :]))
-    assert bool(missing) is left_out
-    assert (f"its last {missing:,} characters are left out" in json.dumps(view)) is left_out
+    assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, text)
+
+
+async def test_a_message_that_no_field_can_hold_reaches_the_agents_whole(team: Team):
+    text = f"{BACKGROUND * 60}{ASKED}"
+    said = await team.say(text, user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    view = await estimated(team)
+    assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, "")
+    assert f"It has {len(text):,} characters, more than a field takes" in json.dumps(view)
+    await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
+    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    assert text in debate.setup.context
+
+
+async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):
+    root = await team.say("Our queue is slow.", user="alex")
+    said = await team.say(ASKED, root["ts"])
+    await team.say("Sam has the numbers: 2000 a day.", root["ts"], user="sam")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    view = await estimated(team)
+    assert "The message's thread" in json.dumps(view)
+    values = chosen(question=ASKED, thread=["yes"])
+    await team.workspace.submit("dana", view["id"], values)
+    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    (thread,) = debate.evidence
+    assert thread.text == "alex: Our queue is slow.\nsam: Sam has the numbers: 2000 a day."
+
+
+async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_read(team: Team):
+    root = await team.say("Our queue is slow.", user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, root["ts"])
+    assert "The message's thread" not in json.dumps(await estimated(team))
+    said = await team.say(ASKED, root["ts"])
+    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    view = await estimated(team)
+    await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
+    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    assert not debate.sources
 
 
 async def test_where_the_bot_is_not_no_form_opens_and_the_shortcut_says_why(team: Team):

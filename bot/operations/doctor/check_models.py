@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from urllib.parse import urlsplit
 
 from bot.operations.doctor.findings import Finding, bad, good, skipped
-from core.capabilities import capability, retirement
+from core.capabilities import capability, retirement, says_context
 from core.errors import ConfigurationBroken, KeyRefused, MootError
 from core.figures import counted, number
 from core.models import ModelChoice
@@ -121,7 +121,7 @@ def _is_same(model: str, listed: str) -> bool:
 
 
 async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
-    """Whether the context of a model of Ollama is as large as Moot takes it for."""
+    """Whether the context of a model of Ollama is as large as settings say; else it is asked."""
     what = f"context of {model}"
     taken = capability(OLLAMA, model, settings.models).context_tokens
     try:
@@ -130,6 +130,8 @@ async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
         return skipped(what, f"Ollama does not say: {error}")
     if not size:
         return skipped(what, "Ollama does not say")
+    if not says_context(OLLAMA, model, settings.models):
+        taken = size
     if size < taken:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
         return bad(

@@ -73,11 +73,18 @@ async def models_findings(environment: BotSettings, settings: Settings) -> Seque
         "openai": environment.openai_base_url,
         _COMPATIBLE: environment.openai_base_url,
         OLLAMA: environment.ollama_host,
+        **{server.name: server.base_url for server in settings.servers},
+    }
+    own_keys = {
+        server.name: (server.key_variable, bool(environment.key_in(server.key_variable)))
+        for server in settings.servers
+        if server.key_variable
     }
     vendors = Vendors(
-        models=lambda name: models_there(environment, name),
+        models=lambda name: models_there(environment, name, settings.servers),
         context=lambda model: context_of(environment, model),
-        keys={name: (variable, name in keys) for name, variable in KEY_VARIABLES.items()},
+        keys={name: (variable, name in keys) for name, variable in KEY_VARIABLES.items()}
+        | own_keys,
         addresses={name: address for name, address in addresses.items() if address},
     )
     return await check_models(settings, vendors, SystemClock().now().astimezone(UTC).date())

@@ -1,6 +1,7 @@
 """The result of a check: a mark, what was found, what to do (pure)."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -52,6 +53,22 @@ def as_text(findings: Iterable[Finding]) -> str:
         if one.remedy:
             lines.append(f"    → {one.remedy}")
     return "\n".join(lines)
+
+
+def as_json(findings: Sequence[Finding]) -> str:
+    """The findings for programs: `well`, and `findings` with their marks as words."""
+    listed = [
+        {
+            "mark": one.mark.name.lower(),
+            "what": one.what,
+            "found": one.found,
+            "remedy": one.remedy,
+            "is_configuration": one.is_configuration,
+        }
+        for one in findings
+    ]
+    said = {"well": is_well(findings), "findings": listed}
+    return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
 
 
 def is_well(findings: Iterable[Finding]) -> bool:

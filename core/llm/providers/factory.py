@@ -1,7 +1,7 @@
 """All providers by name, how each is built, and which one is the default."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.capabilities import Record
 from core.errors import ConfigurationBroken, ProviderError
@@ -11,6 +11,7 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
 from core.llm.providers.openai_chat import ChatDialect
 from core.ports import ModelProvider
+from core.settings import Server
 
 #: Builds a provider from its key, its address and settings' records of capabilities.
 Build = Callable[[str, str | None, tuple[Record, ...]], ModelProvider]
@@ -65,9 +66,7 @@ def _compatible(key: str, url: str | None, records: tuple[Record, ...]) -> Model
     """A provider at any address that speaks like OpenAI."""
     if not url:
         raise ConfigurationBroken(f"The provider {COMPATIBLE!r} needs an address (base URL).")
-    chat = ChatDialect(vendor="The server")
-    dialect = replace(OPENAI, name=COMPATIBLE, base_url=url, chat=chat)
-    return OpenAIProvider(key or _KEYLESS, url, dialect=dialect, records=records)
+    return build_server(Server(name=COMPATIBLE, base_url=url), key, records, words="The server")
 
 
 _BUILDS: Mapping[str, Build] = {
@@ -101,6 +100,26 @@ def build(
         known = ", ".join(PROVIDER_NAMES)
         raise ConfigurationBroken(f"There is no provider {name!r}; there are {known}.")
     return _BUILDS[name](key, base_url, records)
+
+
+def build_server(
+    server: Server, key: str = "", records: tuple[Record, ...] = (), *, words: str = ""
+) -> ModelProvider:
+    """The provider for a server that the settings name; nothing of OpenAI's own is sent to it.
+
+    Args:
+        server: Its name, address and protocol.
+        key: Its key, where it needs one.
+        records: Settings' own records of capabilities.
+        words: What people call it; empty: by its name.
+    """
+    dialect = Dialect(
+        name=server.name,
+        base_url=server.base_url,
+        chat=ChatDialect(vendor=words or server.name),
+        apis=(server.api,),
+    )
+    return OpenAIProvider(key or _KEYLESS, dialect=dialect, records=records)
 
 
 async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choice:

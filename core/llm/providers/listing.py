@@ -60,7 +60,8 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
         path = "/v1/models?limit=1000" if name == "anthropic" else "/models"
         answer = await _got(client, name, address + path)
     if not isinstance(dig(answer, "data"), list):
-        raise ProviderDown(f"What answers in the place of {_VENDORS[name]} has no list of models.")
+        vendor = _VENDORS.get(name, name)
+        raise ProviderDown(f"What answers in the place of {vendor} has no list of models.")
     return [found for model in items(answer, "data") if (found := words(model, "id"))]
 
 
@@ -83,7 +84,7 @@ async def _got(client: httpx2.AsyncClient, name: str, url: str) -> Any:
     Raises:
         ProviderError: It is refused, or nobody answers.
     """
-    vendor = _VENDORS[name]
+    vendor = _VENDORS.get(name, name)
     try:
         response = await client.get(url)
         if response.status_code >= _FIRST_ERROR:

@@ -1,18 +1,19 @@
 """Ollama's native API: its OpenAI-like one cannot set the context window.
 
 Left alone, Ollama drops the oldest text silently when a prompt is too long. Here the window is
-made as large as the request needs, and what does not fit is refused.
+made as large as the request needs, and what does not fit is refused. Within a debate it only grows:
+Ollama loads the model anew whenever it changes.
 """
 
 import json
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from decimal import Decimal
-from functools import partial
 from typing import Any, cast
 
 import httpx2
 
-from core.capabilities import Capability, Record, capability
+from core.capabilities import Capability, Record, capability, says_context
 from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
@@ -25,6 +26,8 @@ from core.request import ModelReply, ModelRequest
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
+#: Debates whose windows are remembered; the oldest are forgotten.
+_REMEMBERED = 256
 _BAD_STATUS, _NOT_FOUND = 400, 404
 
 
@@ -50,7 +53,11 @@ class OllamaProvider:
         # People also write `host:port`, or the path of its OpenAI-like API.
         url = base_url or DEFAULT_URL
         self._base_url = (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
-        self._limits = partial(capability, self.name, overrides=records)
+        self._records = records
+        #: Tokens that models hold, as Ollama says.
+        self._contexts: dict[str, int] = {}
+        #: The largest window so far, by model and debate.
+        self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
         self._http: httpx2.AsyncClient | None = None
 
@@ -64,7 +71,7 @@ class OllamaProvider:
         """
         reading = _OllamaStream()
         try:
-            params = parameters(request, self._limits(request.model))
+            params = self._parameters(request)
             async with self._client().stream("POST", "/api/chat", json=params) as response:
                 if response.status_code >= _BAD_STATUS:
                     raise _rejected(response)
@@ -106,13 +113,35 @@ class OllamaProvider:
         facts = dig(answer, "model_info")
         found = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
         lengths = [count(found, name) for name in found if name.endswith(".context_length")]
-        return max(lengths, default=0)
+        tokens = max(lengths, default=0)
+        if tokens and not says_context(self.name, model, self._records):
+            self._contexts[model] = tokens
+        return tokens
 
     async def close(self) -> None:
         """Free connections."""
         if self._http:
             await self._http.aclose()
             self._http = None
+
+    def _parameters(self, request: ModelRequest) -> dict[str, Any]:
+        """What to send, with a window no smaller than this debate had before.
+
+        Raises:
+            RequestRejected: The prompt and the reply do not fit into the model's context.
+        """
+        limits = capability(self.name, request.model, overrides=self._records)
+        if request.model in self._contexts:
+            changes = {"context_tokens": self._contexts[request.model]}
+            limits = limits.model_copy(update=changes)
+        params = parameters(request, limits)
+        key = (request.model, request.cache_key)
+        size = max(params["options"]["num_ctx"], self._windows.get(key, 0))
+        params["options"]["num_ctx"] = self._windows[key] = size
+        self._windows.move_to_end(key)
+        while len(self._windows) > _REMEMBERED:
+            self._windows.popitem(last=False)
+        return params
 
     def _client(self) -> httpx2.AsyncClient:
         """The connection pool, made on first use."""

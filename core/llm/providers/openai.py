@@ -6,10 +6,10 @@ known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx2
 
@@ -35,6 +35,19 @@ _UNSUPPORTED = re.compile(
 _ADDRESS = re.compile(r"endpoint|\broute|\bpath\b|\burl\b|/responses|responses api", re.IGNORECASE)
 
 
+_WRONG_REQUEST = frozenset({400, 422, 501})
+_RESPONSE_FORMAT, _STREAM_OPTIONS = "response_format", "stream_options"
+#: Fields that a server may lack, and how its message names them.
+_SPARED: Mapping[str, re.Pattern[str]] = {
+    _RESPONSE_FORMAT: re.compile(
+        r"response_format|json_schema|json_object|structured output", re.IGNORECASE
+    ),
+    _STREAM_OPTIONS: re.compile(r"stream_options|include_usage", re.IGNORECASE),
+}
+#: Ways to ask for a structured answer, the strictest first.
+_ANSWERS = ("strict", "object", "prompt")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How to speak to one vendor."""
@@ -43,11 +56,17 @@ class Dialect:
     name: str
     base_url: str
     chat: chat.ChatDialect
-    #: False: it is known to have only Chat Completions.
-    has_responses: bool = True
+    #: What is spoken there: one of the two, or Responses with Chat Completions where an address
+    #: turns out to have no Responses.
+    apis: tuple[Literal["chat", "responses"], ...] = ("chat",)
 
 
-OPENAI = Dialect(name="openai", base_url="https://api.openai.com/v1", chat=chat.OPENAI_CHAT)
+OPENAI = Dialect(
+    name="openai",
+    base_url="https://api.openai.com/v1",
+    chat=chat.OPENAI_CHAT,
+    apis=("responses", "chat"),
+)
 OPENROUTER = Dialect(
     name="openrouter",
     base_url="https://openrouter.ai/api/v1",
@@ -56,13 +75,11 @@ OPENROUTER = Dialect(
         vendor="OpenRouter",
         extra_body={"provider": {"require_parameters": True}, "usage": {"include": True}},
     ),
-    has_responses=False,
 )
 MOONSHOT = Dialect(
     name="moonshot",
     base_url="https://api.moonshot.ai/v1",
     chat=chat.ChatDialect(vendor="Moonshot"),
-    has_responses=False,
 )
 
 
@@ -93,7 +110,9 @@ class OpenAIProvider:
         self._base_url = base_url or dialect.base_url
         self._limits = partial(capability, dialect.name, overrides=records)
         self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
-        self._has_responses = dialect.has_responses
+        self._has_responses = "responses" in dialect.apis
+        #: What a server refused, by model: ways to ask for a structure, fields.
+        self._refused: dict[str, set[str]] = {}
         self._sdk: AsyncOpenAI | None = None
 
     async def complete(
@@ -113,7 +132,7 @@ class OpenAIProvider:
         try:
             return await self._responses(request, reading, on_first_token)
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
-            if not lacks_responses(error):
+            if not lacks_responses(error) or "chat" not in self._dialect.apis:
                 give_up(reading, error)
         # That this address has no Responses is remembered. Not when Chat Completions reject the
         # request too: then the address is wrong, or the model does not exist, and Responses may be
@@ -141,7 +160,12 @@ class OpenAIProvider:
         began: Callable[[], None],
     ) -> ModelReply:
         """The reply by Responses, with the SDK's errors as they are."""
-        params = responses.parameters(request, self._limits(request.model)) | self._asker(request)
+        params = responses.parameters(
+            request,
+            self._limits(request.model),
+            openai_fields=self._dialect.chat.openai_fields,
+        )
+        params |= self._asker(request)
         async with await self._client().responses.create(**params, stream=True) as stream:
             text = await read_text(
                 reading, stream, began, most=most_characters(request.max_output_tokens)
@@ -153,8 +177,14 @@ class OpenAIProvider:
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
         """The reply by Chat Completions."""
         reading = chat.ChatReading(self._dialect.chat.vendor)
-        params = chat.parameters(request, self._limits(request.model), self._dialect.chat)
-        params |= self._asker(request)
+        refused = self._refused.setdefault(request.model, set())
+        limits = self._limits(request.model)
+        answers = next((level for level in _ANSWERS if level not in refused), "prompt")
+        if _ANSWERS.index(answers) > _ANSWERS.index(limits.answers):
+            limits = limits.model_copy(update={"answers": answers})
+        params = chat.parameters(request, limits, self._dialect.chat) | self._asker(request)
+        if _STREAM_OPTIONS in refused:
+            del params[_STREAM_OPTIONS]
         try:
             async with await self._client().chat.completions.create(
                 **params, stream=True
@@ -164,7 +194,12 @@ class OpenAIProvider:
                 )
                 request_id = stream.response.headers.get("x-request-id", "")
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
-            give_up(reading, error)
+            field = refused_field(error, params)
+            if self._dialect.chat.openai_fields or not field:
+                give_up(reading, error)
+            # Not every server has all of the protocol: it is asked once more without that.
+            refused.add(limits.answers if field == _RESPONSE_FORMAT else field)
+            return await self._chat(request, began)
         model = reading.model or request.model
         return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
 
@@ -187,6 +222,9 @@ class OpenAIProvider:
                 timeout=self._timeout,
                 max_retries=0,
             )
+            if not self._dialect.chat.openai_fields:
+                # The SDK takes them from the environment and would send them to any server.
+                self._sdk.organization = self._sdk.project = None
         return self._sdk
 
     def _sdk_error(self) -> type[Exception]:
@@ -194,6 +232,15 @@ class OpenAIProvider:
         from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
 
         return OpenAIError
+
+
+def refused_field(error: Exception, params: Mapping[str, Any]) -> str:
+    """The field of the request that a server says it cannot take and can be spared; empty: none."""
+    if dig(error, "status_code") not in _WRONG_REQUEST:
+        return ""
+    said = str(error)[:MESSAGE_MAX_CHARS]
+    fields = (field for field in _SPARED if field in params)
+    return next((field for field in fields if _SPARED[field].search(said)), "")
 
 
 def lacks_responses(error: Exception) -> bool:

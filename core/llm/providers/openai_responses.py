@@ -17,13 +17,21 @@ from core.models import Usage
 from core.request import ModelRequest
 
 
-def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
+def parameters(
+    request: ModelRequest, limits: Capability, *, openai_fields: bool = True
+) -> dict[str, Any]:
     """What to send.
 
     Nothing is stored at the vendor. Where it caches by marked places, the places are marked and
     its own choice (after the last message, which is never shared) is switched off.
+
+    Args:
+        request: What to ask.
+        limits: What the model can take.
+        openai_fields: Whether the server knows OpenAI's own fields (store, cache).
     """
-    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if limits.cache == "explicit" else {}
+    marks = openai_fields and limits.cache == "explicit"
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if marks else {}
     content = [
         {"type": "input_text", "text": piece.text, **(mark if piece.breakpoint else {})}
         for piece in pieces(request)
@@ -34,8 +42,9 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
         "model": request.model,
         "input": [{"role": "user", "content": content}],
         "max_output_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
-        "store": False,
     }
+    if openai_fields:
+        params["store"] = False
     if request.system:
         params["instructions"] = request.system
     if limits.sampling and request.temperature is not None:
@@ -43,9 +52,9 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     if request.effort in limits.efforts:
         params["reasoning"] = {"effort": limits.efforts[request.effort]}
     # Models without a cache may refuse its fields.
-    if limits.cache != "none" and request.cache_key:
+    if openai_fields and limits.cache != "none" and request.cache_key:
         params["prompt_cache_key"] = request.cache_key
-    if limits.cache == "explicit":
+    if marks:
         params["prompt_cache_options"] = {"mode": "explicit"}
     return params | _form(request, limits)
 

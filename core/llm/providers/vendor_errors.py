@@ -15,6 +15,7 @@ from core.errors import (
     ProviderBusy,
     ProviderDown,
     ProviderError,
+    ReplyCutOff,
     ReplyUnusable,
     RequestRejected,
 )
@@ -152,9 +153,9 @@ def ended_early(vendor: str) -> ProviderDown:
     return ProviderDown(f"{vendor} ended the reply early.")
 
 
-def cut_off(vendor: str) -> ReplyUnusable:
+def cut_off(vendor: str) -> ReplyCutOff:
     """The reply reached its token limit."""
-    return ReplyUnusable(f"The reply of {vendor} was cut off at its length limit.")
+    return ReplyCutOff(f"The reply of {vendor} was cut off at its length limit.")
 
 
 def too_long(vendor: str, most: int) -> ReplyUnusable:

@@ -19,6 +19,7 @@ from core.models import (
     Question,
     Turn,
 )
+from core.rules.formats.presence import awaited
 from core.rules.formats.same_question import is_same
 
 #: Never more rounds of questions than this.
@@ -37,7 +38,9 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
         if not debate.is_done(opening):
             # Agents that have not yet said what they want to know come first.
             turns = (_question_turn(number, agent.id) for agent in debate.setup.agents)
-            return tuple(turn for turn in turns if not debate.is_done(turn)) or (opening,)
+            left = tuple(turn for turn in turns if not debate.is_done(turn))
+            present = awaited(debate, [agent.id for agent in debate.setup.agents])
+            return left if any(turn.agent in present for turn in left) else (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and is_open(debate, opened):
             return ()
@@ -97,6 +100,34 @@ def is_open(debate: Debate, opened: Clarifications) -> bool:
     if opened.turn.key in debate.closed:
         return False
     return any(item.number not in debate.answers for item in opened.items)
+
+
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes that asking, or putting questions to people, waits for."""
+    if turn.round > 0:
+        return (Turn(act=Act.FACILITATION, round=turn.round, agent=FACILITATOR).key,)
+    number = int(turn.target or 1)
+    if turn.act is Act.CLARIFICATION:
+        return [_question_turn(number, agent.id).key for agent in debate.setup.agents]
+    if number == 1:
+        return ()
+    before = clarification_turn(number - 1)
+    return (before.key, *answered(debate, before))
+
+
+def settled(debate: Debate) -> Sequence[str]:
+    """Keys of the outcomes that round 1 waits for: of questions put to people."""
+    turns = [clarification_turn(number) for number in range(1, MOST_ROUNDS + 1)]
+    return [
+        key for turn in turns if debate.is_done(turn) for key in (turn.key, *answered(debate, turn))
+    ]
+
+
+def answered(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of people's answers to what this turn put to them, and of the end of their time."""
+    opened = debate.clarifications.get(turn.key)
+    answers = [f"answer/{item.number}" for item in (opened.items if opened else ())]
+    return [key for key in (*answers, f"{turn.key}/closed") if key in debate.times]
 
 
 def clarification_turn(number: int) -> Turn:

@@ -3,8 +3,8 @@
 gather (isolated) → plan (the others' gathering, not its own) → formulate (own in full, others to be
 shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
 rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
-A turn starts when what it needs is there; only rebuttals wait for a whole phase, because it takes
-all adjusted positions to know whether they have converged. Voters and the judge read them.
+A turn starts when what it needs is there. Positions have converged when all who adjusted theirs
+hold the same option best, within 20 points. Voters and the judge read the rebuttals.
 Source of the phases: Quorum's "Deliberation V2".
 """
 
@@ -13,8 +13,11 @@ from dataclasses import replace
 
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
-from core.rules import convergence
+from core.rules.agreement import agreement
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.outcomes import outcome_keys
+from core.rules.formats.presence import awaited
+from core.rules.options import stance_in
 
 NAME = "council"
 MOST_ROUNDS = 1
@@ -26,6 +29,8 @@ PHASES: tuple[Act, ...] = (
     Act.ADJUST,
     Act.REBUTTAL,
 )
+STANCE_ACT = Act.ADJUST
+ENDS_ITSELF = True
 #: An agent without one of these has nothing to go on with.
 _VITAL = frozenset({Act.GATHER, Act.FORMULATE})
 #: What a position is, the newest first.
@@ -34,8 +39,7 @@ _POSITIONS = (Act.ADJUST, Act.FORMULATE, Act.GATHER)
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns whose inputs exist and which have no outcome yet. The council has one round."""
-    del rounds
-    turns = (turn for act in PHASES for turn in _phase(debate, act))
+    turns = (turn for act in (PHASES if rounds else PHASES[:1]) for turn in _phase(debate, act))
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
@@ -43,7 +47,7 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
     """Every turn of the council, as far as can be foreseen."""
     if number > 1:
         return ()
-    acts = PHASES[:-1] if _converged(debate) else PHASES
+    acts = PHASES[:-1] if _agreed(debate) else PHASES
     return tuple(_turn(act, agent) for act in acts for agent in alive(debate))
 
 
@@ -105,6 +109,31 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
             return ()
 
 
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    all_agents = [agent.id for agent in debate.setup.agents]
+    others = [agent for agent in all_agents if agent != turn.agent]
+    turns: list[Turn] = []
+    match turn.act:
+        case Act.PLAN:
+            turns = [_turn(Act.GATHER, agent) for agent in others]
+        case Act.FORMULATE:
+            turns = [_turn(Act.PLAN, turn.agent)]
+        case Act.DEBATE:
+            turns = [_turn(Act.FORMULATE, agent) for agent in others]
+        case Act.ADJUST:
+            turns = [_turn(Act.FORMULATE, agent) for agent in all_agents]
+            turns += [_turn(Act.DEBATE, agent) for agent in others]
+        case Act.REBUTTAL:
+            turns = [_turn(Act.DEBATE, agent) for agent in all_agents]
+            # Where the others differ its own adjusted position decides nothing.
+            differ = _agreed(debate, but=turn.agent) is False
+            turns += [_turn(Act.ADJUST, agent) for agent in (others if differ else all_agents)]
+        case _:
+            pass
+    return outcome_keys(debate, turns, alive(debate))
+
+
 def rebuttals(debate: Debate) -> Sequence[Part]:
     """Everybody's last word, under the letters of those who said it: for the voters."""
     agents = [agent.id for agent in debate.setup.agents]
@@ -151,22 +180,38 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
                 return []
             return [_turn(act, a) for a in agents if _all_done(debate, Act.DEBATE, but=a)]
         case _:
-            # Whether there are rebuttals at all is known when all positions are adjusted.
-            said = _all_done(debate, Act.DEBATE) and _all_done(debate, Act.ADJUST)
-            return [_turn(act, a) for a in agents] if said and not _converged(debate) else []
+            if not _all_done(debate, Act.DEBATE) or _agreed(debate) is not False:
+                return []
+            # Its own answers, and what the others have made of their positions.
+            return [_turn(act, a) for a in agents if _all_done(debate, Act.ADJUST, but=a)]
 
 
-def _converged(debate: Debate) -> bool:
-    """Whether the adjusted positions agree so far that a rebuttal would add nothing."""
-    if not _all_done(debate, Act.ADJUST):
+def _agreed(debate: Debate, *, but: str = "") -> bool | None:
+    """Whether the adjusted positions agree, so that a rebuttal would add nothing; None: not known.
+
+    That they do not is known as soon as two of them differ. Who says nothing of options may differ.
+    """
+    said, pending, silent = dict[str, Mapping[str, float]](), False, False
+    for agent in [one for one in alive(debate) if one != but]:
+        if not debate.is_done(_turn(Act.ADJUST, agent)):
+            pending = True
+            continue
+        made = _made(debate, Act.ADJUST, agent)
+        if made and (stance := stance_in(debate, made)):
+            said[agent] = stance
+        else:
+            silent = True
+    how = agreement(said)
+    if len(said) > 1 and not how.is_agreed:
         return False
-    texts = [position.text for position in positions(debate).values()]
-    return convergence.likeness(texts) >= debate.setup.termination.threshold
+    if pending:
+        return None
+    return not silent and len(said) > 1
 
 
 def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:
     """Whether every agent that can still take this turn has; at least one must have."""
-    agents = [agent for agent in alive(debate) if agent != but]
+    agents = [agent for agent in awaited(debate, alive(debate)) if agent != but]
     return bool(agents) and all(debate.is_done(_turn(act, agent)) for agent in agents)
 
 

@@ -10,15 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.models import Act, Contribution, Debate, Turn, turn_of
 from core.request import Part, PartKind, numbered
 from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.outcomes import outcome_keys
+from core.rules.formats.presence import awaited
 
 NAME = "critique"
 MOST_ROUNDS = 15
 PHASES: tuple[Act, ...] = (Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT)
+STANCE_ACT = Act.REFINEMENT
+ENDS_ITSELF = False
 _POSITIONS = frozenset({Act.PROPOSAL, Act.REFINEMENT})
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
+    if not rounds:
+        return tuple(turn for turn in _left(debate, 1) if turn.act is Act.PROPOSAL)
     return tuple(turn for number in range(1, rounds + 1) for turn in _left(debate, number))
 
 
@@ -50,10 +56,10 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
 def drafts(debate: Debate) -> Mapping[str, Contribution]:
     """The positions taken in isolation; empty while one can still come."""
     agents = [agent.id for agent in debate.setup.agents]
-    turns = [turn_of(Act.PROPOSAL, 1, agent) for agent in agents]
-    if not all(debate.is_done(turn) for turn in turns):
+    turns = {agent: turn_of(Act.PROPOSAL, 1, agent) for agent in agents}
+    if not all(debate.is_done(turns[agent]) for agent in awaited(debate, agents)):
         return {}
-    made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
+    made = {agent: debate.contributions.get(turn.key) for agent, turn in turns.items()}
     return {agent: draft for agent, draft in made.items() if draft}
 
 
@@ -86,6 +92,23 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
                 Part(kind=PartKind.OWN, label="Your proposal", text=own, trim_priority=1),
                 *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
             )
+        case _:
+            return ()
+
+
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    match turn.act:
+        case Act.PROPOSAL if turn.round > 1:
+            return (turn_of(Act.REFINEMENT, turn.round - 1, turn.agent).key,)
+        case Act.CRITIQUE:
+            pair = (turn.agent, turn.target or "")
+            return [turn_of(Act.PROPOSAL, turn.round, agent).key for agent in pair]
+        case Act.REFINEMENT:
+            critics = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
+            critiques = (turn_of(Act.CRITIQUE, turn.round, one, turn.agent) for one in critics)
+            own = turn_of(Act.PROPOSAL, turn.round, turn.agent)
+            return (own.key, *outcome_keys(debate, critiques, alive(debate)))
         case _:
             return ()
 
@@ -139,16 +162,17 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
     able = [agent for agent in proposed if agent not in debate.refused]
     for critic in able:
         for target in proposed:
-            if critic != target:
+            # One that comes too late for what it would change is not written any more.
+            if critic != target and not debate.is_done(turn_of(Act.REFINEMENT, number, target)):
                 yield turn_of(Act.CRITIQUE, number, critic, target)
     for agent in able:
         refinement = turn_of(Act.REFINEMENT, number, agent)
         if debate.is_done(refinement):
             continue
         # Every critique that can still come has to be there.
-        critics = (other for other in alive(debate) if other != agent)
-        awaited = (turn_of(Act.CRITIQUE, number, critic, agent) for critic in critics)
-        if all(debate.is_done(turn) for turn in awaited):
+        critics = (other for other in awaited(debate, alive(debate)) if other != agent)
+        critiques = (turn_of(Act.CRITIQUE, number, critic, agent) for critic in critics)
+        if all(debate.is_done(turn) for turn in critiques):
             yield refinement
 
 

@@ -9,9 +9,14 @@ from collections.abc import Mapping, Sequence
 
 from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
 from core.request import Part, PartKind, numbered
+from core.rules.formats.clarifying import answered
+from core.rules.formats.outcomes import outcome_keys
+from core.rules.formats.presence import awaited
 
 NAME = "panel"
 PHASES: tuple[Act, ...] = (Act.STATEMENT, Act.FACILITATION)
+STANCE_ACT = Act.STATEMENT
+ENDS_ITSELF = True
 #: A panel never takes more rounds than this.
 MOST_ROUNDS = 7
 #: The facilitator cannot call the vote before this many rounds.
@@ -22,6 +27,9 @@ MOST_QUESTIONS = 2
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Turns whose inputs exist and which have no outcome yet."""
+    if not rounds:
+        first = (_statement(1, agent) for agent in alive(debate))
+        return tuple(turn for turn in first if not debate.is_done(turn))
     most = min(rounds, MOST_ROUNDS)
     turns = (turn for number in range(1, most + 1) for turn in _round(debate, number, most))
     return tuple(turn for turn in turns if not debate.is_done(turn))
@@ -62,10 +70,10 @@ def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribut
 
 def drafts(debate: Debate) -> Mapping[str, Contribution]:
     """The positions taken in isolation; empty while one can still come."""
-    turns = [_statement(1, agent.id) for agent in debate.setup.agents]
-    if not all(debate.is_done(turn) for turn in turns):
+    turns = {agent.id: _statement(1, agent.id) for agent in debate.setup.agents}
+    if not all(debate.is_done(turns[agent]) for agent in awaited(debate, tuple(turns))):
         return {}
-    made = {turn.agent: debate.contributions.get(turn.key) for turn in turns}
+    made = {agent: debate.contributions.get(turn.key) for agent, turn in turns.items()}
     return {agent: draft for agent, draft in made.items() if draft}
 
 
@@ -103,6 +111,22 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         label = "What the facilitator wants looked at in this round"
         parts.append(Part(kind=PartKind.OTHER, label=label, text=guidance.focus))
     return parts
+
+
+def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+    """Keys of the outcomes this turn waits for."""
+    if turn.act is Act.FACILITATION:
+        said = (_statement(turn.round, agent.id) for agent in debate.setup.agents)
+        return outcome_keys(debate, said, alive(debate))
+    if turn.round == 1:
+        return ()
+    guided = facilitation(turn.round - 1)
+    guidance = debate.guidance.get(guided.key)
+    if not guidance or not guidance.question:
+        return (guided.key,)
+    # People's answer, too.
+    opened = Turn(act=Act.CLARIFICATION, round=guided.round, agent=ENGINE)
+    return (guided.key, opened.key, *answered(debate, opened))
 
 
 def longest_chain(rounds: int) -> int:
@@ -160,7 +184,8 @@ def _round(debate: Debate, number: int, most: int) -> Sequence[Turn]:
         return ()
     said = [_statement(number, agent) for agent in alive(debate)]
     is_last = number >= most or _is_called(debate, number - 1)
-    if not is_last and all(debate.is_done(turn) for turn in said):
+    heard = [_statement(number, agent) for agent in awaited(debate, alive(debate))]
+    if not is_last and all(debate.is_done(turn) for turn in heard):
         return (*said, facilitation(number))
     return said
 

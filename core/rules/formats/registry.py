@@ -30,8 +30,21 @@ class Format(Protocol):
         """It never takes more rounds than this."""
         ...
 
+    @property
+    def STANCE_ACT(self) -> Act:  # noqa: N802 - a module's constant
+        """The act at whose end an agent says how likely it holds each option the best."""
+        ...
+
+    @property
+    def ENDS_ITSELF(self) -> bool:  # noqa: N802 - a module's constant
+        """Whether the format itself says when its rounds end (a facilitator does)."""
+        ...
+
     def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
-        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet."""
+        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet.
+
+        Of 0 rounds: the isolated drafts.
+        """
         ...
 
     def planned(self, debate: Debate, number: int) -> Sequence[Turn]:
@@ -52,6 +65,10 @@ class Format(Protocol):
 
     def sees(self, debate: Debate, turn: Turn) -> Sequence[Part]:
         """What this turn is about, beyond what every prompt holds."""
+        ...
+
+    def needs(self, debate: Debate, turn: Turn) -> Sequence[str]:
+        """Keys of the outcomes this turn waits for; it is ready as soon as all are in the log."""
         ...
 
     def carried_over(self, debate: Debate, turn: Turn) -> Contribution | None:

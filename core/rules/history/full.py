@@ -8,8 +8,6 @@ from core.rules.history.material import Material
 from core.rules.history.told import as_text, perspective
 
 METHOD = ContextMethod.FULL
-#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
-IN_BACKGROUND = False
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -18,10 +16,10 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return ()
 
 
-def lacks(debate: Debate, turn: Turn) -> bool:
-    """No turn waits for a summary."""
+def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """No prompt shows a summary."""
     del debate, turn
-    return False
+    return ()
 
 
 def material(debate: Debate, turn: Turn) -> Material | None:

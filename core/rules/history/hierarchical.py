@@ -19,11 +19,9 @@ from core.request import Part, PartKind
 from core.rules.history import rounds as by_round
 from core.rules.history.material import Material, StandIn, in_characters
 from core.rules.history.rules_in_force import rules_of
-from core.rules.history.told import as_text, is_complete, is_foreseen, round_of, rounds_over
+from core.rules.history.told import as_text, is_complete, is_foreseen, round_of
 
 METHOD = ContextMethod.HIERARCHICAL
-#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
-IN_BACKGROUND = True
 #: From this many summed-up rounds on they become one text.
 DEBATE_AFTER = 3
 
@@ -40,7 +38,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     ]
     # A round is summed up once it is over and its contributions are condensed.
     pending = {turn.round for turn in long if not debate.is_done(turn)}
-    over = [by_round.summary_turn(n) for n in rounds_over(debate, rounds) if n not in pending]
+    over = [turn for turn in by_round.of_each_round(debate, rounds) if turn.round not in pending]
     # The debate is summed up to each round from the third on, once its rounds are.
     so_far = [
         debate_turn(number)
@@ -51,9 +49,11 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
-def lacks(debate: Debate, turn: Turn) -> bool:
-    """As with `rounds`: only the summary of the round before the last one is waited for."""
-    return by_round.lacks(debate, turn)
+def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """The last round's long texts condensed, the rounds before it and the debate in short."""
+    condensing = [contribution_turn(made) for made in round_of(debate, turn.round - 1)]
+    so_far = [debate_turn(number) for number in range(DEBATE_AFTER, turn.round - 1)]
+    return (*by_round.wants(debate, turn), *condensing, *so_far)
 
 
 def material(debate: Debate, turn: Turn) -> Material | None:
@@ -116,10 +116,10 @@ def _older(debate: Debate, before: int) -> Sequence[Part]:
         summary = debate.summaries.get(debate_turn(number).key)
         if summary:
             upto, text = number, summary.text
-    found = [(f"The debate up to round {upto}", text)] if upto else []
-    found += [(f"Round {n}", by_round.in_short(debate, n)) for n in range(upto + 1, before)]
-    return [
-        Part(kind=PartKind.SUMMARY, label=f"{which} in short", text=short)
-        for which, short in found
-        if short
-    ]
+    label = f"The debate up to round {upto} in short"
+    parts = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
+    for number in range(upto + 1, before):
+        said = [condensed(debate, made) for made in round_of(debate, number)]
+        part = by_round.in_short_or_full(debate, number, said)
+        parts += [part] if part else []
+    return parts

@@ -1,9 +1,9 @@
 """Strategy `length`: an agent's own history is summarised once it is long (perspective summaries).
 
 At the start of each round an agent counts the characters of its own perspective. From the
-threshold on its history is summarised afresh from the whole of it; all agents do so at the same
-time, and an agent's turns of that round wait for its own summary. The newest summary is used; where
-one failed, the full history. Source: dialectic's context summarization.
+threshold on its history is summarised afresh from the whole of it, beside the agent's turns of that
+round. A turn shows the newest summary that is there, and what came after it in full; without one,
+the full history. Source: dialectic's context summarization.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,6 @@ from core.rules.history.told import (
 )
 
 METHOD = ContextMethod.LENGTH
-#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
-IN_BACKGROUND = False
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -43,10 +41,10 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
 
-def lacks(debate: Debate, turn: Turn) -> bool:
-    """Whether the turn waits for its agent's own summary."""
-    own = summary_turn(turn.round, turn.agent)
-    return turn.act is not Act.SUMMARY and _is_due(debate, own, turn.round)
+def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """The summary its agent makes at the start of the round."""
+    del debate
+    return (summary_turn(turn.round, turn.agent),) if turn.round > 1 else ()
 
 
 def material(debate: Debate, turn: Turn) -> Material | None:

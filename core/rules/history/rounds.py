@@ -1,11 +1,13 @@
 """Strategy `rounds`: finished rounds are summed up in the background, one round behind.
 
-The summary of round n is made while round n+1 runs and is needed when round n+2 starts; round n+1
-sees round n in full. In a debate of more than ten rounds the first five become one meta-summary,
-made while the tenth runs. Source: Board of One's background summarizer.
+The summary of round n is made while round n+1 runs and is wanted when round n+2 starts; round n+1
+sees round n in full. Nothing waits for it: as long as it is not there, the round is shown in full.
+In a debate of more than ten rounds the first five become one meta-summary, made while the tenth
+runs. Source: Board of One's background summarizer.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.models import (
     SUMMARIZER,
@@ -23,8 +25,6 @@ from core.rules.history.material import Material, StandIn, in_tokens
 from core.rules.history.told import as_text, is_complete, round_of, rounds_over
 
 METHOD = ContextMethod.ROUNDS
-#: Whether summaries are made beside the debate, so that no turn should ever wait for one.
-IN_BACKGROUND = True
 #: After this round the first rounds are shown summed up once more, together.
 META_AFTER = 10
 META_ROUNDS = 5
@@ -34,11 +34,14 @@ EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 150, 100, 75
 #: Contributions that stand in for a round whose summary failed.
 LAST_CONTRIBUTIONS = 3
 UNAVAILABLE = "[Round summary unavailable]"
+#: How readily a round is shortened that is shown in full because its summary is late: before all
+#: that was said later.
+LATE_TRIM = 5
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Rounds that are over and not summed up yet; the last round never is."""
-    turns = [summary_turn(number) for number in rounds_over(debate, rounds)]
+    turns = list(of_each_round(debate, rounds))
     # The first rounds are summed up together once the tenth of more than ten rounds has begun.
     tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
     first = [summary_turn(number) for number in range(1, META_ROUNDS + 1)]
@@ -47,15 +50,16 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
-def lacks(debate: Debate, turn: Turn) -> bool:
-    """Whether the turn waits for the summary of the round before the last one."""
-    needed = turn.round - 2
-    return (
-        turn.act is not Act.SUMMARY
-        and needed >= 1
-        and is_complete(debate, needed)
-        and not debate.is_done(summary_turn(needed))
-    )
+def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """The turns on which each round that is over is summed up, done or not."""
+    return [summary_turn(number) for number in rounds_over(debate, rounds)]
+
+
+def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """The summaries of all rounds before the last one; the facilitator's: of all before its own."""
+    del debate
+    before = turn.round if turn.act is Act.FACILITATION else turn.round - 1
+    return [summary_turn(number) for number in range(1, before)]
 
 
 def material(debate: Debate, turn: Turn) -> Material | None:
@@ -140,18 +144,33 @@ def _last_words(debate: Debate, said: Sequence[Contribution]) -> StandIn:
 
 
 def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
-    """Summaries of the rounds before that one, the meta-summary in place of the first five."""
+    """The rounds before that one in short, the meta-summary in place of the first five."""
     meta = debate.summaries.get(meta_turn().key) if turn.round > META_AFTER else None
     first = META_ROUNDS + 1 if meta else 1
-    found = [(f"Rounds 1 to {META_ROUNDS}", meta.text)] if meta else []
-    found += [(f"Round {n}", in_short(debate, n)) for n in range(first, before)]
-    shown = [(which, text) for which, text in found if text]
-    return [
-        Part(
-            kind=PartKind.SUMMARY,
-            label=f"{which} in short",
-            text=text,
-            ends_shared=which == shown[-1][0],
-        )
-        for which, text in shown
+    parts = [
+        Part(kind=PartKind.SUMMARY, label=f"Rounds 1 to {META_ROUNDS} in short", text=meta.text)
+        for meta in ([meta] if meta else [])
     ]
+    found = (in_short_or_full(debate, number) for number in range(first, before))
+    parts += [part for part in found if part]
+    return [replace(part, ends_shared=part is parts[-1]) for part in parts]
+
+
+def in_short_or_full(
+    debate: Debate, number: int, said: Sequence[Contribution] | None = None
+) -> Part | None:
+    """A round's summary, or while it is late the round in full; None where nothing was said.
+
+    Args:
+        debate: As it stands.
+        number: Which round.
+        said: What stands for the round in full; its contributions, where none are given.
+    """
+    if short := in_short(debate, number):
+        return Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)
+    whole = round_of(debate, number) if said is None else said
+    if not whole:
+        return None
+    # What is oldest is the first to be shortened where the prompt does not fit.
+    label, text = f"Round {number} in full", as_text(debate, whole)
+    return Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=LATE_TRIM)

@@ -18,8 +18,9 @@ from core.models import (
     Turn,
 )
 from core.request import Part
+from core.rules.formats import panel
 from core.rules.formats.registry import format_of
-from core.rules.history import full, hierarchical, length, rounds
+from core.rules.history import full, hierarchical, length, rounds, running
 from core.rules.history.material import Material, in_characters
 from core.rules.history.rules_in_force import method_of, rules_of
 from core.rules.history.told import by_name, chars
@@ -33,17 +34,12 @@ class Strategy(Protocol):
         """What settings call it."""
         ...
 
-    @property
-    def IN_BACKGROUND(self) -> bool:  # noqa: N802 - a module's constant
-        """Whether summaries are made beside the debate, so that no turn should wait for one."""
-        ...
-
     def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
         """Summaries that can be made now and are not there yet; `rounds` may be held so far."""
         ...
 
-    def lacks(self, debate: Debate, turn: Turn) -> bool:
-        """Whether the turn has to wait for a summary."""
+    def wants(self, debate: Debate, turn: Turn) -> Sequence[Turn]:
+        """Summaries that the prompt of this turn shows if they are there; it waits for none."""
         ...
 
     def material(self, debate: Debate, turn: Turn) -> Material | None:
@@ -69,20 +65,21 @@ def strategy_of(debate: Debate, agent: str) -> Strategy:
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Summaries that can be made now, whoever needs them; `rounds` may be held as things stand."""
+    """Summaries that can be made now, whoever wants them; `rounds` may be held as things stand."""
     turns = [turn for strategy in _in_use(debate) for turn in strategy.ready(debate, rounds)]
-    return tuple(dict.fromkeys(turns))
+    return tuple(dict.fromkeys((*turns, *running.ready(debate, rounds))))
 
 
-def lacks(debate: Debate, turn: Turn) -> bool:
-    """Whether the turn has to wait for a summary."""
-    return strategy_of(debate, turn.agent).lacks(debate, turn)
-
-
-def is_blocked(debate: Debate, turn: Turn) -> bool:
-    """Whether the turn waits for a summary that is made in the background."""
-    strategy = strategy_of(debate, turn.agent)
-    return strategy.IN_BACKGROUND and strategy.lacks(debate, turn)
+def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """Summaries that the prompt of this turn shows if they are there."""
+    if turn.act is Act.SYNTHESIS:
+        summary = judge_summary_turn(debate)
+        return (summary,) if summary else ()
+    if turn.act is Act.BALLOT and debate.setup.format == panel.NAME:
+        return [rounds.summary_turn(number) for number in range(1, turn.round)]
+    if turn.act in format_of(debate).PHASES:
+        return strategy_of(debate, turn.agent).wants(debate, turn)
+    return ()
 
 
 def material_for(debate: Debate, turn: Turn) -> Material:
@@ -90,7 +87,9 @@ def material_for(debate: Debate, turn: Turn) -> Material:
     if turn.agent == JUDGE:
         text = by_name(debate, last_positions(debate))
         return in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
-    found = (strategy.material(debate, turn) for strategy in _in_use(debate))
+    # What no strategy in use knows was wanted for the board.
+    makers = (*_in_use(debate), running)
+    found = (maker.material(debate, turn) for maker in makers)
     return next(material for material in found if material)
 
 

@@ -106,7 +106,7 @@ def _round(debate: Debate, number: int) -> Sequence[Contribution]:
     said = [
         made
         for made in debate.contributions.values()
-        if made.turn.round == number and not made.carried_from
+        if made.turn.round == number and made.turn.act in phases and not made.carried_from
     ]
     return sorted(
         said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))

@@ -10,6 +10,7 @@ from jinja2.loaders import FileSystemLoader
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.models import Act
+from core.turns.acts import ACTS
 from core.turns.prompts.render import PERSONA
 
 _FOLDER = Path(__file__).parent
@@ -23,10 +24,7 @@ _sandbox = ImmutableSandboxedEnvironment(
 
 #: Every prompt that can be overridden: the persona, which is plain text, and the template of each
 #: act that asks a model.
-NAMES = (
-    PERSONA,
-    *(act.value for act in Act if act not in {Act.CLARIFICATION, Act.TALLY, Act.READING}),
-)
+NAMES = (PERSONA, *(act.value for act in Act if ACTS[act].asks_model))
 #: Stand in for real values when an override is tried.
 _SAMPLES: Mapping[str, object] = {
     "words": 350,

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from bot.building import build_providers, check_providers, database_url, load_settings, usual_models
-from bot.settings import BotSettings
+from bot.settings import BotSettings, read_settings
 from core.errors import ConfigurationBroken
 from core.models import Setup
+from core.settings import Server
 from core.testing import a_setup
 
 
@@ -74,3 +75,39 @@ async def test_the_file_of_the_environment_is_read_unless_another_is_named(tmp_p
     assert (await load_settings(named)).settings.rounds == 1
     assert (await load_settings(named, tmp_path / "b.yaml")).settings.rounds == 2
     assert (await load_settings(environment())).settings.rounds == 3
+
+
+GROQ = Server(name="groq", base_url="https://api.groq.com/openai/v1", key_variable="GROQ_API_KEY")
+WORKSHOP = Server(name="workshop", base_url="http://10.0.0.7:8000/v1")
+
+
+async def test_servers_of_the_settings_are_providers_once_their_keys_are_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("GROQ_API_KEY=gsk-from-a-file\n", encoding="utf-8")
+    bare = build_providers(environment(), (), (GROQ, WORKSHOP))
+    written = read_settings(tmp_path / ".env")
+    with_key = build_providers(written, (), (GROQ, WORKSHOP))
+
+    assert set(bare) == {"ollama", "offline", "workshop"}
+    assert set(with_key) >= {"ollama", "offline", "workshop", "groq"}
+    assert written.key_in("GROQ_API_KEY") == "gsk-from-a-file"
+    assert "gsk-from-a-file" in written.secrets
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-from-outside")
+    assert read_settings(tmp_path / ".env").key_in("GROQ_API_KEY") == "gsk-from-outside"
+    for provider in (*bare.values(), *with_key.values()):
+        await provider.close()
+
+
+def test_a_servers_missing_key_is_named_before_anything_starts() -> None:
+    with pytest.raises(ConfigurationBroken, match="groq, but GROQ_API_KEY is not set"):
+        check_providers(setup_with("groq"), environment(), (GROQ,))
+    check_providers(setup_with("workshop"), environment(), (GROQ, WORKSHOP))
+
+
+async def test_a_server_cannot_be_where_machines_get_their_credentials(tmp_path: Path) -> None:
+    text = 'servers: [{name: a, base_url: "http://169.254.169.254/v1"}]'
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(ConfigurationBroken, match=r"server a: .* is where machines"):
+        await load_settings(environment(), tmp_path / "a.yaml")

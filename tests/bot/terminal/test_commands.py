@@ -3,7 +3,9 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -23,10 +25,11 @@ from core.errors import (
     StoreDown,
     StoreInUse,
 )
-from core.events import DebateStarted, fold
+from core.events import DebateStarted, Recorded, event_from_json, fold
 from core.llm.providers.testing.script import Asked as VendorAsked
 from core.llm.providers.testing.script import Say
 from core.llm.providers.testing.server import Vendor
+from core.models import Debate, Status
 from core.store.lock import FileLock
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
@@ -81,16 +84,29 @@ def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
         assert line in done.stderr
 
 
+def folded(record: dict[str, Any]) -> Debate:
+    """What the events of a written record add up to."""
+    return fold(
+        Recorded(
+            debate_id=record["debate_id"],
+            seq=one["seq"],
+            at=datetime.fromisoformat(one["at"]),
+            event=event_from_json(json.dumps(one["event"])),
+        )
+        for one in record["events"]
+    )
+
+
 def test_files_are_written_as_their_names_say(moot: Moot) -> None:
     moot.debate("--output", "out/record.json", "--report", "out/report")
     moot.debate("--output", "decision.txt")
 
     record = json.loads((moot.folder / "out/record.json").read_text(encoding="utf-8"))
-    assert record["debate"]["status"] == "concluded"
+    assert record["status"] == "concluded"
     report = (moot.folder / "out/report.md").read_text(encoding="utf-8")
     assert report.startswith("# Debate report")
     decision = (moot.folder / "decision.txt").read_text(encoding="utf-8")
-    assert decision.splitlines()[0] == record["debate"]["verdict"]["decision"]
+    assert decision.splitlines()[0] == folded(record).verdict.decision  # pyright: ignore[reportOptionalMemberAccess] - it concluded
 
 
 def test_words_without_quotes_are_one_question(moot: Moot) -> None:
@@ -106,12 +122,12 @@ def test_options_reach_the_debate(moot: Moot) -> None:
         *("--context", "We are five people.", "--format", "critique", "--verbose"),
         *("--output", "record.json"),
     )
-    setup = json.loads(Path("record.json").read_text(encoding="utf-8"))["debate"]["setup"]
+    setup = folded(json.loads(Path("record.json").read_text(encoding="utf-8"))).setup
 
     assert done.exit_code == 0
-    assert (setup["question"], setup["context"]) == (QUESTION, "We are five people.")
-    assert [agent["role"] for agent in setup["agents"]] == ["finance", "simplicity"]
-    assert setup["rounds"] == 2
+    assert (setup.question, setup.context) == (QUESTION, "We are five people.")
+    assert [agent.role for agent in setup.agents] == ["finance", "simplicity"]
+    assert setup.rounds == 2
     assert "carried over, 0 s, 0 tokens" in done.stderr
     assert "Prompts of Finance: built-in" in done.stderr
     assert "In all: " in done.stderr
@@ -128,15 +144,15 @@ def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
         *("debate", QUESTION, "--rounds", "1", "--clarify", "--output", "record.json"),
         typed="About 10 a day\n",
     )
-    record = json.loads(Path("record.json").read_text(encoding="utf-8"))["debate"]
-    items = [item for asked in record["clarifications"].values() for item in asked["items"]]
+    debate = folded(json.loads(Path("record.json").read_text(encoding="utf-8")))
+    items = [item for asked in debate.clarifications.values() for item in asked.items]
 
     assert done.exit_code == 0
     assert len(items) >= 2
-    assert f"1. {items[0]['question']}" in done.stderr
-    assert record["answers"]["1"]["text"] == "About 10 a day"
-    assert record["answers"]["2"]["text"] == ""
-    assert record["status"] == "concluded"
+    assert f"1. {items[0].question}" in done.stderr
+    assert debate.answers[1].text == "About 10 a day"
+    assert debate.answers[2].text == ""
+    assert debate.status is Status.CONCLUDED
 
 
 def test_settings_of_a_file_hold(moot: Moot) -> None:
@@ -148,7 +164,7 @@ def test_settings_of_a_file_hold(moot: Moot) -> None:
     done = moot("debate", QUESTION, "--config", "moot.yaml")
 
     assert done.exit_code == 0
-    assert "critique, 1 round, Ann, Bob" in done.stderr
+    assert "critique, 1 round where first answers differ, Ann, Bob" in done.stderr
     assert "moot.yaml says nothing about judge, vote, limits" in done.stderr
     assert (
         "Warning: The prompt file gone.md (for every agent, critique) cannot be used" in done.stderr
@@ -227,8 +243,9 @@ def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None
     )
 
     assert done.exit_code == 3
-    assert "There is no decision. No agent could take a position." in done.stdout
-    assert "failed: " in done.stderr
+    assert done.stdout == ""
+    assert "The debate failed to go on." in done.stderr
+    assert "Go on with: moot debate --resume d" in done.stderr
 
 
 def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
@@ -243,6 +260,10 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     assert "| Architect | offline/offline-checklists |" in shown
     assert "Summaries: none" in shown
     assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
+    one = moot("explain", debate_id, "r1/critique/architect/security").stdout
+    assert one.count("[r1/") == 1
+    assert "answered in " in one
+    assert isinstance(moot("explain", debate_id, "critique").exception, BadInput)
     assert moot("report", debate_id).stdout.startswith("# Debate report")
     assert "## Decision" in moot("export", debate_id, "--format", "adr").stdout
     assert (
@@ -426,3 +447,94 @@ def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> 
 
     assert (tmp_path / "x.md").stat().st_mode & 0o777 == 0o644
     assert [path.name for path in tmp_path.iterdir()] == ["x.md"]
+
+
+def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moot) -> None:
+    done = moot("debate", QUESTION, "--when", "split")
+    debate_id = done.stderr.split("moot show ")[1].split()[0]
+    again = moot("debate", "--resume", debate_id, "--when", "always")
+
+    assert "the debate was skipped. Rounds held: 0 of 3." in done.stdout
+    assert f"Debate it all the same with: moot debate --resume {debate_id} --when always" in (
+        done.stderr
+    )
+    assert again.exit_code == 0
+    assert "wants the debate all the same." in again.stderr
+    assert "Round 1 of 3: critique (6 turns)" in again.stderr
+    assert "wanted the debate all the same." in again.stdout
+    assert "all the same with" not in again.stderr
+
+
+def test_a_debate_that_was_held_cannot_be_wanted(moot: Moot) -> None:
+    error = error_of(moot("debate", "--resume", moot.debate(), "--when", "always"))
+
+    assert "Nothing was skipped" in str(error)
+
+
+@pytest.mark.parametrize("words", [["-"], ["--problem-file", "-"]])
+def test_a_question_can_come_from_standard_input(moot: Moot, words: Sequence[str]) -> None:
+    done = moot("debate", *words, typed="Kafka or\nSQS?\n")
+    blank = moot("debate", *words, typed=" \n")
+
+    assert done.exit_code == 0
+    assert "Kafka or SQS?" in moot("list").stdout
+    assert "What standard input holds is blank." in str(error_of(blank))
+
+
+def test_the_list_says_what_was_decided(moot: Moot) -> None:
+    moot("debate", QUESTION)
+    cells = moot("list").stdout.splitlines()[0].split("\t")
+    listed = json.loads(moot("list", "--json").stdout)
+
+    assert cells[3] == listed[0]["decided"] == "PostgreSQL"
+    assert (listed[0]["status"], listed[0]["question"]) == ("concluded", QUESTION)
+    assert json.loads(moot("list", "--running", "--json").stdout) == []
+
+
+def test_showing_a_debate_says_who_stands_where(moot: Moot) -> None:
+    shown = moot("show", moot.debate()).stdout
+
+    assert shown.index("Vote: PostgreSQL: 3 of 3 agents") < shown.index("# Who stands where")
+    assert "| PostgreSQL | Architect, Security, Simplicity |" in shown
+    assert "# Who changed their mind\n\nNobody holds another option" in shown
+
+
+def test_debate_show_and_report_print_the_record_as_json(moot: Moot) -> None:
+    done = json.loads(moot("debate", QUESTION, "--json").stdout)
+    debate_id = done["debate_id"]
+
+    assert done["outcome"]["options"][0]["name"] == "PostgreSQL"
+    assert json.loads(moot("show", debate_id, "--json").stdout) == done
+    assert json.loads(moot("report", debate_id, "--json").stdout) == done
+
+
+def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
+    Path("bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
+    Path("good.yaml").write_text("debate: {rounds: 2}\n", encoding="utf-8")
+    good, bad = (moot("config", "check", f"{name}.yaml", "--json") for name in ("good", "bad"))
+    shown = moot("config", "show", "--config", "good.yaml", "--json")
+    found = moot("doctor", "--json")
+
+    assert json.loads(good.stdout)["usable"] is True
+    assert json.loads(good.stdout)["notices"]
+    assert bad.exit_code == 4
+    assert json.loads(bad.stdout)["problems"] == [
+        'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'
+    ]
+    assert json.loads(shown.stdout)["debate"]["rounds"] == 2
+    assert json.loads(found.stdout)["well"] is (found.exit_code == 0)
+    Path("shown.json").write_text(shown.stdout, encoding="utf-8")
+    assert moot("config", "check", "shown.json").exit_code == 0
+
+
+def test_the_shell_completes_commands_and_formats(
+    moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del moot
+    for typed, place, offered in (("moot deb", 1, "debate"), ("moot debate --format c", 3, "co")):
+        words = {"_MOOT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(place)}
+        with monkeypatch.context() as patch:
+            for name, value in words.items():
+                patch.setenv(name, value)
+            done = CliRunner().invoke(app, [], prog_name="moot")
+        assert offered in done.stdout

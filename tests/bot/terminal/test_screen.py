@@ -9,13 +9,28 @@ from bot.terminal.screen import (
     LiveScreen,
     ProgressSink,
     news,
+    rounds_to_come,
     screen_for,
     status_line,
 )
-from core.events import Recorded, StopRequested, TimeRanOut, TurnFailed, VerdictReached, apply, fold
+from core.events import (
+    Event,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
+    Recorded,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    VerdictReached,
+    apply,
+    fold,
+)
 from core.figures import money
-from core.models import Act, Debate, Failure, Person, Stop, Turn, Verdict
+from core.models import Act, Debate, Ending, Failure, Person, Stop, Termination, Turn, Verdict, When
 from core.testing import a_setup
+from tests.core.transcript.splits import skipped_log, split_log, wanted_log
 from tests.core.transcript.test_transcript import a_log, held
 
 
@@ -53,7 +68,7 @@ async def test_lines_are_written_as_things_happen() -> None:
         "  Summarizer: summary, round 1: 1,000 → 150 characters",
         "  Architect: blind ballot, before round 1: Security first",
         "  Security: ballot, round 1: abstained: It could not be read.",
-        "Verdict: confidence 40 of 100",
+        "Verdict: confidence 40 of 100, by the judge's own estimate",
     ):
         assert line in lines
 
@@ -94,6 +109,14 @@ def test_many_names_are_counted() -> None:
     [
         (StopRequested(stop=Stop(by=Person(id="U1"))), "Stopping: the judge decides"),
         (TimeRanOut(), "The debate's time is up"),
+        (TimeRanOut(of_outage=True), "No model could be reached for too long"),
+        (
+            ModelWentAway(agent="architect", reason="Groq failed (500).", origin="1"),
+            "  Architect waits for its model: Groq failed (500).",
+        ),
+        (ModelCameBack(agent="architect", origin="1"), "  Architect: its model answers again"),
+        (OutageBegan(reason="Down.", origin="1"), "Waiting: nothing can go on"),
+        (OutageEnded(origin="1"), "The debate goes on."),
         (
             TurnFailed(
                 failure=Failure(
@@ -104,7 +127,7 @@ def test_many_names_are_counted() -> None:
         ),
     ],
 )
-def test_an_event_is_told(event: StopRequested | TimeRanOut | TurnFailed, said: str) -> None:
+def test_an_event_is_told(event: Event, said: str) -> None:
     debate, _ = debate_and_last()
 
     assert next(news(debate, event)).startswith(said)
@@ -148,3 +171,65 @@ def test_the_live_line_goes_while_somebody_types() -> None:
     screen.show("working again")
     screen.close()
     assert "working again" in stream.getvalue()
+
+
+async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> None:
+    stream = io.StringIO()
+    progress = ProgressSink(LineScreen(stream))
+    debate = None
+    for recorded in split_log():
+        debate = apply(debate, recorded)
+        await progress.publish(debate, recorded)
+    lines = stream.getvalue().splitlines()
+
+    names = "Architect, Security, Simplicity"
+    told = [
+        f"Debate dabc2345: critique, up to 3 rounds where first answers differ, {names}",
+        "Options (choice), and whose text stands for which:",
+        "  PostgreSQL: Architect, Simplicity",
+        "  Kafka: Security",
+        "  Architect: blind ballot, before round 1: PostgreSQL 90%; Kafka 10%",
+        'First answers differ, most about "PostgreSQL": 80 points apart.',
+        'Dana added "Kafka, hosted".',
+        'Alex merged "Kafka" into "Kafka, hosted".',
+        "  Security: refinement, round 1: done (1 s); now holds Kafka, hosted 60%; PostgreSQL 40%",
+        "Round 1 moved Security.",
+        "  Security: proposal, round 2: done (carried over)",
+        "Verdict: PostgreSQL, confidence fair (65 of 100)",
+    ]
+    assert [line for line in lines if line in told] == told
+    assert any(line.startswith("Vote: PostgreSQL: 1 of 2 agents, 55% on") for line in lines)
+    assert any(line.startswith("The vote is close. Reading") for line in lines)
+    assert any(line.startswith("  Changed their mind: Security: from Kafka, ho") for line in lines)
+    assert any("it went to the vote; 1 round was not held" in line for line in lines)
+
+
+async def test_a_skipped_debate_announces_no_round() -> None:
+    stream = io.StringIO()
+    progress = ProgressSink(LineScreen(stream))
+    log = skipped_log()
+    await progress.turns_began(fold(log[:1]), [Turn(act=Act.PROPOSAL, round=1, agent="architect")])
+    await progress.publish(fold(wanted_log()), wanted_log()[-1])
+
+    assert stream.getvalue().splitlines() == [
+        "First answers, in isolation: proposal (3 turns)",
+        "Dana wants the debate all the same.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "when", "ending", "said"),
+    [
+        (3, When.ALWAYS, Ending.FIXED, "3 rounds"),
+        (3, When.ALWAYS, Ending.CONVERGED, "up to 3 rounds"),
+        (1, When.ALWAYS, Ending.CONVERGED, "1 round"),
+        (3, When.SPLIT, Ending.FIXED, "up to 3 rounds where first answers differ"),
+        (1, When.SPLIT, Ending.FIXED, "1 round where first answers differ"),
+    ],
+)
+def test_how_many_rounds_there_may_be_is_told(
+    rounds: int, when: When, ending: Ending, said: str
+) -> None:
+    rules = {"when": when, "termination": Termination(ending=ending)}
+
+    assert rounds_to_come(a_setup(rounds=rounds).model_copy(update=rules)) == said

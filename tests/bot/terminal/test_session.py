@@ -16,7 +16,7 @@ from bot.terminal.screen import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession
 from core.clock import SystemClock
 from core.engine import Engine
-from core.errors import MootError
+from core.errors import ModelsAway, MootError, ProviderDown
 from core.events import DebatePaused, DebateStarted, fold
 from core.llm.call import ModelCalls
 from core.models import Act, Clarification, Clarifying, Debate, Person, Status
@@ -54,12 +54,16 @@ class Sitting:
         self.shown = io.StringIO()
 
     async def start(self, clarifying: Clarifying | None = None) -> asyncio.Task[Debate]:
-        clock, screen = SystemClock(), LineScreen(self.shown)
         setup = a_setup(rounds=1)
         if clarifying:
             setup = setup.model_copy(update={"clarifying": clarifying})
         started = DebateStarted(setup=setup)
-        await self.store.create(DEBATE, started, origin="test", at=clock.now())
+        await self.store.create(DEBATE, started, origin="test", at=SystemClock().now())
+        return asyncio.create_task(self.go_on())
+
+    async def go_on(self) -> Debate:
+        """Hold what is in the log, as a process of its own would."""
+        clock, screen = SystemClock(), LineScreen(self.shown)
         calls = ModelCalls({"scripted": self.provider}, clock)
         engine = Engine(
             store=self.store, turns=Turns(calls), sink=ProgressSink(screen), clock=clock
@@ -67,7 +71,7 @@ class Sitting:
         session = DebateSession(
             DEBATE, engine=engine, store=self.store, clock=clock, screen=screen, person=SITTING
         )
-        return asyncio.create_task(session.hold())
+        return await session.hold()
 
     async def debate(self) -> Debate:
         return fold(await self.store.events(DEBATE))
@@ -158,9 +162,54 @@ async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
     with pytest.raises(MootError, match="Interrupted"):
         await work
     debate = await sitting.debate()
-    assert debate.stop
+    assert not debate.stop, "it was taken back"
     assert debate.status is Status.RUNNING
     assert len(debate.contributions) == 12
+
+    sitting.provider = ScriptedProvider()
+    debate = await sitting.go_on()
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert not debate.verdict.partial
+    assert debate.tally, "it was held to its normal end"
+
+
+async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
+    sitting = Sitting(SlowAt(Act.CRITIQUE))
+    work = await sitting.start()
+    await sitting.provider.until_asked(Act.CRITIQUE)
+    os.kill(os.getpid(), signal.SIGTERM)
+    with pytest.raises(MootError, match="Interrupted"):
+        await work
+    assert not (await sitting.debate()).stop
+
+    for expected in (1, 2):  # stopped and left, twice
+        sitting.provider = SlowAt(Act.SYNTHESIS)
+        work = asyncio.create_task(sitting.go_on())
+        await sitting.provider.until_asked(Act.CRITIQUE if expected == 1 else Act.SYNTHESIS)
+        press_ctrl_c()
+        await asyncio.sleep(0.05)
+        press_ctrl_c()
+        with pytest.raises(MootError, match="Interrupted"):
+            await work
+        assert (await sitting.debate()).stops_withdrawn == expected
+
+    sitting.provider = ScriptedProvider()
+    assert (await sitting.go_on()).status is Status.CONCLUDED
+
+
+async def test_where_no_model_was_ever_reached_the_debate_is_left_and_can_be_taken_up() -> None:
+    sitting = Sitting(ScriptedProvider(lambda _: ProviderDown("The connection failed.")))
+    work = await sitting.start()
+
+    with pytest.raises(ModelsAway, match="No model can be reached"):
+        await work
+    debate = await sitting.debate()
+    assert debate.status is Status.RUNNING
+    assert debate.outage
+
+    sitting.provider = ScriptedProvider()
+    assert (await sitting.go_on()).status is Status.CONCLUDED
 
 
 async def test_after_the_debate_ctrl_c_is_as_usual_again() -> None:

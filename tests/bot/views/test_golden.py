@@ -25,6 +25,7 @@ from core.events import (
     ContributionMade,
     DebateConcluded,
     DebatePaused,
+    DebateStarted,
     Event,
     NoteAdded,
     SummaryMade,
@@ -57,7 +58,8 @@ from core.models import (
     Usage,
     VerdictSource,
 )
-from core.testing import a_setup
+from core.rules.history.running import stage_turn
+from core.testing import a_setup, recorded
 from tests.bot.plays import CALL, TEXTS, a_debate, a_verdict, play
 
 FOLDER = "../../golden/views"
@@ -391,6 +393,26 @@ def test_the_newest_summary_of_whole_rounds_is_on_the_board():
     ).text
     assert "*Summary up to round 2*\nBoth want leases." in text
     assert "Kafka." not in text.replace("use Kafka", "")
+
+
+def test_a_councils_board_shows_the_newest_phase_summed_up() -> None:
+    turns = [stage_turn(act) for act in (Act.GATHER, Act.FORMULATE)]
+    made = [
+        SummaryMade(
+            summary=Summary(
+                turn=turn,
+                kind=SummaryKind.ROUND,
+                text=f"In short: {turn.target}.",
+                before_chars=900,
+                after_chars=20,
+                method="rounds",
+            )
+        )
+        for turn in turns
+    ]
+    setup = a_setup().model_copy(update={"format": "council"})
+    text = board(fold(recorded([DebateStarted(setup=setup), *made]))).text
+    assert "*Summary after positions*\nIn short: formulate." in text
 
 
 def test_a_paused_debate_says_so():

@@ -23,6 +23,8 @@ from core.models import (
     Place,
     PromptText,
     Setup,
+    Termination,
+    When,
 )
 from core.opening import DebateRequest, open_debate
 from core.settings import Settings
@@ -107,7 +109,8 @@ def test_every_setting_of_a_full_file_arrives() -> None:
         judge: {name: Referee, provider: offline}
         debate:
           rounds: 4
-          termination: {type: converged, threshold: 0.7, min_rounds: 3}
+          when: always
+          termination: {type: fixed, min_rounds: 3}
           clarifications: {enabled: true, per_agent: 2, wait_seconds: 60, rounds: 2}
           summarization: {method: hierarchical, threshold: 900, max_length: 300}
         vote: {exclude_self: true, weights: {ann: 2}}
@@ -124,8 +127,8 @@ def test_every_setting_of_a_full_file_arrives() -> None:
     assert (bob.name, bob.provider, bob.model) == ("Performance", "anthropic", "claude-x")
     assert settings.judge
     assert (settings.judge.name, settings.judge.model) == ("Referee", "offline-checklists")
-    assert (settings.rounds, settings.termination.ending) == (4, Ending.CONVERGED)
-    assert (settings.termination.threshold, settings.termination.min_rounds) == (0.7, 3)
+    assert (settings.rounds, settings.when) == (4, When.ALWAYS)
+    assert settings.termination == Termination(ending=Ending.FIXED, min_rounds=3)
     assert settings.clarifying.model_dump() == {
         "enabled": True,
         "per_agent": 2,
@@ -275,8 +278,8 @@ def test_an_empty_file_changes_nothing(text: str) -> None:
             "line 1: prompts.critique: should be the name of a file.",
         ),
         (
-            "debate: {termination: {min_rounds: 1}}",
-            "line 1: debate.termination.min_rounds: should be greater than or equal to 2.",
+            "debate: {termination: {min_rounds: 0}}",
+            "line 1: debate.termination.min_rounds: should be greater than or equal to 1.",
         ),
         ("debate: {clarifying: {}}", "line 1: debate.clarifying is no setting."),
         (
@@ -398,13 +401,21 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
     assert (ada.summarization.threshold, ada.summarization.max_length) == (8000, 2000)
     assert settings.judge
     assert (settings.judge.id, settings.judge.name) == ("judge", "Referee")
-    assert (settings.termination.ending, settings.termination.threshold) == (Ending.CONVERGED, 0.9)
+    assert settings.termination.ending is Ending.CONVERGED
     assert settings.limits.round_seconds == 300
     assert settings.clarifying.enabled
     assert settings.clarifying.per_agent == 3
     assert settings.summarization.prompt
     assert settings.summarization.method is ContextMethod.LENGTH
-    assert [notice for notice in done.notices if "says nothing" not in notice] == []
+    (notice,) = [notice for notice in done.notices if "says nothing" not in notice]
+    assert "debate.terminationCondition.threshold: is not used: rounds end by options" in notice
+
+
+def test_a_threshold_of_an_earlier_version_is_taken_with_a_notice() -> None:
+    done = loaded("debate:\n  termination: {type: fixed, threshold: 0.7}")
+
+    assert done.settings.termination.ending is Ending.FIXED
+    assert "moot.yaml, line 2: debate.termination.threshold: is not used" in done.notices[0]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +480,8 @@ def test_what_dialectic_can_have_anywhere_is_noticed_and_not_refused(
 
     done = loaded(json.dumps(values), "debate-config.json")
 
-    (notice,) = [one for one in done.notices if "says nothing" not in one]
+    notices = [one for one in done.notices if "says nothing" not in one]
+    (notice,) = [one for one in notices if "threshold" not in one]
     assert f"{key}: Moot has no such switch: " in notice
 
 
@@ -486,7 +498,8 @@ judge: {name: Referee, provider: anthropic, summarization: {max_length: 10}}
 debate:
   format: panel
   rounds: 4
-  termination: {type: converged, threshold: 0.7}
+  when: always
+  termination: {type: fixed, min_rounds: 2}
   clarifications: {enabled: true, wait_seconds: 60}
   summarization: {threshold: 700, prompt_file: folder/summary.md}
 vote: {exclude_self: true, weights: {ann: 0.5}}
@@ -601,3 +614,78 @@ def test_unknown_roles_and_weights_for_nobody_are_doubted() -> None:
     assert done.settings.agents[0].name == "wizard"
     assert 'there is no role "wizard"; it argues as a generalist.' in done.notices[1]
     assert "vote.weights.bob: no agent here has this id." in done.notices[2]
+
+
+SERVERS = """
+servers:
+  - {name: groq, base_url: "https://api.groq.com/openai/v1", key_variable: GROQ_API_KEY}
+  - {name: workshop, base_url: "http://10.0.0.7:8000/v1", api: responses}
+"""
+
+
+def test_agents_can_be_at_servers_of_ones_own() -> None:
+    agents = """
+default_model: {provider: workshop, model: qwen-4}
+fallbacks: [{model: groq/llama-4}]
+judge: {model: groq/openai/gpt-oss}
+agents:
+  - {id: ada, role: architect, model: groq/llama-4, fallbacks: [{model: workshop/qwen-4}]}
+  - {id: sam, role: security, provider: openai, model: gpt-6-luna}
+  - {id: kim, role: simplicity}
+"""
+    settings = loaded(SERVERS + agents).settings
+    groq, workshop = settings.servers
+
+    assert (groq.api, workshop.api) == ("chat", "responses")
+    assert (groq.key_variable, workshop.key_variable) == ("GROQ_API_KEY", "")
+    assert [(one.provider, one.model) for one in settings.agents] == [
+        ("groq", "llama-4"),
+        ("openai", "gpt-6-luna"),
+        ("workshop", "qwen-4"),
+    ]
+    assert settings.agents[0].fallbacks == (ModelChoice(provider="workshop", model="qwen-4"),)
+    assert settings.fallbacks == (ModelChoice(provider="groq", model="llama-4"),)
+    assert settings.judge
+    assert (settings.judge.provider, settings.judge.model) == ("groq", "openai/gpt-oss")
+
+
+def test_names_with_a_slash_that_openrouter_has_stay_as_they_are() -> None:
+    known = Known(providers={**PROVIDERS, "openrouter": "x/y"})
+    text = "default_model: {provider: openrouter}\njudge: {model: anthropic/claude-sonnet-4.5}"
+
+    judge = loaded(text, known=known).settings.judge
+
+    assert judge
+    assert (judge.provider, judge.model) == ("openrouter", "anthropic/claude-sonnet-4.5")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("servers: [{name: openai, base_url: x}]", 'a provider has the name "openai"'),
+        (
+            "servers: [{name: a, base_url: x}, {name: a, base_url: y}]",
+            'servers[1].name: another server has the name "a"',
+        ),
+        ("servers: [{name: Groq, base_url: x}]", "servers[0].name"),
+        ("servers: [{name: a, base_url: x, key_variable: PATH}]", "servers[0].key_variable"),
+        ("servers: [{name: a}]", "servers[0].base_url is missing"),
+        ("servers: [{name: a, base_url: x, api: messages}]", "servers[0].api"),
+        (
+            "servers: [{name: a, base_url: x}]\ndefault_model: {provider: a}",
+            'name a model of "a" too',
+        ),
+        ("default_model: {provider: groq, model: m}", 'there is no provider "groq"'),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named(text: str, said: str) -> None:
+    with pytest.raises(ConfigurationBroken) as caught:
+        loaded(text)
+
+    assert said in str(caught.value)
+
+
+def test_servers_are_printed_as_they_were_written() -> None:
+    again = check(all_as_yaml(loaded(SERVERS).settings, Path()), "a", KNOWN).file
+
+    assert again.servers == loaded(SERVERS).settings.servers

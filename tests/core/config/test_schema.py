@@ -120,6 +120,6 @@ def test_the_examples_in_the_guide_are_valid() -> None:
         assert valid(yaml.safe_load(example))
 
 
-def test_no_debate_may_end_early_before_two_rounds() -> None:
-    assert valid({"debate": {"termination": {"min_rounds": 2}}})
-    assert not valid({"debate": {"termination": {"min_rounds": 1}}})
+def test_a_debate_once_begun_holds_a_round_at_least() -> None:
+    assert valid({"debate": {"termination": {"min_rounds": 1}}})
+    assert not valid({"debate": {"termination": {"min_rounds": 0}}})

@@ -15,6 +15,7 @@ from core.errors import (
     LimitReached,
     ProviderBusy,
     ProviderDown,
+    ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
     RequestRejected,
@@ -111,7 +112,7 @@ async def test_an_answer_comes_with_how_it_came(calls: ModelCalls, vendor: Vendo
 async def test_a_wave_of_overload_is_outlived_and_every_attempt_booked(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
-    vendor.script = in_turn(OVERLOADED, Reject(status=500), Say(fault=Fault.CUT), Say(text=REPLY))
+    vendor.script = in_turn(OVERLOADED, Say(fault=Fault.CUT), OVERLOADED, Say(text=REPLY))
     before = clock.now()
 
     text, call = await calls.ask(a_request(), ANN)
@@ -122,6 +123,80 @@ async def test_a_wave_of_overload_is_outlived_and_every_attempt_booked(
     waited = (clock.now() - before).total_seconds()
     assert waited == 0.5 * (2 + 4 + 8)
     assert call.latency_ms == waited * 1000
+
+
+async def test_a_model_that_is_down_is_given_up_after_two_failures(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = always(Reject(status=500))
+    before = clock.now()
+
+    with pytest.raises(ProviderDown):
+        await calls.ask(a_request(), ANN)
+
+    assert len(vendor.asked) == 2
+    assert (clock.now() - before).total_seconds() <= 2
+
+
+async def test_a_patient_question_waits_until_its_model_is_back(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    down = [Reject(status=500)] * 7
+    vendor.script = in_turn(*down, Say(text=REPLY))
+    told: list[str] = []
+
+    async def tell_away(reason: str) -> None:
+        told.append(reason)
+
+    asking = calls.under((), tell_away=tell_away)
+    before = clock.now()
+    text, call = await asking.ask(a_request(), ANN, CallOptions(patient=True))
+
+    assert (text, call.usage.attempts) == (REPLY, 8)
+    assert told[0] == "Anthropic failed (500, error)."
+    assert told[-1] == ""
+    assert 2 < (clock.now() - before).total_seconds() < 60
+
+
+async def test_a_patient_question_has_a_limit_too(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = always(Reject(status=500))
+    before = clock.now()
+
+    with pytest.raises(ProviderDown, match="500"):
+        await calls.ask(a_request(), ANN, CallOptions(patient=True, seconds=180))
+
+    assert 180 <= (clock.now() - before).total_seconds() < 200
+
+
+async def test_a_model_that_is_away_is_not_asked_where_there_is_a_fallback(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    def script(asked: Asked) -> Say | Reject:
+        return Reject(status=500) if asked.path == "/v1/messages" else Say(text=REPLY)
+
+    vendor.script = script
+    options = CallOptions(fallbacks=(ModelRef("openai", "gpt-6-luna"),))
+    await calls.ask(a_request(), ANN, options)
+    _, call = await calls.ask(a_request(), ANN, options)
+
+    paths = [asked.path for asked in vendor.asked]
+    assert paths == ["/v1/messages", "/v1/messages", "/v1/responses", "/v1/responses"]
+    assert call.stands_in_why == "Anthropic failed (500, error)."
+
+
+async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    replies = [Reject(status=500)] * 12
+    vendor.script = in_turn(*replies, Say(text=REPLY))
+
+    asked = [calls.ask(a_request(), ANN, CallOptions(patient=True)) for _ in range(4)]
+    texts = [answer.value for answer in await asyncio.gather(*asked)]
+
+    assert texts == [REPLY] * 4
+    assert len(vendor.asked) <= 12 + 4 + 4
 
 
 async def test_tries_have_an_end(calls: ModelCalls, vendor: Vendor) -> None:
@@ -228,6 +303,67 @@ async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor
 
     room = [asked.body["options"]["num_predict"] for asked in vendor.asked]
     assert room == [2048, 4096]
+
+
+async def test_a_reply_as_long_as_it_may_be_is_cut_off_whatever_the_server_says(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = in_turn(
+        Say(text="Use Postg", counts=Counts(output=2048)), Say(text=REPLY, counts=Counts(output=9))
+    )
+
+    text, call = await calls.ask(a_request(), OLLIE)
+
+    assert (text, call.usage.attempts) == (REPLY, 2)
+    assert [one.body["options"]["num_predict"] for one in vendor.asked] == [2048, 4096]
+
+
+async def test_a_model_that_may_reason_and_is_cut_off_says_which_setting_to_change(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Say(text=" ", counts=Counts(output=9000)))
+
+    with pytest.raises(ReplyCutOff) as caught:
+        await calls.ask(a_request(), OLLIE)
+
+    record = "{provider: ollama, match: 'llama-4:8b', reasoning_tokens: {low: 4096,"
+    assert record in str(caught.value)
+    assert caught.value.usage.output_tokens == 18000
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "<<<k7f3q9 Question (from the team)\nKafka or PostgreSQL?\n>>>k7f3q9",
+        "I am to do this: " + "Propose  one\nsolution. " * 10,
+    ],
+)
+async def test_an_echo_of_the_prompt_is_asked_for_once_more_and_is_no_reply(
+    calls: ModelCalls, vendor: Vendor, echo: str
+) -> None:
+    request = a_request(task="Propose one solution. " * 10)
+    vendor.script = in_turn(Say(text=echo), Say(text=REPLY))
+    assert (await calls.ask(request, ANN)).value == REPLY
+
+    vendor.script = always(Say(text=echo))
+    with pytest.raises(ReplyUnusable, match="repeated its prompt") as caught:
+        await calls.ask(request, ANN)
+
+    assert caught.value.usage.attempts == 2
+
+
+async def test_a_model_of_ollama_is_asked_once_how_much_it_holds(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.context_tokens = 8192
+
+    await calls.ask(with_history("word " * 20_000), OLLIE)
+    vendor.context_tokens = None  # who asks again is seen
+    await calls.ask(with_history("word " * 20_000), OLLIE)
+
+    assert [one.path for one in vendor.asked] == ["/api/chat", "/api/chat"]
+    assert {one.body["options"]["num_ctx"] for one in vendor.asked} == {8192}
+    assert "characters left out to fit" in vendor.asked[0].body["messages"][1]["content"]
 
 
 async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(

@@ -101,3 +101,16 @@ def test_a_figure_is_not_named_beside_the_requirement_that_holds_it() -> None:
     known = [Fact(FactKind.FIGURE, text, "question") for text in texts]
 
     assert [fact.text for fact in facts.each_once(known)] == [texts[0], texts[2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ("About 200 a month and 16 with it.", ["200 a month", "16"]),
+        ("It costs $300 per user, for 5 of 7 teams.", ["300 per user", "5", "7 teams"]),
+        ("We have 50 GB, 99.9 % up.", ["50 GB", "99.9 %"]),
+        ("Wir haben 3 Tage und 4 mit Pause.", ["3 Tage", "4"]),
+    ],
+)
+def test_a_figure_ends_where_its_unit_does(text: str, figures: list[str]) -> None:
+    assert [fact for kind, fact, _ in ledger_of(text) if kind == "figure"] == figures

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 
 from core.events import (
+    ClarificationsClosed,
     Event,
     FacilitatorDecided,
     QuestionsAsked,
@@ -17,7 +19,6 @@ from core.models import (
     Clarifying,
     ContextMethod,
     Debate,
-    Ending,
     Guidance,
     NextStep,
     Question,
@@ -25,12 +26,13 @@ from core.models import (
     Setup,
     Status,
     Summarization,
-    Termination,
     Turn,
 )
 from core.rules import schedule
+from core.rules.formats import clarifying
+from core.rules.formats.registry import turns_ready
 from core.testing import a_setup
-from tests.core.play import DANA, Luck, Play, lucks, setups
+from tests.core.play import DANA, START, Luck, Play, lucks, setups
 
 
 @settings(max_examples=80)
@@ -60,14 +62,30 @@ def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
 
 @settings(max_examples=25)
 @given(setups, lucks)
-def test_nothing_is_ever_blocked_by_a_background_summary_that_is_done(
-    setup: Setup, luck: Luck
-) -> None:
-    play = Play(setup, luck)
-    while play.step():
-        ready = schedule.ready(play.debate)
-        if schedule.blocked(play.debate) and not schedule.is_cut_short(play.debate):
-            assert any(turn.act is Act.SUMMARY for turn in ready), "blocked, and nobody works on it"
+def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
+    play = Play(setup, Luck(seed=luck.seed, failing=luck.failing, disturbed=0.0))
+    while True:
+        debate = play.debate
+        ready = schedule.ready(debate)
+        if debate.status is not Status.RUNNING or debate.verdict:
+            break
+        waits = schedule.is_cut_short(debate) or clarifying.ready(debate) is not None
+        form_turns = () if waits else turns_ready(debate, schedule.rounds_open(debate))
+        assert set(form_turns) <= set(ready)
+        # Were no summary ever made, the debate would go on all the same.
+        others = [turn for turn in ready if turn.act is not Act.SUMMARY]
+        if others:
+            play.add(play.outcome(play.dice.choice(others)))
+        elif debate.open_clarifications and not schedule.conclusion(debate):
+            play.add(ClarificationsClosed(which=schedule.overdue(debate, NEVER) or ""))
+        elif ending := schedule.conclusion(debate):
+            play.add(ending)
+    assert play.debate.verdict or play.debate.status is Status.FAILED
+    assert not play.debate.summaries
+
+
+#: After every deadline.
+NEVER = START + timedelta(days=9)
 
 
 def played(form: str, rounds: int = 3, **changes: object) -> Debate:
@@ -91,15 +109,7 @@ def turns_of(debate: Debate, act: Act) -> Sequence[Turn]:
     ],
 )
 def test_a_council_takes_each_phase_once_per_agent(act: Act, count: int) -> None:
-    never = Termination.model_construct(threshold=1.1)
-    assert len(turns_of(played("council", termination=never), act)) == count
-
-
-def test_a_council_that_has_converged_needs_no_rebuttal() -> None:
-    debate = played("council", termination=Termination(threshold=0.0))
-
-    assert not turns_of(debate, Act.REBUTTAL)
-    assert turns_of(debate, Act.ADJUST)
+    assert len(turns_of(played("council", 1), act)) == count
 
 
 def test_a_panel_ends_when_its_facilitator_calls_the_vote() -> None:
@@ -128,33 +138,17 @@ def test_a_panel_never_takes_more_than_seven_rounds() -> None:
     assert max(made.turn.round for made in debate.contributions.values()) == 7
 
 
-@pytest.mark.parametrize("fewest", [1, 2])
-def test_stable_ballots_and_like_positions_end_the_debate_early(fewest: int) -> None:
-    settled = Termination(ending=Ending.CONVERGED, threshold=0.0, min_rounds=fewest)
-    debate = played("critique", rounds=9, termination=settled)
-
-    assert max(made.turn.round for made in debate.contributions.values()) == 2
-    assert debate.verdict
-
-
+@pytest.mark.parametrize("method", list(ContextMethod))
 @pytest.mark.parametrize("form", ["critique", "panel"])
-def test_a_first_round_repeats_nothing_and_so_does_not_end_the_debate(form: str) -> None:
-    unlike = Termination.model_construct(ending=Ending.CONVERGED, threshold=1.1, min_rounds=1)
-    setup = a_setup(rounds=3).model_copy(update={"format": form, "termination": unlike})
-    debate = Patient(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
+def test_each_round_but_the_last_is_summed_up_whatever_the_strategy(
+    form: str, method: ContextMethod
+) -> None:
+    rules = Summarization(method=method)
+    debate = played(form, rounds=6, summarization=rules)
+    rounds = {made.turn.round for made in debate.contributions.values()}
+    made = {f"r{number}/summary/summarizer" for number in rounds}
 
-    assert max(made.turn.round for made in debate.contributions.values()) > 1
-
-
-def test_summaries_lag_one_round_and_the_last_round_has_none() -> None:
-    rules = Summarization(method=ContextMethod.ROUNDS)
-    debate = played("panel", rounds=6, summarization=rules)
-    keys = list(debate.times)
-    for number in range(1, 4):
-        needed = next((k for k in keys if k.startswith(f"r{number + 2}/statement")), None)
-        made = f"r{number}/summary/summarizer"
-        if needed:
-            assert keys.index(made) < keys.index(needed)
+    assert made & debate.summaries.keys() >= made - {f"r{max(rounds)}/summary/summarizer"}
     last = max(made.turn.round for made in debate.contributions.values())
     assert f"r{last}/summary/summarizer" not in debate.summaries or last < 6
 

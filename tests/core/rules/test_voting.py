@@ -1,17 +1,38 @@
 """The vote against a brute-force count, and its rules one by one."""
 
+from collections.abc import Sequence
 from itertools import permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import BallotCast, DebateStarted, fold
-from core.models import Act, Ballot, Debate, Tally, Turn, VoteRules
-from core.rules.voting import check, count, counted
+from core.models import Act, Ballot, Debate, Option, Tally, Turn, VoteRules
+from core.rules.options import OptionList
+from core.rules.voting import (
+    best_texts,
+    check,
+    count,
+    count_options,
+    counted,
+    is_close,
+    winning_options,
+)
 from core.testing import a_setup, recorded
 
 POSITIONS = ("ann", "bob", "cid", "dee")
+
+
+#: Everything counts, as the method has it.
+PLAIN = VoteRules(exclude_self=False)
+
+
+def tallied(
+    positions: Sequence[str], ballots: Sequence[Ballot], rules: VoteRules = PLAIN, **more: Any
+) -> Tally:
+    return count(dict.fromkeys(positions, ""), ballots, rules, **more)
 
 
 def a_ballot(voter: str, *ranking: str, confidence: float = 0.5) -> Ballot:
@@ -34,7 +55,7 @@ def test_every_score_is_the_number_of_rivals_beaten_over_all_ballots(
     election: tuple[tuple[str, ...], list[Ballot]],
 ) -> None:
     positions, ballots = election
-    tally = count(positions, ballots)
+    tally = tallied(positions, ballots)
 
     for score in tally.scores:
         beaten = sum(
@@ -51,7 +72,7 @@ def test_without_self_votes_a_voter_only_compares_the_others(
     election: tuple[tuple[str, ...], list[Ballot]],
 ) -> None:
     positions, ballots = election
-    tally = count(positions, ballots, VoteRules(exclude_self=True))
+    tally = tallied(positions, ballots, VoteRules(exclude_self=True))
 
     for score in tally.scores:
         beaten = sum(
@@ -68,7 +89,7 @@ def test_the_order_of_ballots_does_not_matter(
     election: tuple[tuple[str, ...], list[Ballot]],
 ) -> None:
     positions, ballots = election
-    tallies = [count(positions, list(order)) for order in permutations(ballots)]
+    tallies = [tallied(positions, list(order)) for order in permutations(ballots)]
 
     assert len({tuple(tally.winners) for tally in tallies}) == 1
     points = [{s.position: s.points for s in tally.scores} for tally in tallies]
@@ -81,17 +102,10 @@ def test_the_example_of_three_voters_gives_five_points() -> None:
         a_ballot("bob", "bob", "ann", "cid"),
         a_ballot("cid", "ann", "bob", "cid"),
     ]
-    tally = count(("ann", "bob", "cid"), ballots)
+    tally = tallied(("ann", "bob", "cid"), ballots)
 
     assert (tally.scores[0].position, tally.scores[0].points) == ("ann", 5)
     assert tally.winners == ("ann",)
-    assert tally.controversial
-
-
-def test_a_clear_lead_is_not_controversial() -> None:
-    ballots = [a_ballot(voter, "ann", "bob", "cid") for voter in ("ann", "bob")]
-
-    assert not count(("ann", "bob", "cid"), ballots).controversial
 
 
 def test_level_points_go_to_more_first_places() -> None:
@@ -99,7 +113,7 @@ def test_level_points_go_to_more_first_places() -> None:
         a_ballot("ann", "ann", "bob", "cid", confidence=0.9),
         a_ballot("bob", "cid", "bob", "ann", confidence=0.2),
     ]
-    tally = count(("bob", "ann", "cid"), ballots)
+    tally = tallied(("bob", "ann", "cid"), ballots)
 
     assert {score.points for score in tally.scores} == {2}
     assert [score.position for score in tally.scores] == ["ann", "cid", "bob"]
@@ -112,13 +126,13 @@ def test_level_first_places_go_to_higher_mean_confidence() -> None:
         a_ballot("bob", "bob", "ann", confidence=0.9),
     ]
 
-    assert count(("ann", "bob"), ballots).winners == ("bob",)
+    assert tallied(("ann", "bob"), ballots).winners == ("bob",)
 
 
 def test_voters_without_a_confidence_make_up_none() -> None:
     ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
     ballots = [ballot.model_copy(update={"confidence": None}) for ballot in ballots]
-    tally = count(("ann", "bob"), ballots)
+    tally = tallied(("ann", "bob"), ballots)
 
     assert [score.mean_confidence for score in tally.scores] == [None, None]
     assert tally.winners == ("ann", "bob")
@@ -129,27 +143,21 @@ def test_confidence_is_the_mean_of_those_who_ranked_it_first() -> None:
         a_ballot("ann", "ann", "bob", confidence=0.6),
         a_ballot("bob", "ann", "bob", confidence=0.8),
     ]
-    first, second = count(("ann", "bob"), ballots).scores
+    first, second = tallied(("ann", "bob"), ballots).scores
 
     assert first.mean_confidence == pytest.approx(0.7)
     assert second.mean_confidence is None
 
 
-def test_two_positions_can_be_controversial() -> None:
-    ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
-
-    assert count(("ann", "bob"), ballots).controversial
-
-
 def test_what_is_level_in_everything_is_shown_as_a_tie() -> None:
     ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
 
-    assert count(("ann", "bob"), ballots).winners == ("ann", "bob")
+    assert tallied(("ann", "bob"), ballots).winners == ("ann", "bob")
 
 
 def test_weights_multiply_a_voters_points() -> None:
     ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
-    tally = count(("ann", "bob"), ballots, VoteRules(weights={"bob": 3}))
+    tally = tallied(("ann", "bob"), ballots, VoteRules(weights={"bob": 3}, exclude_self=False))
 
     assert (tally.scores[0].position, tally.scores[0].points) == ("bob", 3)
 
@@ -170,7 +178,7 @@ def a_debate_with_ballots(*rounds: tuple[int, str]) -> Debate:
         (("architect", "security"), ["r2/ballot/architect", "r2/ballot/security"]),
         (("architect",), ["r2/ballot/architect"]),
         ((), []),
-        (("simplicity",), []),
+        (("simplicity",), ["r0/ballot/simplicity"]),
     ],
 )
 def test_the_ballots_behind_a_tally_are_those_it_counted(
@@ -189,7 +197,7 @@ def test_the_ballots_behind_a_tally_are_those_it_counted(
 
 
 def test_nobody_voted_means_nobody_won() -> None:
-    tally = count(("ann", "bob"), [], abstained=["ann", "bob"])
+    tally = tallied(("ann", "bob"), [], abstained=["ann", "bob"])
 
     assert tally.winners == ()
     assert tally.abstained == ("ann", "bob")
@@ -208,3 +216,84 @@ def test_nobody_voted_means_nobody_won() -> None:
 )
 def test_a_ranking_is_checked(ranking: tuple[str, ...], fault: str) -> None:
     assert fault == check(ranking, ("ann", "bob"))
+
+
+KAFKA, POSTGRES, BOTH = (Option(id=f"o{n}", name=name) for n, name in enumerate(("K", "P", "B"), 1))
+CHOICES = OptionList(items=(KAFKA, POSTGRES, BOTH))
+
+
+def for_options(voter: str, **probabilities: float) -> Ballot:
+    return a_ballot(voter, "ann").model_copy(update={"probabilities": probabilities})
+
+
+def test_options_are_counted_by_first_choices_then_mean_probability() -> None:
+    ballots = [
+        for_options("ann", o1=0.6, o2=0.4),
+        for_options("bob", o1=0.1, o2=0.9),
+        for_options("cid", o1=0.55, o2=0.45),
+        a_ballot("dee", "ann"),
+    ]
+    scores = count_options(CHOICES, ballots)
+
+    assert [(one.option, one.first_choices) for one in scores] == [("o1", 2), ("o2", 1), ("o3", 0)]
+    assert [one.mean_probability for one in scores] == pytest.approx([0.4167, 0.5833, 0.0])
+    assert winning_options(scores) == ("o1",)
+    assert is_close(scores)
+
+
+def test_a_weight_counts_for_options_too() -> None:
+    ballots = [for_options("ann", o1=1.0), for_options("bob", o2=1.0)]
+    scores = count_options(CHOICES, ballots, VoteRules(weights={"bob": 3.0}))
+
+    assert [(one.option, one.first_choices) for one in scores] == [("o2", 3), ("o1", 1), ("o3", 0)]
+    assert scores[0].mean_probability == 0.75
+    assert not is_close(scores)
+
+
+def test_level_options_both_win() -> None:
+    scores = count_options(CHOICES, [for_options("ann", o1=1.0), for_options("bob", o2=1.0)])
+    assert winning_options(scores) == ("o1", "o2")
+
+
+def test_three_texts_for_one_option_are_no_controversy() -> None:
+    ballots = [for_options(voter, o1=0.9, o2=0.1) for voter in ("ann", "bob", "cid")]
+    assert not is_close(count_options(CHOICES, ballots))
+
+
+def test_without_probabilities_no_option_is_counted() -> None:
+    assert count_options(CHOICES, [a_ballot("ann", "ann")]) == ()
+    assert winning_options(()) == ()
+    assert not is_close(())
+
+
+def test_level_texts_go_to_the_likelier_option() -> None:
+    ballots = [
+        a_ballot("ann", "ann", "bob").model_copy(update={"probabilities": {"o1": 0.9, "o2": 0.1}}),
+        a_ballot("bob", "bob", "ann").model_copy(update={"probabilities": {"o1": 0.6, "o2": 0.4}}),
+    ]
+    tally = count({"ann": "o2", "bob": "o1"}, ballots, PLAIN, options=CHOICES)
+
+    assert tally.winners == ("bob",)
+    assert [(one.position, one.option, one.mean_probability) for one in tally.scores] == [
+        ("bob", "o1", 0.75),
+        ("ann", "o2", 0.25),
+    ]
+    assert not tally.controversial
+
+
+def test_the_judge_starts_from_the_best_text_for_the_option_that_won() -> None:
+    ballots = [
+        a_ballot(voter, "ann", "bob", "cid").model_copy(update={"probabilities": shares})
+        for voter, shares in {
+            "ann": {"o1": 0.9, "o2": 0.1},
+            "bob": {"o1": 0.2, "o2": 0.8},
+            "cid": {"o1": 0.3, "o2": 0.7},
+        }.items()
+    ]
+    tally = count({"ann": "o1", "bob": "o2", "cid": "o2"}, ballots, PLAIN, options=CHOICES)
+
+    assert tally.winners == ("ann",)
+    assert winning_options(tally.options) == ("o2",)
+    assert best_texts(tally) == ("bob",)
+    nobody = count({"ann": "o1", "bob": "o3", "cid": "o3"}, ballots, PLAIN, options=CHOICES)
+    assert best_texts(nobody) == ("ann",)

@@ -148,3 +148,14 @@ async def test_a_reason_is_no_formula_in_a_spreadsheet() -> None:
     rows = csv.DictReader(io.StringIO(as_csv(await scored(ScriptedProvider(by_role)))))
 
     assert next(rows)["reason"] == "'=HYPERLINK(1)"
+
+
+async def test_evaluators_see_neither_the_vote_nor_the_judges_confidence() -> None:
+    provider = ScriptedProvider(by_role)
+    await scored(provider)
+
+    for request in provider.asked(Act.EVALUATION):
+        shown = next(part.text for part in request.parts if part.label == "The decision")
+        assert "Confidence" not in shown
+        assert "won the vote" not in shown
+        assert "points" not in shown

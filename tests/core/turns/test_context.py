@@ -17,6 +17,7 @@ from core.llm.sizes import Measure
 from core.models import Act, ContextMethod, Contribution, Note, Summarization, Turn
 from core.request import Part, PartKind
 from core.rules import schedule
+from core.rules.options import option_of
 from core.testing import a_setup
 from core.turns.acts import ACTS
 from core.turns.context import parts_for
@@ -169,7 +170,10 @@ def test_the_judge_sees_the_case() -> None:
     parts = parts_for(play.debate, Turn(act=Act.SYNTHESIS, round=2, agent="judge"))
     texts = {part.label: part.text for part in parts}
     tally, ballots = play.debate.tally, play.debate.ballots.values()
-    top = [score.position for score in tally.scores][:2] if tally else []
+    assert tally
+    ranked = [score.position for score in tally.scores]
+    held = [[a for a in ranked if option_of(play.debate, a) == o.option] for o in tally.options]
+    top = [agents[0] for agents in held if agents][:2]
     names = {agent.id: agent.name for agent in play.setup.agents}
 
     assert all(f"Position of {name}" in texts for name in names.values())

@@ -9,7 +9,7 @@ from core.engine import Engine
 from core.errors import KeyRefused, ProviderError
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.models import Act, Agent, Debate, VerdictSource
+from core.models import Act, Agent, Debate, Summarization, VerdictSource
 from core.request import ModelRequest, PartKind
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
@@ -106,3 +106,17 @@ async def test_the_judge_is_not_shown_ballots_cast_before_the_debate_as_the_vote
     assert debate.tally.voters == ()
     assert " first: " not in shown, "reasons for a first choice"
     assert "Architect: 0 points, 0 first places" in shown
+
+
+async def test_a_failed_summary_is_no_missing_turn() -> None:
+    def script(request: ModelRequest) -> str | ProviderError:
+        return KeyRefused(WHY) if request.act is Act.SUMMARY else plausible_reply(request)
+
+    rules = Summarization(threshold=50)
+    setup = a_setup(rounds=2).model_copy(update={"summarization": rules})
+    debate = await Bench(ScriptedProvider(script)).run(setup)
+    lost = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
+
+    assert debate.verdict
+    assert lost
+    assert not [words for words in debate.verdict.warnings if "are missing" in words]

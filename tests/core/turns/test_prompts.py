@@ -15,19 +15,26 @@ VALUES: dict[Act, dict[str, object]] = {
     Act.QUESTIONS: {"most": 5, "followup": True},
     Act.PROPOSAL: {"words": 350, "fresh": False},
     Act.CRITIQUE: {"words": 250, "repeated": True},
-    Act.REFINEMENT: {"words": 450},
+    Act.REFINEMENT: {"words": 450, "options": "o1, o2"},
     Act.GATHER: {"words": 350},
     Act.PLAN: {"words": 200},
     Act.FORMULATE: {"words": 450},
     Act.DEBATE: {"words": 450, "letter": "B"},
-    Act.ADJUST: {"words": 450, "letter": "B"},
+    Act.ADJUST: {"words": 450, "letter": "B", "options": "o1, o2"},
     Act.REBUTTAL: {"words": 250, "letter": "B"},
-    Act.STATEMENT: {"words": 300, "first": False, "closing": False, "letter": "B"},
+    Act.STATEMENT: {
+        "words": 300,
+        "first": False,
+        "closing": False,
+        "letter": "B",
+        "options": "o1, o2",
+    },
     Act.BALLOT: {
         "count": 3,
         "labels": "p1, p2, p3",
-        "before": "p2",
-        "critiques": "c1, c2",
+        "options": "o1, o2",
+        "before": "PostgreSQL",
+        "movers": "c1, c2",
         "letters": "",
     },
 }
@@ -38,10 +45,16 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "winner": "the winner of the vote, the position of Security",
             "partial": "a person stopped it.",
             "notes": "n1, n2",
-        }
+            "options": "o1, o2",
+            "ended": "Round 1 moved nobody, and all hold PostgreSQL best.",
+        },
+        Act.CROSS_CHECK: {"options": "o1, o2"},
     },
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
-    "summarizer": {Act.SUMMARY: {"length": "150 tokens", "brief": True}},
+    "summarizer": {
+        Act.SUMMARY: {"length": "150 tokens", "brief": True},
+        Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
+    },
 }
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
 #: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
@@ -125,8 +138,9 @@ def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> Non
         (Act.PROPOSAL, {"fresh": True}, "Your last version is lost"),
         (Act.STATEMENT, {"first": True}, "You have not heard anybody else yet"),
         (Act.STATEMENT, {"closing": True}, "This is your closing statement"),
-        (Act.BALLOT, {"before": "", "critiques": ""}, '"moved_by": "none".'),
-        (Act.BALLOT, {"letters": "Position A is p2"}, "last words quoted above, Position A is p2."),
+        (Act.BALLOT, {"before": "", "movers": ""}, '"moved_by": "none".'),
+        (Act.BALLOT, {"options": ""}, '"probabilities": empty: there are no options'),
+        (Act.BALLOT, {"letters": "Position A is p2"}, "what was said before, Position A is p2."),
     ],
 )
 def test_a_prompt_fits_its_case(act: Act, values: dict[str, object], words: str) -> None:

@@ -15,6 +15,8 @@ from core.turns.replies import (
     facilitation_reply,
     first_sentence,
     label_in,
+    options_fault,
+    options_reply,
     reasons_by_label,
     verdict_from,
     verdict_from_text,
@@ -42,13 +44,11 @@ def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> 
 
 @pytest.mark.parametrize(("said", "kept"), [(130, 100), (-5, 0), (72, 72)])
 def test_confidence_is_kept_between_0_and_100(said: int, kept: int) -> None:
-    assert verdict_from(a_reply(confidence=said), {}).confidence == kept
+    assert verdict_from(a_reply(confidence=said), {}).judge_confidence == kept
 
 
 def test_a_judge_may_give_no_confidence() -> None:
-    assert verdict_from(a_reply(confidence=None), {}).confidence is None
-    unmet = [{"requirement": "x", "words": "", "status": "not met"}]
-    assert verdict_from(a_reply(confidence=None, requirements=unmet), {}).confidence is None
+    assert verdict_from(a_reply(confidence=None), {}).judge_confidence is None
 
 
 @pytest.mark.parametrize(
@@ -58,21 +58,20 @@ def test_an_empty_ranking_with_a_reason_is_an_abstention(
     reasons: list[str],
     is_abstention: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    ballot = BallotReply(ranking=[], reasons=reasons, confidence=None, moved_by="")
+    ballot = BallotReply(ranking=[], reasons=reasons)
 
     assert abstains(ballot) is is_abstention
     assert (ballot_fault(ballot, ["p1"]) == "") is is_abstention
 
 
-def test_an_unmet_requirement_caps_the_confidence_at_40() -> None:
+def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
     table = [
         {"requirement": "must keep every job", "words": "jobs may be lost", "status": "not met"},
         {"requirement": "must be cheap", "words": "", "status": "probably"},
         {"requirement": " ", "words": "", "status": "not met"},
     ]
-    verdict = verdict_from(a_reply(confidence=90, requirements=table), {})
+    verdict = verdict_from(a_reply(requirements=table), {})
 
-    assert verdict.confidence == 40
     assert verdict.unmet_requirements == ("must keep every job",)
     assert [one.status for one in verdict.requirements] == ["not met", "unknown"]
 
@@ -91,10 +90,10 @@ def test_an_invented_note_is_dropped() -> None:
     assert verdict_from(a_reply(notes=notes), {}).notes == ()
 
 
-def test_raw_text_becomes_a_half_believed_verdict_with_a_warning() -> None:
+def test_raw_text_becomes_a_verdict_with_a_warning_and_without_a_confidence() -> None:
     verdict = verdict_from_text("\n## **Use files**\nThey are enough.")
 
-    assert (verdict.decision, verdict.confidence) == ("Use files", 50)
+    assert (verdict.decision, verdict.confidence) == ("Use files", None)
     assert "raw text" in verdict.warnings[0]
 
 
@@ -118,25 +117,72 @@ def test_a_long_first_line_is_cut_visibly() -> None:
 def test_a_ballot_is_a_permutation_with_a_reason_each(
     ranking: list[str], reasons: list[str], fault: str
 ) -> None:
-    ballot = BallotReply(ranking=ranking, reasons=reasons, confidence=1, moved_by="")
+    ballot = BallotReply(ranking=ranking, reasons=reasons)
     found = ballot_fault(ballot, ["p1", "p2"])
 
     assert fault in found
     assert bool(fault) == bool(found)
 
 
-@pytest.mark.parametrize("said", ["850", "1.01", "-0.1", "NaN", "Infinity"])
-def test_a_ballots_confidence_is_from_0_to_1(said: str) -> None:
-    ballot = BallotReply(ranking=["p1"], reasons=["a"], confidence=float(said), moved_by="")
+@pytest.mark.parametrize(
+    ("shares", "fault"),
+    [
+        ([60.0, 40.0], ""),
+        ([0.6, 0.4], ""),
+        ([100.0, 0.0], ""),
+        ([90.0], "must hold 2 numbers, for o1, o2; it holds 1"),
+        ([], "must hold 2 numbers"),
+        ([0.0, 0.0], "100 together"),
+        ([120.0, -20.0], "from 0 to 100"),
+        ([float("nan"), 1.0], "from 0 to 100"),
+        ([float("inf"), 1.0], "from 0 to 100"),
+    ],
+)
+def test_a_ballot_says_how_likely_each_option_is(shares: list[float], fault: str) -> None:
+    ballot = BallotReply(ranking=["p1"], reasons=["a"], probabilities=shares)
+    found = ballot_fault(ballot, ["p1"], ["o1", "o2"])
 
-    assert '"confidence" must be from 0 to 1' in ballot_fault(ballot, ["p1"])
+    assert fault in found
+    assert bool(fault) == bool(found)
 
 
-@pytest.mark.parametrize("said", [0.0, 0.5, 1.0])
-def test_the_ends_of_the_range_are_confidences_too(said: float) -> None:
-    ballot = BallotReply(ranking=["p1"], reasons=["a"], confidence=said, moved_by="")
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, ""),
+        ({"options": [], "stands_for": [0, 0]}, ""),
+        ({"options": ["Kafka", " "]}, "needs a name"),
+        ({"options": ["Kafka", "kafka"]}, "named once"),
+        ({"options": list("abcdefg")}, "6 options at most"),
+        ({"stands_for": [1]}, "must hold 2 numbers"),
+        ({"stands_for": [1, 3]}, "from 1 to 2"),
+        ({"kind": "matter of taste"}, "choice, design or estimate"),
+    ],
+)
+def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) -> None:
+    good = {"options": ["Kafka", "PostgreSQL"], "stands_for": [1, 2], "kind": "choice"}
+    reply = options_reply(("p1", "p2")).model_validate(good | changes)
+    found = options_fault(reply, ("p1", "p2"))
 
-    assert ballot_fault(ballot, ["p1"]) == ""
+    assert fault in found
+    assert bool(fault) == bool(found)
+
+
+def test_a_verdict_names_its_option_and_compares_options_by_criteria() -> None:
+    criteria = [
+        {"option": "O2", "criterion": "cost", "judgement": "cheap"},
+        {"option": "o1", "criterion": " ", "judgement": "?"},
+    ]
+    form = verdict_reply((), ("o1", "o2"))
+    reply = form.model_validate(a_verdict_reply(option="o2: Kafka", criteria=criteria))
+    verdict = verdict_from(reply, {})
+
+    assert verdict.option == "o2"
+    assert [(one.option, one.criterion, one.words) for one in verdict.criteria] == [
+        ("o2", "cost", "cheap")
+    ]
+    none = form.model_validate(a_verdict_reply(option="None of them"))
+    assert verdict_from(none, {}).option == ""
 
 
 @pytest.mark.parametrize(
@@ -158,40 +204,44 @@ def test_a_label_is_read_however_it_is_dressed(said: str, label: str) -> None:
 
 
 def test_a_near_right_ballot_is_a_ballot() -> None:
-    form = ballot_reply(("p1", "p2"), ("c1",))
+    form = ballot_reply(("p1", "p2"), ("c1",), ("o1", "o2"))
     said = {
         "reasons": ["P2: it is cheap", "p1 – it is dear"],
         "ranking": ["P2", "position p1"],
         "moved_by": "C1, because it names the cost",
-        "confidence": "85 %",
+        "probabilities": ["85 %", "15"],
     }
     ballot = form.model_validate(said)
 
-    assert ballot_fault(ballot, ["p1", "p2"]) == ""
-    assert (ballot.ranking, ballot.moved_by, ballot.confidence) == (["p2", "p1"], "c1", 0.85)
+    assert ballot_fault(ballot, ["p1", "p2"], ["o1", "o2"]) == ""
+    assert (ballot.ranking, ballot.moved_by) == (["p2", "p1"], "c1")
+    assert ballot.probabilities == [85, 15]
     assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
 
 
 def test_reasons_without_labels_stand_in_the_order_of_the_labels() -> None:
-    ballot = BallotReply(reasons=["a", "b"], ranking=["p2", "p1"], confidence=1, moved_by="none")
+    ballot = BallotReply(reasons=["a", "b"], ranking=["p2", "p1"])
 
     assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "a", "p2": "b"}
 
 
 def test_the_form_of_a_ballot_names_every_label() -> None:
-    form = answer_form(ballot_reply(("p1", "p2"), ("c1",)))
+    form = answer_form(ballot_reply(("p1", "p2"), ("c1",), ("o1",)))
 
     assert form.name == "ballot"
-    assert list(form.schema["properties"]) == ["reasons", "ranking", "moved_by", "confidence"]
+    assert list(form.schema["properties"]) == ["reasons", "ranking", "probabilities", "moved_by"]
+    assert form.schema["required"] == list(form.schema["properties"])
     assert form.schema["properties"]["ranking"]["items"]["enum"] == ["p1", "p2"]
     assert form.schema["properties"]["moved_by"]["enum"] == ["c1", "none"]
 
 
 def test_the_form_of_a_verdict_puts_reasons_first_and_names_the_notes() -> None:
-    form = answer_form(verdict_reply(("n1", "n2"))).schema["properties"]
+    form = answer_form(verdict_reply(("n1", "n2"), ("o1", "o2"))).schema["properties"]
     status = form["requirements"]["items"]["properties"]["status"]
 
-    assert list(form)[:4] == ["reasons", "dissent", "requirements", "decision"]
+    before = ["reasons", "dissent", "requirements", "criteria", "decision", "option"]
+    assert list(form)[: len(before)] == before
+    assert form["option"]["enum"] == ["o1", "o2", "none"]
     assert form["notes"]["items"]["properties"]["note"]["enum"] == ["n1", "n2"]
     assert status["enum"] == ["met", "not met", "unknown"]
 
@@ -204,4 +254,4 @@ def test_a_facilitators_form_holds_only_the_steps_that_are_open() -> None:
 
 @pytest.mark.parametrize(("said", "kept"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
 def test_a_judges_confidence_is_read_as_percent(said: object, kept: int | None) -> None:
-    assert verdict_from(a_reply(confidence=said), {}).confidence == kept
+    assert verdict_from(a_reply(confidence=said), {}).judge_confidence == kept

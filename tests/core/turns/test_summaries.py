@@ -1,18 +1,23 @@
 """Summaries and context strategies in whole debates with a scripted model."""
 
+import asyncio
 import json
 
 import pytest
 
+from core.engine import SUMMARY_GRACE
 from core.errors import ProviderError, RequestRejected
-from core.events import ContributionMade, DebateStarted, TurnFailed, fold
+from core.events import ContributionMade, DebateStarted, NoteAdded, TurnFailed, fold
 from core.models import (
     SUMMARIZER,
     Act,
+    Clarifying,
     ContextMethod,
     Contribution,
     Debate,
     Failure,
+    Note,
+    Person,
     PromptText,
     Status,
     Summarization,
@@ -21,11 +26,12 @@ from core.models import (
 )
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history import rounds
+from core.rules.voting import best_texts
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from core.transcript.summary_metrics import summary_metrics
 from core.turns.context import parts_for
 from tests.core.bench import DEBATE, Bench
-from tests.core.summing import held, parts_of, script, summed_up
+from tests.core.summing import Paced, held, parts_of, script, summed_up
 
 #: The round of closing statements where the facilitator calls the vote as soon as it may.
 CLOSING = 3
@@ -34,13 +40,38 @@ CLOSING = 3
 async def test_full_shows_an_agent_its_whole_own_history() -> None:
     bench, debate = await held(ContextMethod.FULL)
 
-    assert not debate.summaries
+    assert {summary.turn.agent for summary in debate.summaries.values()} == {SUMMARIZER}
     last = bench.provider.asked(Act.REFINEMENT)[-1]
+    assert not parts_of(last, PartKind.SUMMARY)
     assert "Your earlier rounds" in parts_of(last, PartKind.OTHER)
     history = next(part.text for part in last.parts if part.label == "Your earlier rounds")
     assert "[Round 1, proposal, your own]" in history
     assert "[Round 1, critique of your proposal, " in history
     assert not any(name in history for name in ("Architect", "Security", "Simplicity"))
+
+
+@pytest.mark.parametrize("form", ["critique", "panel"])
+@pytest.mark.parametrize("method", list(ContextMethod))
+async def test_every_round_but_the_last_is_summed_up_for_the_board(
+    form: str, method: ContextMethod
+) -> None:
+    _, debate = await held(method, form=form, threshold=10**6)
+
+    assert set(debate.summaries) >= {f"r{n}/summary/summarizer" for n in (1, 2, 3)}
+    assert "r4/summary/summarizer" not in debate.summaries
+
+
+async def test_a_council_is_summed_up_phase_by_phase() -> None:
+    _, debate = await held(ContextMethod.LENGTH, form="council")
+
+    stages = [f"r1/summary/summarizer/{act}" for act in ("gather", "formulate", "adjust")]
+    assert list(debate.summaries) == stages
+
+
+async def test_no_summary_is_made_where_they_are_switched_off() -> None:
+    _, debate = await held(ContextMethod.LENGTH, enabled=False)
+
+    assert not debate.summaries
 
 
 async def test_length_sums_up_each_agents_own_perspective_from_the_threshold_on() -> None:
@@ -49,7 +80,7 @@ async def test_length_sums_up_each_agents_own_perspective_from_the_threshold_on(
 
     assert kinds["r2/summary/architect"] is SummaryKind.PERSPECTIVE
     assert len([k for k in kinds.values() if k is SummaryKind.PERSPECTIVE]) == 3 * 3
-    for request in bench.provider.asked(Act.CRITIQUE)[6:]:
+    for request in bench.provider.asked(Act.REFINEMENT)[3:]:
         assert "Your debate so far, in short" in parts_of(request, PartKind.SUMMARY)
 
 
@@ -66,7 +97,7 @@ async def test_a_summary_says_how_it_was_made() -> None:
 async def test_below_the_threshold_nothing_is_summed_up() -> None:
     bench, debate = await held(ContextMethod.LENGTH, threshold=10**6)
 
-    assert not debate.summaries
+    assert {summary.kind for summary in debate.summaries.values()} == {SummaryKind.ROUND}
     assert "Your earlier rounds" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER)
 
 
@@ -90,13 +121,8 @@ async def test_rounds_shows_the_last_round_in_full_and_older_ones_in_short() -> 
 
 
 async def test_the_first_rounds_summary_is_not_lost_and_nothing_waits_for_one() -> None:
-    latency = 0.03
-    bench, debate = await held(
-        ContextMethod.ROUNDS,
-        form="panel",
-        rounds=7,
-        provider=ScriptedProvider(script, latency=latency),
-    )
+    paced = Paced(latency=0.03, summaries=0.0)
+    bench, debate = await held(ContextMethod.ROUNDS, form="panel", rounds=7, provider=paced)
     metrics = summary_metrics(await bench.store.events(DEBATE))
 
     assert [f"r{n}/summary/summarizer" in debate.summaries for n in range(1, 8)] == [
@@ -105,7 +131,7 @@ async def test_the_first_rounds_summary_is_not_lost_and_nothing_waits_for_one() 
     ]
     assert (metrics.blocked, metrics.blocked_seconds) == (0, 0)
     assert metrics.generated == 6, "one per round but the last"
-    assert metrics.ready_before_needed == 6
+    assert (metrics.ready_before_needed, metrics.late, metrics.failed) == (6, 0, 0)
     assert metrics.compression > 0.8
 
 
@@ -242,6 +268,114 @@ async def test_a_round_whose_summarizer_is_not_set_up_is_shown_by_its_last_contr
     assert "Round 1 in short" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.SUMMARY)
 
 
+async def chain_seconds(form: str, summaries: float | None, method: ContextMethod) -> float:
+    """Seconds from the start to the verdict."""
+    paced = Paced(latency=0.05, summaries=summaries)
+    _, debate = await held(method, form=form, provider=paced, threshold=100, grace=0.1)
+    assert debate.verdict
+    return (debate.times["verdict"] - debate.started_at).total_seconds()
+
+
+@pytest.mark.parametrize("summaries", [10.0, None])
+@pytest.mark.parametrize(
+    ("form", "method"),
+    [
+        ("critique", ContextMethod.LENGTH),
+        ("critique", ContextMethod.HIERARCHICAL),
+        ("panel", ContextMethod.ROUNDS),
+        ("council", ContextMethod.LENGTH),
+    ],
+)
+async def test_a_summary_of_ten_seconds_and_one_that_hangs_cost_the_chain_nothing(
+    form: str, method: ContextMethod, summaries: float | None
+) -> None:
+    usual = await chain_seconds(form, 0.0, method)
+
+    assert await chain_seconds(form, summaries, method) < 1.5 * usual + 0.5
+
+
+async def test_a_summary_that_hangs_is_given_up_soon_after_all_else_is_done() -> None:
+    paced = Paced(latency=0.0, summaries=None)
+    bench, debate = await held(ContextMethod.ROUNDS, form="panel", rounds=3, provider=paced)
+    log = await bench.store.events(DEBATE)
+    failed = [
+        event.failure for event in (one.event for one in log) if isinstance(event, TurnFailed)
+    ]
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.ended_at
+    waited = (debate.ended_at - debate.times["verdict"]).total_seconds()
+    assert SUMMARY_GRACE <= waited < SUMMARY_GRACE + 2
+    assert {failure.turn.key for failure in failed} == {f"r{n}/summary/summarizer" for n in (1, 2)}
+    assert failed[0].reason == "It was not there 5 s after all else was done."
+    assert debate.verdict
+    assert not [words for words in debate.verdict.warnings if "failed" in words]
+
+
+async def test_a_summary_that_hangs_keeps_nobodys_time_to_answer_open() -> None:
+    def asking(request: ModelRequest) -> str:
+        if request.act is Act.FACILITATION:
+            asked = {"decision": "ask", "question": "How many?", "assumption": "Few."}
+            return json.dumps(json.loads(plausible_reply(request)) | asked)
+        return script(request)
+
+    setup = a_setup(rounds=3).model_copy(
+        update={
+            "format": "panel",
+            "clarifying": Clarifying(enabled=True, wait_seconds=0.3),
+            "summarization": Summarization(method=ContextMethod.ROUNDS),
+        }
+    )
+    bench = Bench(Paced(latency=0.0, summaries=None, answers=asking), grace=0.1)
+    await bench.start(setup)
+    debate = await asyncio.wait_for(_to_the_end(bench), 30)
+
+    assert debate.verdict
+    assert [key for key in debate.times if key.endswith("/closed")]
+
+
+async def _to_the_end(bench: Bench) -> Debate:
+    """Run it again when a deadline has passed, as the bot does."""
+    debate = await bench.engine.run(DEBATE)
+    for _ in range(50):
+        if debate.status is Status.RUNNING:
+            await asyncio.sleep(0.1)
+            debate = await bench.engine.run(DEBATE)
+    return debate
+
+
+async def test_a_summary_under_way_at_the_end_is_finished_and_recorded() -> None:
+    paced = Paced(latency=0.0, summaries=0.4)
+    bench, debate = await held(ContextMethod.ROUNDS, form="panel", rounds=3, provider=paced)
+    metrics = summary_metrics(await bench.store.events(DEBATE))
+
+    assert set(debate.summaries) == {f"r{n}/summary/summarizer" for n in (1, 2)}
+    assert (metrics.blocked, metrics.blocked_seconds) == (0, 0)
+    assert (metrics.generated, metrics.ready_before_needed, metrics.late) == (2, 0, 2)
+    assert 0.2 < metrics.late_seconds < 2.0
+    assert all(0.35 < one.seconds < 2.0 for one in metrics.timings)
+
+
+async def test_a_round_is_shown_in_full_until_its_summary_is_there() -> None:
+    paced = Paced(latency=0.1, summaries=0.25)
+    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=6, provider=paced)
+    third, last = (bench.provider.asked(Act.STATEMENT)[at] for at in (2 * 3, -1))
+
+    assert parts_of(third, PartKind.OTHER)[:2] == ["Round 1 in full", "Round 2 in full"]
+    assert parts_of(last, PartKind.SUMMARY)[0] == "Round 1 in short"
+
+
+async def test_notes_and_answers_are_in_a_summarys_prompt() -> None:
+    bench = Bench(ScriptedProvider(script))
+    await bench.start(a_setup(rounds=2))
+    note = Note(id="n1", author=Person(id="U1", name="Dana"), text="We are two.")
+    await bench.add(NoteAdded(note=note))
+    await bench.engine.run(DEBATE)
+
+    asked = bench.provider.asked(Act.SUMMARY)[0]
+    assert parts_of(asked, PartKind.NOTES) == ["Notes people added"]
+
+
 def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
     """Two rounds of a panel, after the first of which the log holds a failed summary."""
     rules = Summarization(method=method)
@@ -269,7 +403,10 @@ def _round_1_for(debate: Debate) -> Part:
 
 
 async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_debate() -> None:
-    bench, debate = await held(ContextMethod.HIERARCHICAL, form="panel", rounds=7, threshold=500)
+    paced = Paced(latency=0.03, summaries=0.0)
+    bench, debate = await held(
+        ContextMethod.HIERARCHICAL, form="panel", rounds=7, threshold=500, provider=paced
+    )
     kinds = [summary.kind for summary in debate.summaries.values()]
 
     assert kinds.count(SummaryKind.CONTRIBUTION) == 3 * 6
@@ -309,7 +446,7 @@ async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> N
 
     assert "critique" not in next(p.text for p in asked.parts if p.label == "To be summed up")
     assert summary.text in [part.text for part in synthesis.parts]
-    winner = next(iter(debate.tally.winners)) if debate.tally else ""
+    winner = next(iter(best_texts(debate.tally))) if debate.tally else ""
     assert parts_of(synthesis, PartKind.POSITION) == [
         f"Position of {debate.setup.agent(winner).name}"
     ]

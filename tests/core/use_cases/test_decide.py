@@ -3,15 +3,17 @@
 import pytest
 
 from core.errors import BadInput
-from core.events import ContributionMade, DebateConcluded, DebateStarted
+from core.events import DebateConcluded, DebateStarted, OptionsMerged
 from core.models import (
+    SUMMARIZER,
     Act,
-    Call,
-    Contribution,
     Decision,
     DecisionKind,
     Feedback,
+    Option,
+    Options,
     PeopleBallot,
+    QuestionKind,
     Turn,
 )
 from core.testing import a_setup
@@ -66,46 +68,29 @@ async def test_without_a_verdict_there_is_nothing_to_decide_on() -> None:
         await DecideOnVerdict(facts=log.facts).decide(debate, accepting(""))
 
 
-def positions() -> list[ContributionMade]:
-    """A position of each agent."""
-    call = Call(provider="scripted", model="m")
-    return [
-        ContributionMade(
-            contribution=Contribution(
-                turn=Turn(act=Act.PROPOSAL, round=1, agent=agent.id), text="Use it.", call=call
-            )
-        )
-        for agent in a_setup().agents
-    ]
+def options() -> OptionsMerged:
+    """Two options that three agents named."""
+    merged = Options(
+        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+        question_kind=QuestionKind.CHOICE,
+        items=(Option(id="o1", name="PostgreSQL"), Option(id="o2", name="Kafka")),
+        stances={"architect": "o1", "security": "o2", "simplicity": "o1"},
+    )
+    return OptionsMerged(options=merged)
 
 
-def ranking(*agents: str, origin: str = "V1") -> PeopleBallot:
-    return PeopleBallot(by=DANA, ranking=agents, origin=origin)
-
-
-async def test_a_ballot_counts_only_if_it_ranks_every_position_once() -> None:
-    log = Recording()
-    debate = await log.begin(*positions())
-    first, *others = (agent.id for agent in debate.setup.agents)
-    decide = DecideOnVerdict(facts=log.facts)
-
-    for wrong in ((first,), (first, first, *others[1:]), (first, *others, "nobody")):
-        with pytest.raises(BadInput, match="no ballot on all positions"):
-            await decide.vote(debate, ranking(*wrong))
-    await decide.vote(debate, ranking(first, *others))
-
-    assert (await log.debate()).people_ballots[DANA.id].ranking == (first, *others)
+def choosing(*chosen: str, origin: str = "V1") -> PeopleBallot:
+    return PeopleBallot(by=DANA, options=chosen, origin=origin)
 
 
 async def test_the_same_ballot_from_another_form_is_nothing_new() -> None:
     log = Recording()
-    debate = await log.begin(*positions())
-    agents = [agent.id for agent in debate.setup.agents]
+    debate = await log.begin(options())
     decide = DecideOnVerdict(facts=log.facts)
 
-    await decide.vote(debate, ranking(*agents))
+    await decide.vote(debate, choosing("o1", "o2"))
     after = await log.debate()
-    await decide.vote(after, ranking(*agents, origin="V2"))
+    await decide.vote(after, choosing("o1", "o2", origin="V2"))
 
     assert await log.debate() == after
 
@@ -117,17 +102,16 @@ async def test_once_the_team_has_decided_no_ballot_is_cast_unless_it_was_put_off
     kind: DecisionKind, *, is_closed: bool
 ) -> None:
     log = Recording()
-    debate = await log.begin(*positions(), verdict())
-    agents = [agent.id for agent in debate.setup.agents]
+    debate = await log.begin(options(), verdict())
     decide = DecideOnVerdict(facts=log.facts)
     await decide.decide(debate, Decision(kind=kind, by=DANA, origin="V1"))
     debate = await log.debate()
 
     if is_closed:
         with pytest.raises(BadInput, match="The vote is closed"):
-            await decide.vote(debate, ranking(*agents))
+            await decide.vote(debate, choosing("o1", "o2"))
     else:
-        await decide.vote(debate, ranking(*agents))
+        await decide.vote(debate, choosing("o1", "o2"))
 
     assert bool((await log.debate()).people_ballots) is not is_closed
 

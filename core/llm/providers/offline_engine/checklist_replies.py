@@ -32,7 +32,7 @@ from core.llm.providers.offline_engine.question_reading import (
     QuestionReading,
     read_question,
 )
-from core.models import NOT_DECIDED, Act, NextStep
+from core.models import NOT_DECIDED, Act, NextStep, QuestionKind
 from core.request import ModelRequest, PartKind
 
 #: Stands once in every post, so that nobody takes it for a model's answer.
@@ -43,6 +43,9 @@ NOT_JUDGED = f"{NOT_DECIDED}: no model was asked for the verdict."
 _NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
 _ADVICE = "Set up a model, or ask people who know the case, before you act on it."
 _SCORES_NOTHING = "No model was asked: the offline engine scores nothing."
+_ORDERLESS = "No model was asked: a checklist reads positions in no order."
+#: Percent that a role gives the option its checklist weighs highest.
+_FOR_ITS_CHOICE = 60
 _MOST_QUESTIONS = 3
 #: Stands over questions taken over from others.
 _HEARD = "What the others ask, and nobody has answered"
@@ -178,6 +181,8 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
             return asked.post("plan.md.j2", heard=_heard(asked, PartKind.OTHER))
         case Act.SUMMARY:
             return _summary(asked)
+        case Act.OPTIONS:
+            return json.dumps(_options(asked), ensure_ascii=False)
         case Act.BALLOT:
             return json.dumps(_ballot(asked), ensure_ascii=False)
         case Act.QUESTIONS:
@@ -195,11 +200,13 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
                 },
                 ensure_ascii=False,
             )
+        case Act.CROSS_CHECK:
+            raise RequestRejected(_ORDERLESS)
         case Act.SYNTHESIS:
             return json.dumps(_verdict(asked), ensure_ascii=False)
         case Act.EVALUATION:
             raise RequestRejected(_SCORES_NOTHING)
-        case Act.CLARIFICATION | Act.TALLY | Act.READING:
+        case Act.CLARIFICATION | Act.GATE | Act.TALLY | Act.READING:
             raise RequestRejected(f"No model is asked for {request.act}.")
         case _:
             assert_never(request.act)
@@ -267,6 +274,31 @@ def _open_points(asked: _Asked) -> Sequence[Mapping[str, str]]:
     ][:_MOST_QUESTIONS]
 
 
+def _options(asked: _Asked) -> Mapping[str, object]:
+    """The things that positions stand for; none where no checklist takes a side."""
+    stands = [asked.stands_for(text.text) for text in asked.texts(PartKind.CANDIDATE)]
+    titles = list(dict.fromkeys(thing.title for thing in stands if thing))
+    known = [thing for thing in stands if thing]
+    if len(known) < len(stands):
+        titles = []
+    return {
+        "options": titles,
+        "stands_for": [
+            titles.index(thing.title) + 1 if titles and thing else 0 for thing in stands
+        ],
+        "kind": QuestionKind.CHOICE,
+    }
+
+
+def _shares(asked: _Asked) -> Sequence[int]:
+    """Percent for each option of the ballot, in its order: most for the checklist's choice."""
+    named = [line.partition(": ")[2] for line in asked.joined(PartKind.OPTIONS).splitlines()]
+    own = asked.choice.title if asked.choice else ""
+    others = max(1, len(named) - (own in named))
+    rest = (100 - (_FOR_ITS_CHOICE if own in named else 0)) // others
+    return [_FOR_ITS_CHOICE if name == own else rest for name in named]
+
+
 def _ballot(asked: _Asked) -> Mapping[str, object]:
     """Positions by what their option weighs for this role; no ballot where nothing is weighed."""
     shown = asked.texts(PartKind.CANDIDATE)
@@ -275,7 +307,7 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
         why = "No model was asked."
         if asked.things and asked.choice is None:
             why = f"The checklist of {asked.role.title} weighs the options the same."
-        return {"ranking": [], "reasons": [why], "confidence": None, "moved_by": "none"}
+        return {"ranking": [], "reasons": [why], "probabilities": [], "moved_by": "none"}
     worst = min(map(asked.weight, asked.things)) - 1
     weights = {label: asked.weight(thing) if thing else worst for label, thing in stands.items()}
     # Positions for the same option stand in the same order in every round, on every ballot: any
@@ -288,7 +320,12 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
         else "A checklist cannot read this position."
         for label in stands
     ]
-    return {"reasons": reasons, "ranking": ranking, "moved_by": "none", "confidence": None}
+    return {
+        "reasons": reasons,
+        "ranking": ranking,
+        "probabilities": _shares(asked),
+        "moved_by": "none",
+    }
 
 
 def _verdict(asked: _Asked) -> Mapping[str, object]:
@@ -349,7 +386,10 @@ def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapp
             steps += [line.removeprefix("1. ") for line in lines if line.startswith("1. ")]
         elif thing:
             dissent.append(f"- {text.label}: {thing.title}")
+    lines = (line.partition(": ") for line in asked.joined(PartKind.OPTIONS).splitlines())
+    ids = {name.partition(" (")[0]: option for option, _, name in lines}
     return {
+        "option": ids.get(chosen.title, "none"),
         "decision": f"By checklists alone, {chosen.title}: no model was asked.",
         "implementation": "\n".join(f"{n}. {do}" for n, do in enumerate(dict.fromkeys(steps), 1)),
         "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)],
@@ -358,10 +398,10 @@ def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapp
 
 
 def _winners(asked: _Asked, names: Mapping[str, object]) -> Sequence[str]:
-    """Whose positions have most points in the counted vote: lines like "Ann: 4 points, …"."""
+    """Whose texts have most points in the counted vote: "The text of Ann: 4 points, …"."""
     points = dict[str, float]()
     for line in asked.joined(PartKind.TALLY).splitlines():
-        name, _, rest = line.partition(": ")
+        name, _, rest = line.removeprefix("The text of ").partition(": ")
         figure, _, what = rest.partition(" ")
         is_figure = figure.replace(".", "", 1).isdecimal()
         if name in names and is_figure and what.startswith("points, "):

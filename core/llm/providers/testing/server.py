@@ -31,12 +31,16 @@ class Vendor:
         """Take the script; without one every reply is a good one."""
         self.script = script or always(Say())
         self.asked: list[Asked] = []
+        #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
+        self.context_tokens: int | None = 0
         #: Replies under way now, and the most there ever were.
         self.busy = 0
         self.busiest = 0
         self._closing = asyncio.Event()
         self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
+        self._port = 0
+        self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -44,11 +48,10 @@ class Vendor:
         """Where it listens, without a path."""
         if self._server is None:
             raise RuntimeError("The server is not running.")
-        port = self._server.sockets[0].getsockname()[1]
-        return f"http://127.0.0.1:{port}"
+        return f"http://127.0.0.1:{self._port}"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        await self.come_back()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -56,6 +59,18 @@ class Vendor:
         if self._server:
             self._server.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def go_away(self) -> None:
+        """Refuse connections and break those that are open, until it comes back."""
+        if self._server:
+            self._server.close()
+            for writer in self._writers:
+                writer.transport.abort()
+
+    async def come_back(self) -> None:
+        """Listen (again), always at the same address."""
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def asked_for(self, times: int) -> None:
         """Wait until so many requests have arrived."""
@@ -68,15 +83,23 @@ class Vendor:
         if task:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        self._writers.add(writer)
         try:
             await self._answer(await _read(reader), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client gave up, as clients do
         finally:
+            self._writers.discard(writer)
             writer.close()
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
         """Answer as the script says."""
+        if asked.path == "/api/show" and self.context_tokens is not None:
+            # What Ollama tells of a model; it is no request of a debate.
+            facts = {"model_info": {"llama.context_length": self.context_tokens}}
+            body = json.dumps(facts if self.context_tokens else {"error": "no such model"})
+            await _reject(writer, Reject(status=200 if self.context_tokens else 404, body=body))
+            return
         async with self._arrival:
             self.asked.append(asked)
             self._arrival.notify_all()

@@ -44,6 +44,7 @@ def vendors(asked: Asked) -> Say | Reject:
 @pytest.fixture
 async def vendor() -> AsyncIterator[Vendor]:
     async with Vendor(vendors) as running:
+        running.context_tokens = None
         yield running
 
 
@@ -116,18 +117,20 @@ async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSe
 
     assert marks(found)["model ollama/llama-4:8b"] is CheckMark.GOOD
     assert "Run: ollama pull qwen:7b" in text
-    assert "context of llama-4:8b: 8,192 tokens, Moot would use 32,768" in text
-    assert 'match: "llama-4:8b", context_tokens: 8192' in text
+    assert "context of llama-4:8b: 8,192 tokens; Moot asks for up to 8,192" in text
 
 
 async def test_the_record_that_is_asked_for_mends_what_it_was_asked_for(
     environment: BotSettings,
 ) -> None:
     here = ModelChoice(provider="ollama", model="llama-4:8b")
-    (before,) = [one for one in await models_findings(environment, on(here)) if one.remedy]
+    wide = {"provider": "ollama", "match": "*", "context_tokens": 65_536}
+    wrong = await models_findings(environment, on(here, models=(wide,)))
+    (before,) = [one for one in wrong if one.remedy]
     asked_for = yaml.safe_load(before.remedy.removeprefix("Add to the settings: "))
 
-    found = await models_findings(environment, on(here, models=tuple(asked_for["models"])))
+    records = (wide, *asked_for["models"])
+    found = await models_findings(environment, on(here, models=records))
 
     assert marks(found)["context of llama-4:8b"] is CheckMark.GOOD
     assert "8,192 tokens; Moot asks for up to 8,192" in as_text(found)

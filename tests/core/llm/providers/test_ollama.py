@@ -92,3 +92,34 @@ async def test_something_else_at_its_address_is_not_ollama(vendor: Vendor, body:
     with pytest.raises(ProviderDown):
         await provider.models()
     await provider.close()
+
+
+async def test_the_window_only_grows_within_a_debate(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    provider = OllamaProvider(vendor.url)
+    other = replace(request_, cache_key="another debate")
+
+    for request, characters in [(request_, 12_000), (request_, 0), (other, 0), (request_, 60_000)]:
+        await provider.complete(saying(request, "x" * characters))
+
+    windows = [asked.body["options"]["num_ctx"] for asked in vendor.asked]
+    assert windows == [8192, 8192, 4096, 32768]
+    await provider.close()
+
+
+async def test_a_model_holds_what_ollama_says_unless_settings_know_better(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.context_tokens = 131_072
+    long = saying(request_, "x" * 200_000)
+    told = OllamaProvider(vendor.url)
+    assert await told.context("llama-4:8b") == 131_072
+    await told.complete(long)
+    assert vendor.asked[0].body["options"]["num_ctx"] == 131_072
+
+    record = {"provider": "ollama", "match": "llama-4*", "context_tokens": 16_384}
+    bound = OllamaProvider(vendor.url, records=(record,))
+    await bound.context("llama-4:8b")
+    with pytest.raises(RequestRejected, match="context holds 16384"):
+        await bound.complete(long)

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from core.events import Event
-from core.models import Act, Debate, Termination
+from core.models import Act, Debate
 from core.request import Part, PartKind
-from core.rules.convergence import likeness
 from core.rules.formats import council
 from tests.core.rules.formats.told import (
     AGENTS,
@@ -15,6 +14,7 @@ from tests.core.rules.formats.told import (
     failed,
     keys,
     of_all,
+    options,
     refused,
     said,
     told,
@@ -22,7 +22,6 @@ from tests.core.rules.formats.told import (
     wording,
 )
 
-NEVER = Termination.model_construct(threshold=1.1)
 GATHERED = of_all("r1/gather/*")
 PLANNED = of_all("r1/plan/*")
 FORMULATED = of_all("r1/formulate/*")
@@ -32,8 +31,8 @@ REBUTTED = of_all("r1/rebuttal/*")
 PHASES = [GATHERED, PLANNED, FORMULATED, DEBATED, ADJUSTED, REBUTTED]
 
 
-def a_debate(*events: Event, termination: Termination = NEVER) -> Debate:
-    return told(a_format_setup("council", termination=termination), *events)
+def a_debate(*events: Event) -> Debate:
+    return told(a_format_setup("council"), *events)
 
 
 def ready(*events: Event) -> Sequence[str]:
@@ -97,36 +96,37 @@ def test_the_plan_is_every_phase_once_for_everybody_who_is_left() -> None:
     assert council.planned(a_debate(), 2) == ()
 
 
-TEXTS = ("Kafka keeps jobs safe", "PostgreSQL keeps jobs safe", "PostgreSQL does well")
-
-
-def adjusted(threshold: float) -> Debate:
-    """Everybody has adjusted its position; they differ, more or less."""
+def adjusted(*shares: float) -> Debate:
+    """So many have adjusted their positions; each holds the first option so likely the best."""
+    stances = [
+        wording(key, "**Kafka.**", stance={"o1": share, "o2": 1 - share})
+        for key, share in zip(ADJUSTED, shares, strict=False)
+    ]
     before = said(*(key for phase in PHASES[:4] for key in phase))
-    now = [wording(key, text) for key, text in zip(ADJUSTED, TEXTS, strict=True)]
-    return a_debate(*before, *now, termination=Termination.model_construct(threshold=threshold))
+    return a_debate(options("Kafka", "PostgreSQL"), *before, *stances)
 
 
-def test_positions_as_alike_as_the_threshold_need_no_rebuttal() -> None:
-    alike = likeness(TEXTS)
-
-    assert council.ready(adjusted(alike), 1) == ()
-    assert keys(council.ready(adjusted(alike + 0.001), 1)) == REBUTTED
+def test_positions_that_agree_need_no_rebuttal() -> None:
+    assert council.ready(adjusted(0.9, 0.8, 0.7), 1) == ()
+    assert keys(council.ready(adjusted(0.9, 0.8, 0.69), 1)) == REBUTTED
+    assert keys(council.ready(adjusted(0.6, 0.6, 0.45), 1)) == REBUTTED
 
 
 def test_the_plan_has_no_rebuttals_once_none_is_needed() -> None:
     before = [key for phase in PHASES[:5] for key in phase]
 
-    assert keys(council.planned(adjusted(likeness(TEXTS)), 1)) == before
-    assert keys(council.planned(adjusted(1.1), 1)) == [*before, *REBUTTED]
+    assert keys(council.planned(adjusted(0.9, 0.8, 0.7), 1)) == before
+    assert keys(council.planned(adjusted(0.9, 0.2, 0.7), 1)) == [*before, *REBUTTED]
 
 
-def test_positions_are_not_compared_before_all_are_adjusted() -> None:
-    before = said(*(key for phase in PHASES[:4] for key in phase))
-    debate = a_debate(*before, *said(ADJUSTED[0]), termination=Termination(threshold=0.0))
+def test_whether_positions_agree_is_not_known_before_all_are_adjusted() -> None:
+    assert keys(council.ready(adjusted(0.9, 0.8), 1)) == ADJUSTED[2:]
+    assert keys(council.planned(adjusted(0.9, 0.8), 1))[-3:] == REBUTTED
 
-    assert keys(council.ready(debate, 1)) == ADJUSTED[1:]
-    assert keys(council.planned(debate, 1))[-3:] == REBUTTED
+
+def test_that_positions_differ_is_known_as_soon_as_two_do() -> None:
+    # The one whose position is still awaited has all it needs to answer the two others.
+    assert keys(council.ready(adjusted(0.9, 0.2), 1)) == [ADJUSTED[2], REBUTTED[2]]
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,30 @@
 """Debates told turn by turn, by the keys of their log, for tests of what a format makes of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.events import (
+    BallotCast,
     ContributionMade,
     DebateStarted,
     Event,
     FacilitatorDecided,
+    OptionsMerged,
     TurnFailed,
     fold,
 )
 from core.models import (
     Act,
+    Ballot,
     Contribution,
     Debate,
     Failure,
     FailureCause,
     Guidance,
     NextStep,
+    Option,
+    Options,
     Question,
+    QuestionKind,
     Setup,
     Turn,
 )
@@ -38,9 +44,32 @@ def said(*keys: str) -> Sequence[Event]:
     return [ContributionMade(contribution=Contribution(turn=turn(k), text=k)) for k in keys]
 
 
-def wording(key: str, text: str) -> Event:
-    """A contribution in these very words."""
-    return ContributionMade(contribution=Contribution(turn=turn(key), text=text))
+def wording(key: str, text: str, stance: Mapping[str, float] | None = None) -> Event:
+    """A contribution in these very words, with how likely its author holds each option."""
+    made = Contribution(turn=turn(key), text=text, stance=stance or {})
+    return ContributionMade(contribution=made)
+
+
+def options(
+    *names: str,
+    kind: QuestionKind = QuestionKind.CHOICE,
+    stances: Mapping[str, str] | None = None,
+) -> Event:
+    """What there is to choose between: o1, o2 and so on; everybody's draft stands for the first."""
+    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
+    merged = Options(
+        turn=turn("r0/options/summarizer"),
+        question_kind=kind,
+        items=items,
+        stances=dict.fromkeys(AGENTS, "o1") | dict(stances or {}),
+    )
+    return OptionsMerged(options=merged)
+
+
+def voted(number: int, agent: str, **shares: float) -> Event:
+    """A ballot with these probabilities."""
+    ballot = Ballot(turn=turn(f"r{number}/ballot/{agent}"), ranking=AGENTS, probabilities=shares)
+    return BallotCast(ballot=ballot)
 
 
 def failed(*keys: str, cause: FailureCause = FailureCause.PASSING) -> Sequence[Event]:

@@ -1,0 +1,106 @@
+"""A thread of people's own, read in the seconds that Slack waits, for a message in it."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.listeners.context import ListenerContext
+from bot.log import logger
+from bot.slack.access import UNREACHED, Access
+from bot.slack.evidence import MARKUP
+from bot.slack.payloads import PostedMessage, ThreadPage
+from core.errors import MootError
+
+_log = logger(__name__)
+
+#: Seconds for reading, and for asking who people are: Slack waits three for our answer.
+READ_SECONDS = 1.3
+NAME_SECONDS = 0.7
+#: The most messages per call that Slack advises.
+#: Source: https://docs.slack.dev/reference/methods/conversations.replies
+_PAGE = 200
+#: People whose names are asked for.
+_MOST_NAMES = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadRead:
+    """What people wrote in a thread, in order."""
+
+    messages: Sequence[PostedMessage]
+    #: Slack let us read to its end.
+    is_whole: bool
+    #: Id → what people call them.
+    names: dict[str, str]
+
+
+async def read_thread(
+    context: ListenerContext, team: str, channel: str, root: str, *, without: str = ""
+) -> ThreadRead:
+    """Read a thread as far as Slack lets us in about two seconds.
+
+    Args:
+        context: What listeners work with.
+        team: The workspace.
+        channel: Where the thread is.
+        root: Its first message.
+        without: A message to leave out: the one that asked.
+    """
+    found: list[PostedMessage] = []
+    is_whole = False
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            workspace = await context.clients.of(team)
+            is_whole = await _read_pages(workspace.client, channel, root, found)
+    except (SlackApiError, *UNREACHED, MootError) as error:
+        _log.warning("thread of people not read to its end", reason=type(error).__name__)
+    said = [one for one in found if one.ts != without and one.words]
+    people = dict.fromkeys(one.user for one in said if one.user)
+    mentioned = (
+        match["what"] for one in said for match in MARKUP.finditer(one.text) if match["sign"] == "@"
+    )
+    wanted = list(dict.fromkeys([*people, *mentioned]))[:_MOST_NAMES]
+    return ThreadRead(
+        messages=said,
+        is_whole=is_whole,
+        names=await _names(context.access.of(team), wanted),
+    )
+
+
+async def _read_pages(
+    client: AsyncWebClient, channel: str, root: str, found: list[PostedMessage]
+) -> bool:
+    """Read page after page into `found`; True at the end of the thread."""
+    wanted: dict[str, Any] = {"channel": channel, "ts": root, "limit": _PAGE}
+    while True:
+        answer = await client.conversations_replies(**wanted)
+        page = ThreadPage.model_validate(answer.data)
+        found += page.messages
+        if not page.next_cursor:
+            return True
+        wanted["cursor"] = page.next_cursor
+
+
+async def _names(access: Access, people: Sequence[str]) -> dict[str, str]:
+    """What people are called, as far as Slack says so in time."""
+    known: dict[str, str] = {}
+
+    async def ask(person: str) -> None:
+        known[person] = await access.name_of(person)
+
+    asking = [asyncio.create_task(ask(person)) for person in people]
+    if asking:
+        _, late = await asyncio.wait(asking, timeout=NAME_SECONDS)
+        for task in late:
+            task.cancel()
+    return {person: name for person, name in known.items() if name}
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many characters, with a mark where it was cut."""
+    mark = " [… cut here]"
+    return text if len(text) <= most else text[: max(0, most - len(mark))] + mark

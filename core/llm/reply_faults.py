@@ -1,0 +1,44 @@
+"""Replies that are none, whatever the server says: cut off, or an echo of the prompt (pure).
+
+Source: servers of small models. Some say "completed" where the token cap cut the text; some repeat
+the prompt, the lines around quoted text included.
+"""
+
+from core.capabilities import Capability
+from core.errors import ReplyCutOff
+from core.llm.prices import output_reserve
+from core.models import Usage
+from core.request import ModelRequest, PartKind
+
+#: A shorter task may stand in an honest reply.
+_LEAST_ECHOED = 80
+
+
+def is_cut_off(request: ModelRequest, usage: Usage, limits: Capability) -> bool:
+    """Whether the reply is as long as it was allowed to be."""
+    return usage.output_tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
+
+
+def is_echo(request: ModelRequest, text: str) -> bool:
+    """Whether the reply repeats its prompt."""
+    marks = (f"<<<{request.delimiter}", f">>>{request.delimiter}")
+    if request.delimiter and any(mark in text for mark in marks):
+        return True
+    said = " ".join(text.split())
+    tasks = (" ".join(part.text.split()) for part in request.parts if part.kind is PartKind.TASK)
+    return any(len(task) >= _LEAST_ECHOED and task in said for task in tasks)
+
+
+def cut_off(provider: str, request: ModelRequest, limits: Capability, usage: Usage) -> ReplyCutOff:
+    """The error; with the setting to change where the model may reason and no record says so."""
+    said = f"The reply of {provider} was cut off at its length limit."
+    if any(limits.reasoning_tokens.values()) or limits.efforts:
+        return ReplyCutOff(said, usage=usage)
+    record = (
+        f"{{provider: {provider}, match: {request.model!r}, "
+        "reasoning_tokens: {low: 4096, medium: 12288, high: 32768}}"
+    )
+    hint = f"If {request.model} reasons before it answers, give it room: `models: [{record}]`."
+    if request.max_output_tokens >= limits.output_tokens:
+        hint += f" `output_tokens` there bounds a reply too; it is {limits.output_tokens}."
+    return ReplyCutOff(f"{said} {hint}", usage=usage)

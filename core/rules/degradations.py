@@ -1,0 +1,117 @@
+"""What is missing behind a verdict: the notes that stand above the answer (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
+from core.rules.formats.registry import format_of
+
+#: More failed turns of one agent are counted, not listed.
+_MOST_LISTED = 3
+
+
+def degradations(debate: Debate) -> Iterator[str]:
+    """What went wrong before the verdict, in words for people: who, with which model, and why."""
+    alive, agents = format_of(debate).alive(debate), debate.setup.agents
+    yield from _cut_short(debate)
+    for agent, reason in debate.refused.items():
+        yield f"{_with_model(debate, agent)} could not be asked, its key is refused: {reason}"
+    gone = [one.name for one in agents if one.id not in alive and one.id not in debate.refused]
+    if gone:
+        left = f"{len(alive)} of {len(agents)} agents"
+        yield f"Only {left} took part to the end, not {', '.join(gone)}."
+    for agent, reason in debate.away.items():
+        if agent != JUDGE:
+            yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
+    yield from _failed(debate)
+    cast = [*debate.ballots.values(), *debate.abstentions.values()]
+    last = max((one.turn.round for one in cast), default=0)
+    # Blind ballots count only where no round was held.
+    for one in (one for one in debate.abstentions.values() if one.turn.round == last):
+        name = debate.setup.agent(one.turn.agent).name
+        which = "ballot" if one.turn.round else "blind ballot"
+        if one.declared:
+            yield f"{name} abstained from its {which}: {one.reason}"
+        else:
+            yield f"{name}'s {which} could not be counted: {one.reason}"
+    if debate.tally and not debate.tally.voters:
+        yield "No ballot could be counted."
+    elif debate.tally and (how := tie_break(debate)):
+        yield how
+
+
+def _cut_short(debate: Debate) -> Iterator[str]:
+    """What ended the rounds before all turns were taken."""
+    if debate.stop:
+        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
+    if debate.out_of_patience:
+        yield "No model could be reached for too long; not all turns were taken."
+    elif debate.out_of_time:
+        yield "The debate ran out of time before all turns were taken."
+    if debate.out_of_money:
+        yield f"The debate ended early. {debate.out_of_money}"
+
+
+def tie_break(debate: Debate) -> str:
+    """How it was decided whose text was ranked best where points were level; else empty."""
+    tally = debate.tally
+    if tally is None or not tally.voters:
+        return ""
+    level = [one for one in tally.scores if one.points == tally.scores[0].points]
+    if len(level) == 1:
+        return ""
+    names = _names(debate, level)
+    if len(tally.winners) != 1:
+        tied = [one for one in level if one.position in tally.winners]
+        return f"Whose text is best is a tie that no rule breaks: {_names(debate, tied)}."
+    winner = debate.setup.agent(tally.winners[0]).name
+    best, second = level[0], level[1]
+    if best.first_places != second.first_places:
+        by = f"more first places ({best.first_places} to {second.first_places})"
+    elif best.mean_probability is not None:
+        by = "the higher mean probability of the option it stands for"
+    else:
+        by = "the higher mean confidence of those who ranked it first"
+    return f"The texts of {names} were level on points; {winner}'s was put first by {by}."
+
+
+def _failed(debate: Debate) -> Iterator[str]:
+    """The turns that failed, by agent; a key that is refused and a cap have been told."""
+    by_agent: dict[str, list[Failure]] = {}
+    lost_summaries = 0
+    for failure in debate.failures.values():
+        if failure.turn.act is Act.SUMMARY:
+            lost_summaries += 1
+        elif failure.turn.act is Act.CROSS_CHECK:
+            why = f"the judge was not asked again in another order: {failure.reason}"
+            yield f"The vote is close, and {why}"
+        elif failure.cause is FailureCause.PASSING and failure.turn.agent != JUDGE:
+            by_agent.setdefault(failure.turn.agent, []).append(failure)
+    for agent, failures in by_agent.items():
+        told = [_turn(debate, failure) for failure in failures]
+        if len(told) > _MOST_LISTED:
+            told = [*told[:_MOST_LISTED], f"{len(told) - _MOST_LISTED} more"]
+        reasons = " ".join(dict.fromkeys(failure.reason for failure in failures))
+        yield f"{_with_model(debate, agent)} failed to give: {', '.join(told)}. {reasons}"
+    if lost_summaries:
+        # Nothing is missing: agents saw the text that was to be summed up.
+        noun = "summary" if lost_summaries == 1 else "summaries"
+        yield f"{lost_summaries} {noun} could not be made; the full text was used instead."
+
+
+def _turn(debate: Debate, failure: Failure) -> str:
+    turn = failure.turn
+    agents = {agent.id: agent.name for agent in debate.setup.agents}
+    what = f"{turn.act.value} of {agents[turn.target]}" if turn.target in agents else turn.act.value
+    return f"{what} (round {turn.round})" if turn.round else f"{what} (before round 1)"
+
+
+def _with_model(debate: Debate, agent: str) -> str:
+    if agent not in {one.id for one in debate.setup.agents}:
+        return agent.capitalize()
+    one = debate.setup.agent(agent)
+    return f"{one.name} ({one.provider}/{one.model})"
+
+
+def _names(debate: Debate, scores: Sequence[Score]) -> str:
+    names = [debate.setup.agent(one.position).name for one in scores]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,207 @@
+"""Whether another round is worth holding: after the blind ballots, and after each round (pure).
+
+A debate pays where first answers differ: debating only questions whose first answers lie 20 points
+or more apart keeps 92 % of the gain at a quarter of the price (measured on recorded forecasts,
+arXiv:2512.22625). It is weighed as soon as it is clear, so that a slow agent holds nobody up who
+will go on anyway.
+"""
+
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+
+from core.figures import counted, money
+from core.models import ENGINE, Act, Debate, Ending, Gate, GateReason, QuestionKind, Turn, When
+from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreement, moved
+from core.rules.formats.presence import awaited
+from core.rules.formats.registry import format_of
+from core.rules.options import options_of, stance_in
+
+#: Two can disagree.
+_A_PAIR = 2
+
+
+def gate_turn(number: int) -> Turn:
+    """The turn on which it is weighed whether there is a round after that one; 0: any at all."""
+    return Turn(act=Act.GATE, round=number, agent=ENGINE)
+
+
+def gate_after(debate: Debate, number: int) -> Gate | None:
+    """What was found after that round; None where it was not weighed."""
+    return debate.gates.get(gate_turn(number).key)
+
+
+def closing_gate(debate: Debate) -> Gate | None:
+    """The gate that ended the rounds; None where none did."""
+    found = [gate for gate in debate.gates.values() if gate.ends_rounds]
+    return next((one for one in found if one.turn.round or not debate.wanted_by), None)
+
+
+def is_gated(debate: Debate) -> bool:
+    """Whether the first answers are compared before any round is held."""
+    setup = debate.setup
+    if setup.when is When.ALWAYS or not setup.blind_ballot or len(setup.agents) < _A_PAIR:
+        return False
+    form = format_of(debate)
+    return len(form.drafts(debate)) != 1  # none yet, or several
+
+
+def rounds_open(debate: Debate) -> int:
+    """How many rounds may be held as things stand; 0: only the isolated drafts."""
+    return debate.once("rounds open", lambda: _rounds_open(debate))
+
+
+def _rounds_open(debate: Debate) -> int:
+    rules, wished = debate.setup.termination, debate.setup.rounds
+    if is_gated(debate) and not debate.wanted_by:
+        first = gate_after(debate, 0)
+        if first is None or first.ends_rounds:
+            return 0
+    if rules.ending is Ending.FIXED or format_of(debate).ENDS_ITSELF:
+        return wished
+    for number in range(rules.min_rounds, wished):
+        gate = gate_after(debate, number)
+        if gate is None or gate.ends_rounds:
+            return number
+    return wished
+
+
+def due(debate: Debate) -> Turn | None:
+    """The gate that can be weighed now; None where none is to be, or not enough is known."""
+    number = rounds_open(debate)
+    is_first = number == 0 and not debate.wanted_by
+    if number >= debate.setup.rounds or (number == 0 and not is_first):
+        return None
+    turn = gate_turn(number)
+    return turn if not debate.is_done(turn) and weigh(debate, number) else None
+
+
+def weigh(debate: Debate, number: int) -> Gate | None:
+    """What is to be said about another round after that one; None while it is not clear."""
+    found = _first(debate) if number == 0 else _after(debate, number)
+    return found.model_copy(update={"saved": _saved(debate, number)}) if found else None
+
+
+def _first(debate: Debate) -> Gate | None:
+    """Whether the first answers, given in isolation, are worth a debate."""
+    turn, merged = gate_turn(0), debate.options
+    if merged is None or len(drafts := format_of(debate).drafts(debate)) < _A_PAIR:
+        return None
+    if merged.question_kind is not QuestionKind.CHOICE:
+        return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
+    votes, pending, silent = dict[str, Probabilities](), False, False
+    options, present = options_of(debate), awaited(debate, tuple(drafts))
+    for agent in drafts:
+        blind = Turn(act=Act.BALLOT, round=0, agent=agent)
+        ballot = debate.ballots.get(blind.key)
+        if ballot and (said := options.probabilities(ballot.probabilities)):
+            votes[agent] = said
+        elif debate.is_done(blind) or agent in debate.refused or agent not in present:
+            silent = True
+        else:
+            pending = True
+    how = agreement(votes)
+    if _differ(how, votes):
+        return _gate(turn, GateReason.SPLIT, how)
+    if pending:
+        return None
+    if silent or len(votes) < _A_PAIR:
+        return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
+    return _gate(turn, GateReason.AGREED, how)
+
+
+def _after(debate: Debate, number: int) -> Gate | None:
+    """Whether that round moved anybody, and whether they agree after it."""
+    act, turn = format_of(debate).STANCE_ACT, gate_turn(number)
+    now, movers = dict[str, Probabilities](), list[str]()
+    pending, silent = False, False
+    alive = format_of(debate).alive(debate)
+    present = awaited(debate, alive)
+    for agent in alive:
+        own = Turn(act=act, round=number, agent=agent)
+        if not debate.is_done(own) and agent not in debate.refused and agent in present:
+            pending = True
+            continue
+        before = stance_before(debate, agent, number)
+        made = debate.contributions.get(own.key)
+        # Who said nothing new, or could not, holds what it held.
+        is_new = made is not None and made.carried_from is None
+        after = stance_in(debate, made) if made and is_new else before
+        if not before or not after:
+            silent = True
+            continue
+        now[agent] = after
+        if moved(before, after):
+            movers.append(agent)
+    how = agreement(now)
+    differ = _differ(how, now)
+    if pending:
+        return _gate(turn, GateReason.MOVED, how, movers) if movers and differ else None
+    if silent or len(now) < _A_PAIR:
+        return _gate(turn, GateReason.NOT_COMPARABLE, how, movers)
+    if not differ:
+        return _gate(turn, GateReason.AGREED, how, movers)
+    if movers:
+        return _gate(turn, GateReason.MOVED, how, movers)
+    return _gate(turn, GateReason.SETTLED if how.option else GateReason.DEADLOCK, how)
+
+
+def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
+    """What an agent held before that round: its newest stance, else its blind ballot."""
+    for made in reversed(list(debate.contributions.values())):
+        own = made.turn
+        if own.agent == agent and own.round < number and (said := stance_in(debate, made)):
+            return said
+    ballot = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=agent).key)
+    return options_of(debate).probabilities(ballot.probabilities) if ballot else {}
+
+
+def _differ(how: Agreement, votes: Mapping[str, Probabilities]) -> bool:
+    """Whether what some voters say is enough to know that not all agree."""
+    return len(votes) >= _A_PAIR and (not how.option or how.spread > AGREED_WITHIN)
+
+
+def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str] = ()) -> Gate:
+    option = how.option if reason in {GateReason.AGREED, GateReason.SETTLED} else how.widest
+    return Gate(turn=turn, reason=reason, option=option, spread=how.spread, moved=tuple(movers))
+
+
+def _saved(debate: Debate, number: int) -> Decimal | None:
+    """What the rounds after that one were expected to cost."""
+    forecast = debate.setup.forecast
+    if forecast is None or forecast.cost is None or forecast.cost_if_agreed is None:
+        return None
+    left = Decimal(debate.setup.rounds - number) / debate.setup.rounds
+    return max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * left)
+
+
+def in_words(debate: Debate, gate: Gate) -> str:
+    """What a gate found, in a sentence for people who were not there."""
+    number, name = gate.turn.round, options_of(debate).name(gate.option)
+    about = f'"{name}"' if name else "the options"
+    points = f"{round(gate.spread * 100)} points"
+    saved = f", about {money(gate.saved)} saved" if gate.saved else ""
+    left = debate.setup.rounds - number
+    rest = f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
+    movers = [debate.setup.agent(agent).name for agent in gate.moved]
+    match gate.reason:
+        case GateReason.AGREED if not number:
+            how = f"(probabilities within {points})"
+            return f"All agreed at once on {about} {how}; the debate was skipped{saved}."
+        case GateReason.AGREED:
+            return f"After round {number} all agreed on {about} (within {points}); {rest}."
+        case GateReason.SETTLED:
+            how = f"all hold {about} best, {points} apart"
+            return f"Round {number} moved nobody, and {how}; {rest}."
+        case GateReason.DEADLOCK:
+            how = f"they still differ, most about {about} ({points} apart)"
+            return f"Round {number} moved nobody, and {how}: it went to the vote; {rest}."
+        case GateReason.SPLIT:
+            return f"First answers differ, most about {about}: {points} apart."
+        case GateReason.MOVED:
+            return f"Round {number} moved {', '.join(movers)}."
+        case GateReason.OPEN_QUESTION:
+            return "The question is open (how, or how much), so its first answers are debated."
+        case GateReason.NOT_COMPARABLE if not number:
+            return "Too few first ballots can be compared, so the first answers are debated."
+        case GateReason.NOT_COMPARABLE:
+            return f"Nobody can say whether round {number} moved all who spoke."

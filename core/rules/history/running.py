@@ -1,0 +1,56 @@
+"""The running summary people read on the board, in every format and with every strategy (pure).
+
+Each round that is over is summed up in the background; a format that has only one round, phase by
+phase. Agents are shown these summaries only where their strategy says so.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.models import SUMMARIZER, Act, ContextMethod, Debate, Turn
+from core.rules.formats import council
+from core.rules.formats.registry import format_of, turns_ready
+from core.rules.history import rounds as by_round
+from core.rules.history.material import Material
+from core.rules.history.rules_in_force import method_of
+
+#: Phases after which a format of one round is summed up: those that end in everybody's position.
+STAGES: Mapping[str, tuple[Act, ...]] = {council.NAME: (Act.GATHER, Act.FORMULATE, Act.ADJUST)}
+
+
+def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
+    """Rounds and phases that are over and not summed up yet; none if summaries are switched off."""
+    if not debate.setup.summarization.enabled:
+        return ()
+    turns = list(_stages_over(debate))
+    # Where everybody uses `hierarchical` a round waits for its condensed texts.
+    methods = {method_of(debate, agent.id) for agent in debate.setup.agents}
+    if ContextMethod.HIERARCHICAL not in methods:
+        turns += by_round.of_each_round(debate, rounds)
+    return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def material(debate: Debate, turn: Turn) -> Material | None:
+    """A round, or a phase of the only one."""
+    acts = STAGES.get(debate.setup.format, ())
+    said = [made for made in debate.contributions.values() if made.turn.act == turn.target]
+    if turn.target in acts:
+        return by_round.of_round(debate, turn.round, said, by_round.METHOD)
+    return by_round.material(debate, turn)
+
+
+def stage_turn(act: Act) -> Turn:
+    """The turn on which a phase of the only round is summed up."""
+    return Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER, target=act.value)
+
+
+def _stages_over(debate: Debate) -> Iterator[Turn]:
+    """The phases that nobody can add to any more, while others are still to come."""
+    stages = STAGES.get(debate.setup.format)
+    if not stages:
+        return
+    phases = format_of(debate).PHASES
+    coming = [phases.index(turn.act) for turn in turns_ready(debate, 1)]
+    said = {made.turn.act for made in debate.contributions.values()}
+    for act in stages:
+        if act in said and coming and min(coming) > phases.index(act):
+            yield stage_turn(act)

@@ -1,0 +1,283 @@
+"""Options: what may be chosen, and which of them each position stands for (pure).
+
+An option is the answer, a position is one agent's text for it. Minds are compared by options:
+three texts that all say PostgreSQL are one option, and texts in like words may be opposites.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.models import Contribution, Debate, Option, OptionChange, OptionEdit
+
+#: The most options a debate begins with: more cannot be weighed against each other in a ballot.
+MOST_OPTIONS = 6
+#: Longest name of an option, in characters.
+NAME_MAX_CHARS = 80
+#: Answers with so large a share of their telling words in common are one option.
+_ALIKE_FROM = 0.6
+
+_WORD = re.compile(r"[^\W_]+(?:[.+#-][^\W_]+)*[+#]*")
+#: "Stance: o1 70 %, o2 30 %", however a model decorates it.
+_STANCE_LINE = re.compile(r"^[\s>*_#`-]{0,8}stance[\s*_]{0,4}:(.{0,400})$", re.IGNORECASE)
+_PERCENT = r"[\s:=(]{0,4}(\d{1,3}(?:\.\d{1,2})?)\s?%?"
+_SHARE = re.compile(r"\b([ont]\d{1,2})\b" + _PERCENT, re.IGNORECASE)
+_NAMED = re.compile(r"\b([ont]\d{1,2})\b", re.IGNORECASE)
+_NEW_SHARE = re.compile(r'["“„]([^"“”„]{3,120})["”“]' + _PERCENT)
+#: How ids begin: of options merged from drafts, named by agents later, added by people.
+_BY_AGENTS, _BY_PEOPLE = "n", "t"
+#: Lines from the end of a text in which its stance is looked for.
+_LAST_LINES = 4
+_NEGATIONS = frozenset(
+    _WORD.findall("no not never without avoid against nicht kein keine keinen nie ohne")
+)
+_FILLERS = frozenset(
+    _WORD.findall(
+        """
+        a an and as at be best better by choose do for from go i in is it keep let lets my now of
+        on one option or our out over pick prefer recommend recommended should start stay take team
+        that the their them then this to up use using want we will with you your adopt select
+        auf das dem den der die ein eine einen für im ist mit nehmen sollten statt und unser unsere
+        verwenden von wir zu zum zur
+        """
+    )
+)
+
+
+@dataclass(frozen=True)
+class OptionList:
+    """The options of a debate as they stand, after what people changed."""
+
+    items: tuple[Option, ...] = ()
+    #: Ids that went into others → the id that stands for them.
+    merged: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def resolve(self, option: str) -> str:
+        """The id that stands for this one now; empty if there is no such option."""
+        option = self.merged.get(option, option)
+        return option if any(option == item.id for item in self.items) else ""
+
+    def name(self, option: str) -> str:
+        """What the option is called; empty if there is no such option."""
+        option = self.resolve(option)
+        return next((item.name for item in self.items if item.id == option), "")
+
+    def probabilities(self, given: Mapping[str, float]) -> Mapping[str, float]:
+        """Probabilities by the options as they stand: of merged ones the sum, 1 together."""
+        found = dict.fromkeys((item.id for item in self.items), 0.0)
+        for option, share in given.items():
+            if standing := self.resolve(option):
+                found[standing] += share
+        total = sum(found.values())
+        return {option: share / total for option, share in found.items()} if total else {}
+
+
+def options_of(debate: Debate) -> OptionList:
+    """The options of the debate as they stand; none before the drafts were merged."""
+    return debate.once("options", lambda: _options_of(debate))
+
+
+def _options_of(debate: Debate) -> OptionList:
+    return after_edits(as_named(debate), debate.option_edits) if debate.options else OptionList()
+
+
+def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionList:
+    """The options after people's edits; an edit that fits nothing changes nothing.
+
+    An added option's id comes from its place among the additions, so that two people who add one
+    at the same moment add two.
+    """
+    current = {item.id: item for item in items}
+    merged: dict[str, str] = {}
+    added = 0
+    for edit in edits:
+        option = merged.get(edit.option, edit.option)
+        match edit.change:
+            case OptionChange.ADD:
+                added += 1
+                current[f"{_BY_PEOPLE}{added}"] = Option(id=f"{_BY_PEOPLE}{added}", name=edit.name)
+            case OptionChange.RENAME if option in current:
+                current[option] = Option(id=option, name=edit.name)
+            case OptionChange.MERGE:
+                into = merged.get(edit.into, edit.into)
+                if option in current and into in current and option != into:
+                    del current[option]
+                    merged = {old: into if to == option else to for old, to in merged.items()}
+                    merged[option] = into
+            case _:
+                pass
+    return OptionList(items=tuple(current.values()), merged=merged)
+
+
+def stance_in(debate: Debate, made: Contribution) -> Mapping[str, float]:
+    """How likely the author holds each option, by the options as they stand; empty: not said."""
+    options = options_of(debate)
+    shares = dict(made.stance)
+    for name, share in made.new_options.items():
+        if option := _known(name, options.items) or _known(name, as_named(debate)):
+            shares[option] = shares.get(option, 0.0) + share
+    return options.probabilities(shares)
+
+
+def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
+    """The newest probabilities an agent gave, by the options as they stand; empty: none.
+
+    Final ballot, else the newest stance, else the blind ballot.
+    """
+    return debate.once(("held", agent), lambda: _held_by(debate, agent))
+
+
+def _held_by(debate: Debate, agent: str) -> Mapping[str, float]:
+    options = options_of(debate)
+    own = [ballot for ballot in debate.ballots.values() if ballot.voter == agent]
+    late = max(own, key=lambda ballot: ballot.turn.round, default=None)
+    if late and late.turn.round and late.probabilities:
+        return options.probabilities(late.probabilities)
+    for made in reversed(list(debate.contributions.values())):
+        if made.turn.agent == agent and (stance := stance_in(debate, made)):
+            return stance
+    return options.probabilities(late.probabilities) if late else {}
+
+
+def option_of(debate: Debate, agent: str) -> str:
+    """Id of the option that an agent's position stands for; empty where that is not known."""
+    for made in reversed(list(debate.contributions.values())):
+        if made.turn.agent == agent and (best := leading(stance_in(debate, made))):
+            return best
+    drafted = debate.options.stances.get(agent, "") if debate.options else ""
+    return options_of(debate).resolve(drafted)
+
+
+def by_option(debate: Debate) -> Mapping[str, Sequence[str]]:
+    """Every option as it stands → ids of the agents whose positions stand for it."""
+    held = {agent.id: option_of(debate, agent.id) for agent in debate.setup.agents}
+    return {
+        item.id: [agent for agent, option in held.items() if option == item.id]
+        for item in options_of(debate).items
+    }
+
+
+def leading(probabilities: Mapping[str, float]) -> str:
+    """The option held most likely the best; empty where two are level or nothing is given."""
+    ranked = sorted(probabilities.items(), key=lambda item: -item[1])
+    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+        return ""
+    return ranked[0][0]
+
+
+@dataclass(frozen=True)
+class Stance:
+    """What a text says in its last lines of how likely each option is."""
+
+    #: 0 to 1 by option id, and by name where the author names an option first; 1 together.
+    known: Mapping[str, float] = field(default_factory=dict[str, float])
+    new: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def read_stance(text: str, options: OptionList) -> Stance:
+    """The probabilities that a text states in its last lines.
+
+    "Stance: o1 70 %, o2 10 %, "keep both until June" 20 %": what stands in quotation marks is an
+    option that nobody has named yet. Without figures ("Stance: o2") all is for the first one.
+    Empty where nothing is stated, or nothing about an option of the debate.
+    """
+    for line in reversed(text.splitlines()[-_LAST_LINES:]):
+        if not (found := _STANCE_LINE.match(line)):
+            continue
+        said = found.group(1)
+        known = {o.lower(): float(share) for o, share in _SHARE.findall(said)}
+        new: dict[str, float] = {}
+        for name, share in _NEW_SHARE.findall(said):
+            same = _known(name, options.items)
+            if same:
+                known[same] = known.get(same, 0.0) + float(share)
+            elif float(share) > 0:
+                new[short_name(name)] = float(share)
+        if not known and not new:
+            known = dict.fromkeys((o.lower() for o in _NAMED.findall(said)[:1]), 1.0)
+        standing = {o: share for o, share in known.items() if options.resolve(o)}
+        total = sum(standing.values()) + sum(new.values())
+        if total:
+            return Stance(
+                known={option: share / total for option, share in standing.items()},
+                new={name: share / total for name, share in new.items()},
+            )
+    return Stance()
+
+
+def without_stance(text: str) -> str:
+    """The text without the line that states its stance: people see the options by name."""
+    lines = text.splitlines()
+    start = max(0, len(lines) - _LAST_LINES)
+    kept = [*lines[:start], *(line for line in lines[start:] if not _STANCE_LINE.match(line))]
+    return "\n".join(kept).rstrip() if len(kept) < len(lines) else text
+
+
+def merge_by_rules(answers: Mapping[str, str]) -> tuple[tuple[Option, ...], Mapping[str, str]]:
+    """Options of answers that say the same in nearly the same words, and who stands for which.
+
+    For where no model can merge them. Answers of which only one is negated are never the same.
+
+    Args:
+        answers: Each agent's answer in a sentence, in roster order.
+    """
+    groups: list[tuple[str, frozenset[str], list[str]]] = []
+    for agent, answer in answers.items():
+        words = _telling(answer)
+        same = next((g for g in groups if _alike(words, g[1])), None)
+        if same:
+            same[2].append(agent)
+        elif len(groups) < MOST_OPTIONS:
+            groups.append((answer, words, [agent]))
+    items = tuple(
+        Option(id=f"o{number}", name=short_name(answer))
+        for number, (answer, _, _) in enumerate(groups, start=1)
+    )
+    stances = {
+        agent: item.id
+        for item, (_, _, agents) in zip(items, groups, strict=True)
+        for agent in agents
+    }
+    return items, stances
+
+
+def short_name(text: str) -> str:
+    """A text as the name of an option: one line, without marks, cut visibly at a word."""
+    line = " ".join(text.replace("*", "").replace("`", "").split()).rstrip(".")
+    if len(line) <= NAME_MAX_CHARS:
+        return line
+    return line[: NAME_MAX_CHARS - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _telling(answer: str) -> frozenset[str]:
+    """The words that tell answers apart; negations count, fillers do not."""
+    words = (word.lower() for word in _WORD.findall(answer[:1000]))
+    return frozenset(
+        "not" if word in _NEGATIONS else word for word in words if word not in _FILLERS
+    )
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if ("not" in one) != ("not" in other):
+        return False
+    both = len(one & other)
+    return bool(both) and both / min(len(one), len(other)) >= _ALIKE_FROM
+
+
+def _known(name: str, items: Iterable[Option]) -> str:
+    """The id of the option that goes by this name, in nearly these words; empty if none does."""
+    words = _telling(name)
+    same = (item.id for item in items if item.name.casefold() == name.strip().casefold())
+    alike = (item.id for item in items if _telling(item.name) == words)
+    return next(same, "") or (next(alike, "") if words else "")
+
+
+def as_named(debate: Debate) -> Sequence[Option]:
+    """The options of drafts and contributions as they were first named, before people's edits."""
+    found = [*debate.options.items] if debate.options else []
+    for made in debate.contributions.values():
+        for name in made.new_options:
+            if not _known(name, found):
+                number = 1 + sum(item.id.startswith(_BY_AGENTS) for item in found)
+                found.append(Option(id=f"{_BY_AGENTS}{number}", name=name))
+    return found

@@ -1,0 +1,60 @@
+"""People's ballots on the options, counted beside the agents' own (pure)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.models import Debate
+from core.rules.options import options_of
+
+
+@dataclass(frozen=True)
+class PeopleScore:
+    """One option's result among people."""
+
+    option: str
+    first_choices: int
+    #: Ballots that name it at all.
+    named: int
+
+
+@dataclass(frozen=True)
+class PeopleCount:
+    """What people would choose, best first."""
+
+    scores: tuple[PeopleScore, ...]
+    voters: tuple[str, ...]
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """The option that most put first; several where as many ballots name them as well."""
+        best = self.scores[:1]
+        return tuple(
+            one.option
+            for one in self.scores
+            if self.voters
+            and (one.first_choices, one.named) == (best[0].first_choices, best[0].named)
+        )
+
+
+def count_people(debate: Debate) -> PeopleCount:
+    """Count people's newest ballots by the options as they stand.
+
+    Ballots on positions, which older versions took, do not count here.
+    """
+    options = options_of(debate)
+    ballots: dict[str, Sequence[str]] = {}
+    for person, ballot in debate.people_ballots.items():
+        # Two options of a ballot may have been merged since: the better place stands.
+        standing = tuple(dict.fromkeys(filter(None, map(options.resolve, ballot.options))))
+        if standing:
+            ballots[person] = standing
+    scores = [
+        PeopleScore(
+            option=item.id,
+            first_choices=sum(chosen[0] == item.id for chosen in ballots.values()),
+            named=sum(item.id in chosen for chosen in ballots.values()),
+        )
+        for item in options.items
+    ]
+    scores.sort(key=lambda one: (-one.first_choices, -one.named))
+    return PeopleCount(scores=tuple(scores), voters=tuple(ballots))

@@ -1,0 +1,199 @@
+"""The options of a debate as text: what they are, who stands where, who moved (pure)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.figures import number, percent
+from core.models import Debate, OptionChange, OptionScore, Verdict
+from core.rules import voting
+from core.rules.mind_changes import MindChange, mind_changes
+from core.rules.options import (
+    after_edits,
+    as_named,
+    by_option,
+    held_by,
+    leading,
+    option_of,
+    options_of,
+)
+from core.rules.people_count import count_people
+from core.transcript.inert import inert_line
+from core.transcript.words import bullets, name_of, table
+from core.turns.acts import ACTS
+
+
+def headline_option(debate: Debate) -> str:
+    """What the debate has led to: the option decided for, else the vote's; empty without options.
+
+    Where the vote is tied, all that lead.
+    """
+    options = options_of(debate)
+    if debate.verdict:
+        # Declining to decide is no option.
+        return options.name(debate.verdict.option)
+    scores = debate.tally.options if debate.tally else ()
+    return " / ".join(options.name(one) for one in voting.winning_options(scores))
+
+
+def option_words(debate: Debate, score: OptionScore) -> str:
+    """One option's result: `PostgreSQL: 3 of 3 agents, 84% on average`."""
+    name = options_of(debate).name(score.option) or score.option
+    all_of_them, unit = _weight(debate)
+    first = f"{number(score.first_choices)} of {number(all_of_them)}{unit}"
+    return f"{inert_line(name)}: {first}, {percent(score.mean_probability)} on average"
+
+
+def shares(debate: Debate, given: Mapping[str, float]) -> str:
+    """Probabilities as people read them, likeliest first: `PostgreSQL 80%; Kafka 20%`."""
+    options = options_of(debate)
+    ranked = sorted(options.probabilities(given).items(), key=lambda item: -item[1])
+    return "; ".join(f"{options.name(option)} {percent(share)}" for option, share in ranked)
+
+
+def options_table(debate: Debate) -> str:
+    """Every option with who stands where; empty without options."""
+    options = options_of(debate)
+    if not options.items:
+        return ""
+    scores = {one.option: one for one in (debate.tally.options if debate.tally else ())}
+    holders: dict[str, list[str]] = {}
+    for agent in debate.setup.agents:
+        holders.setdefault(leading(held_by(debate, agent.id)), []).append(agent.name)
+    stands = by_option(debate)
+    people = count_people(debate)
+    first = {one.option: one.first_choices for one in people.scores}
+    rows: list[Sequence[str]] = []
+    for item in sorted(options.items, key=lambda item: _place(item.id, list(scores))):
+        score = scores.get(item.id)
+        row = [
+            item.name,
+            ", ".join(name_of(debate, agent) for agent in stands.get(item.id, ())) or "nobody",
+            ", ".join(holders.get(item.id, ())) or "nobody",
+            percent(score.mean_probability) if score else "",
+        ]
+        rows.append([*row, str(first.get(item.id, 0))] if people.voters else row)
+    head = ["Option", "Position of", "Held best by", "On average"]
+    return table([*head, "People's first choice"] if people.voters else head, rows)
+
+
+def gap_words(debate: Debate) -> str:
+    """How people's choice and the agents' differ, in a sentence; empty where nobody compares."""
+    people, tally = count_people(debate), debate.tally
+    if not people.voters or not tally or not tally.options:
+        return ""
+    options, agents = options_of(debate), voting.winning_options(tally.options)
+    theirs = " and ".join(options.name(option) for option in people.winners)
+    if set(people.winners) == set(agents):
+        return f"People and agents put the same first: {inert_line(theirs)}."
+    ours = " and ".join(options.name(option) for option in agents)
+    most = f"{people.scores[0].first_choices} of {len(people.voters)}"
+    return inert_line(f"People put {theirs} first ({most}), the agents {ours}.")
+
+
+def edits_words(debate: Debate) -> Sequence[str]:
+    """What people changed about the options, a sentence each, with the names of that moment."""
+    named, said = as_named(debate), list[str]()
+    for at, edit in enumerate(debate.option_edits):
+        before = after_edits(named, debate.option_edits[:at])
+        who = edit.by.name or edit.by.id
+        old = before.name(edit.option)
+        match edit.change:
+            case OptionChange.ADD:
+                said.append(f'{who} added "{edit.name}".')
+            case OptionChange.RENAME if old:
+                said.append(f'{who} renamed "{old}" to "{edit.name}".')
+            case OptionChange.MERGE if old and before.name(edit.into):
+                said.append(f'{who} merged "{old}" into "{before.name(edit.into)}".')
+            case _:
+                pass  # it fitted nothing and changed nothing
+    return said
+
+
+def moves_section(debate: Debate, *, level: int = 3) -> str:
+    """Who holds another option best than before the debate, and what moved them.
+
+    Empty where nobody voted before and after it, and in debates of older versions.
+    """
+    rounds = {ballot.turn.round > 0 for ballot in debate.ballots.values() if ballot.probabilities}
+    if rounds != {False, True}:
+        return ""
+    said = bullets(moves_words(debate)) or "Nobody holds another option best than before."
+    return f"{'#' * level} Who changed their mind\n\n{said}"
+
+
+def moves_words(debate: Debate) -> Sequence[str]:
+    """Who holds which option best instead of which, and what moved them: a line each."""
+    return [_move(debate, change) for change in mind_changes(debate)]
+
+
+def criteria_table(debate: Debate, verdict: Verdict) -> str:
+    """How each option does by each criterion, in the judge's words; empty where it gave none."""
+    options = options_of(debate)
+    cells: dict[str, dict[str, str]] = {}
+    for one in verdict.criteria:
+        if option := options.resolve(one.option):
+            row = cells.setdefault(option, {})
+            # Options that people merged had a cell each.
+            row[one.criterion] = "; ".join(filter(None, (row.get(one.criterion), one.words)))
+    if not cells:
+        return ""
+    criteria = list(dict.fromkeys(name for row in cells.values() for name in row))
+    rows = [
+        [options.name(option), *(row.get(name, "") for name in criteria)]
+        for option, row in cells.items()
+    ]
+    return table(("Option", *criteria), rows)
+
+
+def cross_check_words(debate: Debate) -> str:
+    """What the judge chose when it read the positions in another order; empty if it did not."""
+    check = debate.cross_check
+    if check is None:
+        return ""
+    name = options_of(debate).name(check.option) or "none of the options"
+    reason = f" ({check.reason})" if check.reason else ""
+    said = f"The vote is close. Reading the positions in another order, the judge chose {name}"
+    return inert_line(f"{said}{reason}.")
+
+
+def positions_words(debate: Debate) -> Iterator[str]:
+    """Who stands where, a line for each option that somebody stands for: `Kafka: Ann, Bob`."""
+    options = options_of(debate)
+    for option, agents in by_option(debate).items():
+        if agents:
+            names = ", ".join(name_of(debate, agent) for agent in agents)
+            yield f"{options.name(option)}: {names}"
+
+
+def option_behind(debate: Debate, agent: str) -> str:
+    """The name of the option that an agent's position stands for; empty if none is known."""
+    return options_of(debate).name(option_of(debate, agent))
+
+
+def _weight(debate: Debate) -> tuple[float, str]:
+    """What all counted ballots on options weigh together, and what is counted."""
+    tally, weights = debate.tally, debate.setup.vote.weights
+    if tally is None:
+        return 0, ""
+    voters = [one.voter for one in voting.counted(debate, tally) if one.probabilities]
+    weighted = any(weights.get(voter, 1.0) != 1.0 for voter in voters)
+    total = sum(weights.get(voter, 1.0) for voter in voters)
+    return total, " votes by weight" if weighted else f" agent{'' if total == 1 else 's'}"
+
+
+def _place(option: str, ranked: Sequence[str]) -> int:
+    return ranked.index(option) if option in ranked else len(ranked)
+
+
+def _move(debate: Debate, change: MindChange) -> str:
+    options = options_of(debate)
+    before, after = (
+        f"{options.name(option)} ({percent(held.get(option, 0.0))})"
+        for option, held in ((change.before, change.first), (change.after, change.final))
+    )
+    line = f"{name_of(debate, change.voter)}: from {before} to {after}"
+    made = debate.contributions.get(change.moved_by or "")
+    if made and made.turn.agent != change.voter:
+        turn = made.turn
+        line += f", moved by the {ACTS[turn.act].label.lower()} of {name_of(debate, turn.agent)}"
+        line += f" in round {turn.round}"
+    return line

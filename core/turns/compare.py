@@ -1,0 +1,78 @@
+"""What is compared: the options of a debate, and whether another round is worth holding."""
+
+import re
+
+from core.errors import CallFailed
+from core.events import GatePassed, OptionsMerged
+from core.llm.call import ModelCalls
+from core.models import Debate, Option, Options, QuestionKind, Turn
+from core.rules import gate
+from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
+from core.turns.context import candidates
+from core.turns.replies import first_sentence, options_fault, options_reply
+from core.turns.request_for import request_for, terms_for
+
+#: An answer stands in bold within so many characters.
+_OPENING = 600
+_BOLD = re.compile(r"\*\*([^*\n]{2,300})\*\*")
+_BY_WORDS = (
+    "No model could merge the answers into options; those in nearly the same words count as one."
+)
+
+
+async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
+    """Say what there is to choose between: a model merges the drafts' answers, else rules do."""
+    shown = candidates(debate, turn)
+    labels = tuple(one.label for one in shown)
+    try:
+        reply, call = await calls.ask_for(
+            request_for(debate, turn),
+            debate.setup.agent(turn.agent),
+            options_reply(labels),
+            check=lambda said: options_fault(said, labels) or None,
+            options=terms_for(debate, turn),
+        )
+    except CallFailed as error:
+        return OptionsMerged(options=_by_rules(debate, turn, error))
+    # No names: no position gives an answer.
+    names = [short_name(name) for name in reply.options][:MOST_OPTIONS]
+    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
+    stances = {
+        one.position: f"o{number}"
+        for one, number in zip(shown, reply.stands_for, strict=True)
+        if 1 <= number <= len(items)
+    }
+    options = Options(
+        turn=turn,
+        question_kind=QuestionKind(reply.kind),
+        items=items,
+        stances=stances,
+        call=call,
+    )
+    return OptionsMerged(options=options)
+
+
+async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
+    """Say whether another round is worth holding. Asks no model."""
+    found = gate.weigh(debate, turn.round)
+    if found is None:
+        raise AssertionError(f"{turn.key} was taken before it was clear.")
+    return GatePassed(gate=found)
+
+
+def _by_rules(debate: Debate, turn: Turn, error: CallFailed) -> Options:
+    # The answer stands in bold, as prompts ask for it; else the first line has it.
+    answers: dict[str, str] = {}
+    texts = {one.position: one.text for one in candidates(debate, turn)}
+    for agent in [one.id for one in debate.setup.agents if one.id in texts]:
+        bold = _BOLD.search(texts[agent][:_OPENING])
+        answers[agent] = bold[1] if bold else first_sentence(texts[agent])
+    items, stances = merge_by_rules(answers)
+    return Options(
+        turn=turn,
+        question_kind=QuestionKind.CHOICE,
+        items=items,
+        stances=stances,
+        lost=error.usage,
+        warnings=(f"{_BY_WORDS} {error}",),
+    )

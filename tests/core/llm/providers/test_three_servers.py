@@ -1,0 +1,266 @@
+"""A debate over three servers at once, through real SDKs, while one or all of them go away.
+
+Time is 200 times as fast as in a real debate: a reply takes 50 ms instead of 10 s, probes wait
+0.1 s at most instead of 20 s. A server is away while others take four turns: about a minute there.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import pytest
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import (
+    BallotCast,
+    DebateStarted,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    fold,
+)
+from core.llm.call import ModelCalls
+from core.llm.providers import factory
+from core.llm.providers.streams import load
+from core.llm.providers.testing.script import Asked, Say
+from core.llm.providers.testing.server import Vendor
+from core.models import Debate, Person, Setup, Status, Stop, VerdictSource
+from core.retry import RetryPolicy
+from core.settings import Server
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, a_setup
+from core.turns.take import Turns
+from tests.vendor_replies import good_reply
+
+E = TypeVar("E")
+
+DEBATE = "dservers"
+MODELS = {
+    "architect": ("openai", "gpt-6.1-terra"),
+    "security": ("anthropic", "claude-sonnet-5-5"),
+    "simplicity": ("workshop", "qwen-4"),
+}
+
+
+def good_reply_in_time(asked: Asked) -> Say:
+    return replace(good_reply(asked), wait=0.05)
+
+
+def a_mixed_setup(rounds: int = 3, **limits: float) -> Setup:
+    """Each agent at another server, the judge where the architect is."""
+    setup = a_setup(rounds=rounds, provider="openai")
+    agents = [
+        agent.model_copy(update=dict(zip(("provider", "model"), MODELS[agent.id], strict=True)))
+        for agent in setup.agents
+    ]
+    judge = setup.judge.model_copy(update={"model": "gpt-6.1-terra"})
+    changes = {
+        "agents": tuple(agents),
+        "judge": judge,
+        "limits": setup.limits.model_copy(update={"turn_seconds": 20.0, **limits}),
+    }
+    return setup.model_copy(update=changes)
+
+
+@dataclass
+class Stand:
+    """Three servers and a debate over them."""
+
+    servers: dict[str, Vendor]
+    store: InMemoryStore = field(default_factory=InMemoryStore)
+    clock: SystemClock = field(default_factory=SystemClock)
+
+    async def start(self, setup: Setup) -> None:
+        started = DebateStarted(setup=setup)
+        await self.store.create(DEBATE, started, origin="test", at=self.clock.now())
+
+    async def hold(self) -> Debate:
+        """Hold the debate in a process of its own."""
+        workshop = Server(name="workshop", base_url=f"{self.servers['workshop'].url}/v1")
+        providers = {
+            "openai": factory.build("openai", "sk-test", f"{self.servers['openai'].url}/v1"),
+            "anthropic": factory.build("anthropic", "sk-test", self.servers["anthropic"].url),
+            "workshop": factory.build_server(workshop),
+        }
+        calls = ModelCalls(
+            providers,
+            self.clock,
+            retries=RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.15),
+            probes=RetryPolicy(first_wait=0.01, longest_wait=0.1),
+        )
+        self.engine = Engine(
+            store=self.store, turns=Turns(calls), sink=RecordingSink(), clock=self.clock
+        )
+        try:
+            return await self.engine.run(DEBATE)
+        finally:
+            await calls.close()
+
+    async def until(self, happened: Callable[[Debate], bool]) -> None:
+        """Wait until the log tells of it."""
+        async with asyncio.timeout(20):
+            while not happened(fold(await self.store.events(DEBATE))):  # noqa: ASYNC110 - the store
+                await asyncio.sleep(0.01)
+
+    async def of_kind(self, kind: type[E]) -> list[E]:
+        """Events of a kind."""
+        log = await self.store.events(DEBATE)
+        return [one.event for one in log if isinstance(one.event, kind)]
+
+    def all_go_away(self) -> None:
+        for server in self.servers.values():
+            server.go_away()
+
+    async def all_come_back(self) -> None:
+        for server in self.servers.values():
+            await server.come_back()
+
+
+@pytest.fixture
+async def stand() -> AsyncIterator[Stand]:
+    await load("openai")
+    await load("anthropic")
+    async with AsyncExitStack() as entered:
+        names = [provider for provider, _ in MODELS.values()]
+        yield Stand(
+            {name: await entered.enter_async_context(Vendor(good_reply_in_time)) for name in names}
+        )
+
+
+async def test_each_server_is_spoken_to_in_its_own_way(stand: Stand) -> None:
+    await stand.start(a_mixed_setup())
+
+    debate = await stand.hold()
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures == {}
+    paths = {name: {asked.path for asked in one.asked} for name, one in stand.servers.items()}
+    assert paths == {
+        "openai": {"/v1/responses"},
+        "anthropic": {"/v1/messages"},
+        "workshop": {"/v1/chat/completions"},
+    }
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
+async def test_the_others_go_on_while_one_server_is_away_and_it_joins_them_again(
+    stand: Stand, name: str
+) -> None:
+    server = stand.servers[name]
+    await stand.start(a_mixed_setup())
+    running = asyncio.create_task(stand.hold())
+    await stand.until(lambda debate: len(debate.contributions) >= 5)
+    server.go_away()
+    await stand.until(lambda debate: bool(debate.away))
+    asked, made = len(server.asked), len(fold(await stand.store.events(DEBATE)).contributions)
+    await stand.until(lambda debate: len(debate.contributions) >= made + 4)
+    await server.come_back()
+
+    debate = await running
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures == {}, "an outage shorter than the turn's limit ends no turn"
+    assert await stand.of_kind(ModelWentAway)
+    assert await stand.of_kind(ModelCameBack)
+    assert not await stand.of_kind(OutageBegan)
+    assert len(server.asked) > asked, "it was asked again when it was back"
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.JUDGE
+    assert len(await stand.of_kind(BallotCast)) >= 4
+
+
+async def test_where_all_servers_are_away_the_debate_waits_and_goes_on_by_itself(
+    stand: Stand,
+) -> None:
+    # The outage is longer than a turn may take.
+    await stand.start(a_mixed_setup(turn_seconds=0.8))
+    running = asyncio.create_task(stand.hold())
+    await stand.until(lambda debate: len(debate.contributions) >= 5)
+    stand.all_go_away()
+    await stand.until(lambda debate: bool(debate.outage))
+    before = fold(await stand.store.events(DEBATE))
+    await asyncio.sleep(1.5)
+    during = fold(await stand.store.events(DEBATE))
+    await stand.all_come_back()
+
+    debate = await running
+
+    assert "connection" in before.outage.lower()
+    assert during.outage
+    assert during.worked == pytest.approx(before.worked), "no time of the debate runs"
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures == {}
+    assert len(debate.contributions) == 3 * (3 + 6 + 3)
+    assert await stand.of_kind(OutageEnded)
+    assert not debate.outage
+    assert not debate.away
+
+
+async def test_a_debate_killed_during_an_outage_goes_on_after_it(stand: Stand) -> None:
+    await stand.start(a_mixed_setup())
+    running = asyncio.create_task(stand.hold())
+    await stand.until(lambda debate: len(debate.contributions) >= 5)
+    stand.all_go_away()
+    await stand.until(lambda debate: bool(debate.outage))
+    running.cancel()  # nothing more is written, as after kill -9
+    await asyncio.gather(running, return_exceptions=True)
+    again = asyncio.create_task(stand.hold())
+    await asyncio.sleep(0.5)
+    assert not again.done()
+    assert fold(await stand.store.events(DEBATE)).outage
+    await stand.all_come_back()
+
+    debate = await again
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures == {}
+
+
+async def test_an_outage_before_the_first_word_is_outlived_too(stand: Stand) -> None:
+    stand.all_go_away()
+    await stand.start(a_mixed_setup(rounds=1))
+    running = asyncio.create_task(stand.hold())
+    await stand.until(lambda debate: bool(debate.outage))
+    await stand.all_come_back()
+
+    debate = await running
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.failures == {}
+
+
+async def test_an_outage_has_a_limit(stand: Stand) -> None:
+    await stand.start(a_mixed_setup(outage_seconds=0.5))
+    running = asyncio.create_task(stand.hold())
+    await stand.until(lambda debate: len(debate.contributions) >= 5)
+    stand.all_go_away()
+
+    debate = await running
+
+    assert await stand.of_kind(TimeRanOut) == [TimeRanOut(of_outage=True)]
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert await stand.of_kind(TurnFailed)
+
+
+async def test_a_person_can_stop_a_debate_that_waits(stand: Stand) -> None:
+    await stand.start(a_mixed_setup())
+    running = asyncio.create_task(stand.hold())
+    await stand.until(lambda debate: len(debate.contributions) >= 5)
+    stand.all_go_away()
+    await stand.until(lambda debate: bool(debate.outage))
+    stop = StopRequested(stop=Stop(by=Person(id="U1", name="Dana")))
+    await stand.store.append(DEBATE, stop, at=stand.clock.now())
+    stand.engine.wake(DEBATE)
+
+    debate = await asyncio.wait_for(running, 10)
+
+    assert debate.status is Status.CONCLUDED

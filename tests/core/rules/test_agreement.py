@@ -1,0 +1,56 @@
+"""Whether voters agree and who moved."""
+
+import pytest
+
+from core.rules.agreement import agreement, moved
+
+
+def test_the_same_first_option_within_20_points_is_agreement() -> None:
+    found = agreement({"ann": {"o1": 0.9, "o2": 0.1}, "bob": {"o1": 0.7, "o2": 0.3}})
+    assert found.is_agreed
+    assert found.option == "o1"
+    assert found.spread == 0.2
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {"o1": 0.69, "o2": 0.31}},
+        {"ann": {"o1": 0.51, "o2": 0.49}, "bob": {"o1": 0.49, "o2": 0.51}},
+        {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {}},
+        {"ann": {"o1": 0.9, "o2": 0.1}},
+        {},
+        {"ann": {"o1": 0.5, "o2": 0.5}, "bob": {"o1": 0.5, "o2": 0.5}},
+    ],
+)
+def test_anything_else_is_none(votes: dict[str, dict[str, float]]) -> None:
+    assert not agreement(votes).is_agreed
+
+
+def test_a_split_says_who_is_where_and_over_what() -> None:
+    found = agreement(
+        {
+            "ann": {"o1": 0.8, "o2": 0.2, "o3": 0.0},
+            "bob": {"o1": 0.1, "o2": 0.8, "o3": 0.1},
+            "cid": {"o1": 0.7, "o2": 0.3, "o3": 0.0},
+        }
+    )
+    assert found.first == {"o1": ["ann", "cid"], "o2": ["bob"]}
+    assert (found.widest, found.spread) == ("o1", 0.7)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "has_moved"),
+    [
+        ({"o1": 0.8, "o2": 0.2}, {"o1": 0.71, "o2": 0.29}, False),
+        ({"o1": 0.8, "o2": 0.2}, {"o1": 0.7, "o2": 0.3}, True),
+        ({"o1": 0.52, "o2": 0.48}, {"o1": 0.48, "o2": 0.52}, True),
+        ({"o1": 1.0}, {"o1": 0.85, "o2": 0.15}, True),
+        ({}, {}, False),
+        ({}, {"o1": 1.0}, True),
+    ],
+)
+def test_who_changes_the_option_or_ten_points_has_moved(
+    before: dict[str, float], after: dict[str, float], *, has_moved: bool
+) -> None:
+    assert moved(before, after) is has_moved

@@ -1,0 +1,109 @@
+"""The notes above an answer: who is missing, with which model, and why."""
+
+from core.events import (
+    BallotAbstained,
+    DebateStarted,
+    Event,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    fold,
+)
+from core.models import JUDGE, SUMMARIZER, Abstention, Act, Failure, FailureCause, Stop, Turn
+from core.rules.degradations import degradations
+from core.testing import recorded
+from tests.core.transcript.splits import DANA, ballot, drafts, split_setup
+
+
+def notes(*events: Event) -> list[str]:
+    return [*degradations(fold(recorded([DebateStarted(setup=split_setup()), *events])))]
+
+
+def failed(
+    act: Act,
+    agent: str,
+    *,
+    number: int = 1,
+    about: str = "",
+    cause: FailureCause = FailureCause.PASSING,
+) -> TurnFailed:
+    turn = Turn(act=act, round=number, agent=agent, target=about or None)
+    return TurnFailed(failure=Failure(turn=turn, reason="It is down.", cause=cause))
+
+
+def abstained(number: int, *, declared: bool) -> BallotAbstained:
+    turn = Turn(act=Act.BALLOT, round=number, agent="security")
+    return BallotAbstained(abstention=Abstention(turn=turn, reason="Why.", declared=declared))
+
+
+def test_nothing_is_noted_where_nothing_is_missing() -> None:
+    assert notes(*drafts(), ballot(0, "architect", 0.9)) == []
+
+
+def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
+    about = ("architect", "simplicity")
+    critiques = [failed(Act.CRITIQUE, "security", about=one) for one in about]
+    more = [failed(Act.CRITIQUE, "security", number=2, about=one) for one in about]
+
+    said = notes(*drafts(), *critiques)
+    many = notes(*drafts(), *critiques, *more)
+
+    lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
+    assert said == [f"Security (scripted/scripted-1) failed to give: {lost}. It is down."]
+    assert f"{lost}, critique of Architect (round 2), 1 more. It is down." in many[0]
+
+
+def test_who_could_speak_no_more_is_named() -> None:
+    said = notes(*drafts()[1:], failed(Act.PROPOSAL, "architect"))
+
+    assert "Only 2 of 3 agents took part to the end, not Architect." in said
+
+
+def test_a_lost_summary_leaves_nothing_missing() -> None:
+    assert notes(*drafts(), failed(Act.SUMMARY, SUMMARIZER)) == [
+        "1 summary could not be made; the full text was used instead."
+    ]
+
+
+def test_a_refused_key_and_a_cap_are_told_once() -> None:
+    key = failed(Act.CRITIQUE, "security", about="architect", cause=FailureCause.KEY)
+    cap = failed(Act.CRITIQUE, "architect", about="security", cause=FailureCause.CAP)
+
+    assert notes(*drafts(), key) == [
+        "Security (scripted/scripted-1) could not be asked, its key is refused: It is down."
+    ]
+    assert notes(*drafts(), cap) == ["The debate ended early. It is down."]
+
+
+def test_a_check_in_another_order_that_failed_is_told() -> None:
+    (said,) = notes(*drafts(), failed(Act.CROSS_CHECK, JUDGE))
+
+    assert said == (
+        "The vote is close, and the judge was not asked again in another order: It is down."
+    )
+
+
+def test_abstentions_are_told_from_ballots_that_could_not_be_counted() -> None:
+    assert notes(*drafts(), abstained(0, declared=True)) == [
+        "Security abstained from its blind ballot: Why."
+    ]
+    assert notes(*drafts(), abstained(2, declared=False)) == [
+        "Security's ballot could not be counted: Why."
+    ]
+
+
+def test_a_blind_ballot_that_a_later_one_follows_is_not_missed() -> None:
+    assert notes(*drafts(), abstained(0, declared=False), ballot(2, "security", 0.5)) == []
+
+
+def test_who_stopped_it_and_that_time_ran_out_are_told() -> None:
+    assert notes(*drafts(), StopRequested(stop=Stop(by=DANA)), TimeRanOut()) == [
+        "Stopped by Dana before all turns were taken.",
+        "The debate ran out of time before all turns were taken.",
+    ]
+
+
+def test_an_outage_that_lasted_is_told_and_not_as_time_that_ran_out() -> None:
+    assert notes(*drafts(), TimeRanOut(of_outage=True)) == [
+        "No model could be reached for too long; not all turns were taken."
+    ]

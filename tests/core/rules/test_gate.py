@@ -1,0 +1,222 @@
+"""Whether another round is worth holding: after the blind ballots, and after each round."""
+
+from decimal import Decimal
+
+import pytest
+
+from core.events import BallotAbstained, DebateWanted, Event, GatePassed
+from core.models import (
+    Abstention,
+    Debate,
+    Ending,
+    Forecast,
+    GateReason,
+    Person,
+    QuestionKind,
+    Termination,
+    When,
+)
+from core.rules import gate, schedule
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    failed,
+    of_all,
+    options,
+    said,
+    told,
+    turn,
+    voted,
+    wording,
+)
+
+DRAFTS = said(*of_all("r1/proposal/*"))
+CHOICE = options("Kafka", "PostgreSQL")
+SETTLING = Termination(ending=Ending.CONVERGED)
+
+
+def a_debate(*events: Event, when: When = When.SPLIT, form: str = "critique") -> Debate:
+    setup = a_format_setup(form, when=when, termination=SETTLING)
+    return told(setup, *events)
+
+
+def all_voted(*shares: float) -> list[Event]:
+    """Blind ballots: how likely each agent holds the first option."""
+    pairs = zip(AGENTS, shares, strict=False)
+    return [voted(0, agent, o1=share, o2=1 - share) for agent, share in pairs]
+
+
+def ready(debate: Debate) -> set[str]:
+    return {one.act.value for one in schedule.ready(debate)}
+
+
+def passed(debate: Debate, number: int = 0) -> Event:
+    weighed = gate.weigh(debate, number)
+    assert weighed
+    return GatePassed(gate=weighed)
+
+
+def test_drafts_are_merged_into_options_then_voted_on_blind_then_weighed() -> None:
+    assert ready(a_debate(*DRAFTS)) == {"options"}
+    assert ready(a_debate(*DRAFTS, CHOICE)) == {"ballot"}
+    assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))) == {"gate"}
+
+
+def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
+    events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
+    found = passed(a_debate(*events))
+    debate = a_debate(*events, found)
+
+    assert isinstance(found, GatePassed)
+    assert (found.gate.reason, found.gate.option) == (GateReason.AGREED, "o1")
+    assert found.gate.spread == pytest.approx(0.2)
+    assert ready(debate) == {"tally"}
+    assert schedule.rounds_held(debate) == 0
+    assert [one.key for one in schedule.ballot_turns(debate)] == of_all("r0/ballot/*")
+
+
+@pytest.mark.parametrize(
+    ("shares", "reason"),
+    [
+        ((0.9, 0.8, 0.69), GateReason.SPLIT),
+        ((0.6, 0.55, 0.45), GateReason.SPLIT),
+        ((0.5, 0.5, 0.5), GateReason.SPLIT),
+    ],
+)
+def test_a_split_is_debated(shares: tuple[float, ...], reason: GateReason) -> None:
+    events = (*DRAFTS, CHOICE, *all_voted(*shares))
+    found = passed(a_debate(*events))
+
+    assert isinstance(found, GatePassed)
+    assert found.gate.reason is reason
+    assert ready(a_debate(*events, found)) == {"critique"}
+
+
+def test_a_split_is_known_before_the_slowest_has_voted() -> None:
+    assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.2))) == {"gate", "ballot"}
+    assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.85))) == {"ballot"}
+
+
+@pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
+def test_an_open_question_is_debated_whatever_the_ballots_say(kind: QuestionKind) -> None:
+    merged = options("a queue", "a table", kind=kind)
+    events = (*DRAFTS, merged)
+    found = passed(a_debate(*events))
+
+    assert isinstance(found, GatePassed)
+    assert found.gate.reason is GateReason.OPEN_QUESTION
+    assert ready(a_debate(*events, found, *all_voted(1, 1, 1))) == {"critique"}
+
+
+def test_where_a_first_ballot_says_nothing_nobody_can_say_that_all_agree() -> None:
+    turn_of_one = turn("r0/ballot/simplicity")
+    silent = BallotAbstained(abstention=Abstention(turn=turn_of_one, reason="unreadable"))
+    found = passed(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.9), silent))
+
+    assert isinstance(found, GatePassed)
+    assert found.gate.reason is GateReason.NOT_COMPARABLE
+
+
+def test_a_debate_that_is_always_held_waits_for_nothing() -> None:
+    assert ready(a_debate(*DRAFTS, when=When.ALWAYS)) == {"options", "critique"}
+
+
+def test_the_skipped_debate_is_held_when_somebody_wants_it() -> None:
+    events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
+    skipped = passed(a_debate(*events))
+    debate = a_debate(*events, skipped, DebateWanted(by=Person(id="U1")))
+
+    assert ready(debate) == {"critique"}
+    assert gate.closing_gate(debate) is None
+
+
+#: What each agent held best at first.
+SPLIT = (*DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.6))
+
+
+def refined(number: int, *shares: float | None) -> list[Event]:
+    """A round's refinements, each with how likely its author holds the first option."""
+    keys = of_all(f"r{number}/refinement/*")
+    return [
+        wording(key, "**So.**", {} if share is None else {"o1": share, "o2": 1 - share})
+        for key, share in zip(keys, shares, strict=False)
+    ]
+
+
+def after_one_round(*shares: float | None) -> Debate:
+    debated = a_debate(*SPLIT)
+    return a_debate(*SPLIT, passed(debated), *refined(1, *shares))
+
+
+@pytest.mark.parametrize(
+    ("shares", "reason", "moved"),
+    [
+        ((0.9, 0.8, 0.8), GateReason.AGREED, ("security", "simplicity")),
+        ((0.85, 0.25, 0.6), GateReason.DEADLOCK, ()),
+        ((0.9, 0.3, 0.6), GateReason.MOVED, ("security",)),
+        ((0.9, None, 0.6), GateReason.NOT_COMPARABLE, ()),
+    ],
+)
+def test_a_round_is_weighed_by_whom_it_moved(
+    shares: tuple[float | None, ...], reason: GateReason, moved: tuple[str, ...]
+) -> None:
+    found = gate.weigh(after_one_round(*shares), 1)
+
+    assert found
+    assert (found.reason, found.moved) == (reason, moved)
+
+
+def test_a_round_that_moves_nobody_settles_what_all_hold_best() -> None:
+    blind = all_voted(0.95, 0.6, 0.6)
+    debated = (*DRAFTS, CHOICE, *blind, passed(a_debate(*DRAFTS, CHOICE, *blind)))
+    found = gate.weigh(a_debate(*debated, *refined(1, 0.95, 0.6, 0.6)), 1)
+
+    assert found
+    assert (found.reason, found.option) == (GateReason.SETTLED, "o1")
+
+
+def test_that_a_round_goes_on_is_known_before_the_slowest_is_done() -> None:
+    assert gate.weigh(after_one_round(0.5, 0.2), 1)
+    assert gate.weigh(after_one_round(0.9, 0.2), 1) is None
+    assert gate.weigh(after_one_round(0.9, 0.8), 1) is None
+
+
+def test_who_could_not_refine_holds_what_it_held() -> None:
+    debate = after_one_round(0.9, 0.2)
+    lost = a_debate(
+        *SPLIT,
+        passed(a_debate(*SPLIT)),
+        *refined(1, 0.9, 0.2),
+        *failed("r1/refinement/simplicity"),
+    )
+    found = gate.weigh(lost, 1)
+
+    assert gate.weigh(debate, 1) is None
+    assert found
+    assert found.reason is GateReason.DEADLOCK
+
+
+def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
+    cost = {"cost": Decimal("0.90"), "cost_if_agreed": Decimal("0.24")}
+    sizes = {"seconds": 60.0, "calls": 20, "input_tokens": 1, "output_tokens": 1}
+    forecast = Forecast.model_validate(cost | sizes)
+    setup = a_format_setup("critique", when=When.SPLIT, forecast=forecast)
+    agreed = told(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
+    found = gate.weigh(agreed, 0)
+
+    assert found
+    assert gate.in_words(agreed, found) == (
+        'All agreed at once on "Kafka" (probabilities within 10 points); the debate was skipped, '
+        "about $0.66 saved."
+    )
+
+
+@pytest.mark.parametrize("reason", list(GateReason))
+def test_every_reason_is_a_sentence(reason: GateReason) -> None:
+    debate = a_debate(*SPLIT)
+    for number in (0, 1):
+        found = gate.Gate(turn=gate.gate_turn(number), reason=reason, option="o1", spread=0.6)
+        words = gate.in_words(debate, found)
+
+        assert words[0].isupper()
+        assert words.endswith(".")

@@ -1,0 +1,241 @@
+"""Options: edits by people, probabilities, stances in texts, merging by rules."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.events import ContributionMade, DebateStarted, Event, OptionEdited, OptionsMerged, fold
+from core.models import (
+    SUMMARIZER,
+    Act,
+    Contribution,
+    Debate,
+    Option,
+    OptionChange,
+    OptionEdit,
+    Options,
+    Person,
+    QuestionKind,
+    Turn,
+)
+from core.rules.options import (
+    MOST_OPTIONS,
+    OptionList,
+    after_edits,
+    by_option,
+    held_by,
+    leading,
+    merge_by_rules,
+    option_of,
+    options_of,
+    read_stance,
+    short_name,
+    without_stance,
+)
+from core.testing import a_setup, recorded
+
+KAFKA, POSTGRES, BOTH = (
+    Option(id="o1", name="Kafka"),
+    Option(id="o2", name="PostgreSQL"),
+    Option(id="o3", name="both"),
+)
+DANA = Person(id="U1", name="Dana")
+
+
+def an_edit(change: OptionChange, option: str = "", name: str = "", into: str = "") -> OptionEdit:
+    return OptionEdit(change=change, option=option, name=name, into=into, by=DANA, origin="e")
+
+
+def test_an_option_can_be_added_renamed_and_merged() -> None:
+    edits = [
+        an_edit(OptionChange.ADD, name="a file"),
+        an_edit(OptionChange.RENAME, "o2", "Postgres"),
+        an_edit(OptionChange.ADD, name="nothing"),
+        an_edit(OptionChange.MERGE, "t1", into="o1"),
+    ]
+    options = after_edits([KAFKA, POSTGRES], edits)
+
+    assert [(item.id, item.name) for item in options.items] == [
+        ("o1", "Kafka"),
+        ("o2", "Postgres"),
+        ("t2", "nothing"),
+    ]
+    assert options.resolve("t1") == "o1"
+    assert options.name("t1") == "Kafka"
+
+
+def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
+    edits = [
+        an_edit(OptionChange.MERGE, "o1", into="o2"),
+        an_edit(OptionChange.MERGE, "o2", into="o3"),
+    ]
+    options = after_edits([KAFKA, POSTGRES, BOTH], edits)
+
+    assert [options.resolve(option) for option in ("o1", "o2", "o3")] == ["o3", "o3", "o3"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        an_edit(OptionChange.RENAME, "o9", "nothing"),
+        an_edit(OptionChange.MERGE, "o1", into="o1"),
+        an_edit(OptionChange.MERGE, "o1", into="o9"),
+        an_edit(OptionChange.MERGE, "o9", into="o1"),
+    ],
+)
+def test_an_edit_that_fits_nothing_changes_nothing(edit: OptionEdit) -> None:
+    assert after_edits([KAFKA, POSTGRES], [edit]) == OptionList(items=(KAFKA, POSTGRES))
+
+
+def test_probabilities_of_merged_options_are_added() -> None:
+    edits = [an_edit(OptionChange.MERGE, "o3", into="o1")]
+    options = after_edits([KAFKA, POSTGRES, BOTH], edits)
+    assert options.probabilities({"o1": 0.2, "o2": 0.5, "o3": 0.3}) == {"o1": 0.5, "o2": 0.5}
+
+
+def test_probabilities_are_one_together_and_know_only_options_of_the_debate() -> None:
+    options = OptionList(items=(KAFKA, POSTGRES))
+    assert options.probabilities({"o1": 60, "o2": 20, "o9": 500}) == {"o1": 0.75, "o2": 0.25}
+    assert options.probabilities({}) == {}
+    assert options.probabilities({"o9": 1.0}) == {}
+
+
+def test_two_level_options_lead_nowhere() -> None:
+    assert leading({"o1": 0.4, "o2": 0.4, "o3": 0.2}) == ""
+    assert leading({"o1": 0.5, "o2": 0.4}) == "o1"
+    assert leading({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "stance"),
+    [
+        ("Stance: o1 70 %, o2 30 %", {"o1": 0.7, "o2": 0.3}),
+        ("**Stance:** o1: 70%, o2: 30%", {"o1": 0.7, "o2": 0.3}),
+        ("> stance: O1 = 0.7; O2 = 0.3", {"o1": 0.7, "o2": 0.3}),
+        ("Stance: o2", {"o2": 1.0}),
+        ("Stance: o1 (80 %)", {"o1": 1.0}),
+        ("Stance: o9 100 %", {}),
+        ("Stance: undecided", {}),
+        ("My stance is o1 70 %", {}),
+    ],
+)
+def test_a_stance_is_read_from_the_end_of_a_text(line: str, stance: dict[str, float]) -> None:
+    text = f"**Use Kafka.**\n\nIt scales.\n\n{line}"
+    read = read_stance(text, OptionList(items=(KAFKA, POSTGRES)))
+    assert (dict(read.known), read.new) == (pytest.approx(stance), {})
+
+
+def test_a_stance_quoted_further_up_is_none() -> None:
+    text = "Stance: o1 100 %\n" + "word\n" * 6
+    assert read_stance(text, OptionList(items=(KAFKA, POSTGRES))).known == {}
+    assert without_stance(text) == text
+
+
+def test_people_read_the_text_without_the_stance() -> None:
+    assert without_stance("**Use Kafka.**\n\nIt scales.\n\nStance: o1 70 %, o2 30 %\n") == (
+        "**Use Kafka.**\n\nIt scales."
+    )
+
+
+def test_the_same_answer_in_nearly_the_same_words_is_one_option() -> None:
+    items, stances = merge_by_rules(
+        {"ann": "Use PostgreSQL.", "bob": "We should stay with PostgreSQL", "cid": "Use Kafka."}
+    )
+    assert [item.name for item in items] == ["Use PostgreSQL", "Use Kafka"]
+    assert stances == {"ann": "o1", "bob": "o1", "cid": "o2"}
+
+
+def test_opposites_in_like_words_are_two_options() -> None:
+    items, stances = merge_by_rules(
+        {
+            "ann": "Move the office to a 4-day week.",
+            "bob": "Do not move the office to a 4-day week.",
+        }
+    )
+    assert len(items) == 2
+    assert stances == {"ann": "o1", "bob": "o2"}
+
+
+def test_no_more_options_than_can_be_weighed() -> None:
+    answers = {f"a{number}": f"Take product{number}x" for number in range(9)}
+    items, stances = merge_by_rules(answers)
+    assert len(items) == MOST_OPTIONS
+    assert len(stances) == MOST_OPTIONS
+
+
+def test_a_name_is_one_short_line() -> None:
+    assert short_name("**Use `Kafka`.**\n") == "Use Kafka"
+    long = short_name("word " * 50)
+    assert len(long) <= 80
+    assert long.endswith("…")
+
+
+@given(st.text())
+def test_any_text_has_a_stance_or_none(text: str) -> None:
+    stance = read_stance(text, OptionList(items=(KAFKA, POSTGRES)))
+    shares = [*stance.known.values(), *stance.new.values()]
+    assert not shares or sum(shares) == pytest.approx(1.0)
+    assert len(without_stance(text)) <= len(text)
+
+
+def test_an_option_that_nobody_named_yet_is_named_in_a_stance() -> None:
+    options = OptionList(items=(KAFKA, POSTGRES))
+    line = 'Stance: o1 20 %, "keep both until June" 50 %, "postgresql" 30 %'
+    stance = read_stance(f"**Both.**\n\n{line}", options)
+
+    assert dict(stance.known) == pytest.approx({"o1": 0.2, "o2": 0.3})
+    assert dict(stance.new) == pytest.approx({"keep both until June": 0.5})
+
+
+def a_stance(agent: str, number: int, **shares: float) -> ContributionMade:
+    known = {option: share for option, share in shares.items() if option[0] == "o"}
+    new = {name.replace("_", " "): share for name, share in shares.items() if name[0] != "o"}
+    turn = Turn(act=Act.REFINEMENT, round=number, agent=agent)
+    made = Contribution(turn=turn, text="**So.**", stance=known, new_options=new)
+    return ContributionMade(contribution=made)
+
+
+def a_debate(*events: Event) -> Debate:
+    merged = Options(
+        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+        question_kind=QuestionKind.CHOICE,
+        items=(KAFKA, POSTGRES),
+        stances={"architect": "o1", "security": "o2", "simplicity": "o2"},
+    )
+    started = DebateStarted(setup=a_setup())
+    return fold(recorded([started, OptionsMerged(options=merged), *events]))
+
+
+def test_a_position_stands_for_its_draft_until_its_author_says_otherwise() -> None:
+    debate = a_debate(a_stance("security", 1, o1=0.7, o2=0.3))
+
+    assert by_option(debate) == {"o1": ["architect", "security"], "o2": ["simplicity"]}
+    assert option_of(debate, "security") == "o1"
+
+
+def test_two_agents_who_name_the_same_new_option_name_one() -> None:
+    debate = a_debate(
+        a_stance("architect", 1, keep_both=0.8, o1=0.2),
+        a_stance("security", 1, keep_both=1.0),
+    )
+    assert [(item.id, item.name) for item in options_of(debate).items][2:] == [("n1", "keep both")]
+    assert by_option(debate)["n1"] == ["architect", "security"]
+    assert held_by(debate, "architect") == {"o1": 0.2, "o2": 0.0, "n1": 0.8}
+
+
+def test_a_new_option_that_people_rename_stays_who_held_it() -> None:
+    edit = an_edit(OptionChange.RENAME, "n1", "both until June")
+    debate = a_debate(a_stance("architect", 1, keep_both=1.0), OptionEdited(edit=edit))
+
+    assert options_of(debate).name("n1") == "both until June"
+    assert option_of(debate, "architect") == "n1"
+
+
+def test_two_people_who_add_an_option_at_once_add_two() -> None:
+    edits = [
+        OptionEdit(change=OptionChange.ADD, name=name, by=DANA, origin=name)
+        for name in ("a file", "a cloud queue")
+    ]
+    debate = a_debate(*(OptionEdited(edit=edit) for edit in edits))
+
+    assert [item.name for item in options_of(debate).items][2:] == ["a file", "a cloud queue"]

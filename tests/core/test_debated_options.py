@@ -1,0 +1,266 @@
+"""Whole debates over options, from drafts to the verdict, with scripted models."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from core.clock import SystemClock
+from core.events import DebateWanted, OptionEdited
+from core.models import (
+    Act,
+    GateReason,
+    OptionChange,
+    OptionEdit,
+    Person,
+    QuestionKind,
+    Setup,
+    Status,
+    When,
+)
+from core.request import ModelRequest, PartKind
+from core.rules.gate import closing_gate
+from core.rules.mind_changes import mind_changes
+from core.rules.options import by_option, options_of
+from core.rules.schedule import rounds_held
+from core.settings import Settings
+from core.testing import ScriptedProvider, a_setup, a_verdict_reply, options_in, plausible_reply
+from tests.core.bench import DEBATE, Bench
+
+DANA = Person(id="U1", name="Dana")
+#: Probability of the first option, by role, at first and after the debate.
+Minds = Mapping[str, tuple[int, int]]
+
+
+def a_script(
+    minds: Minds, *, kind: QuestionKind = QuestionKind.CHOICE, check: str = "o1"
+) -> Callable[[ModelRequest], str]:
+    """Drafts for Kafka (o1) and PostgreSQL (o2), ballots and stances as these minds have it."""
+
+    def shares(request: ModelRequest, of_one: int) -> list[int]:
+        rest = len(options_in(request)) - 2
+        return [of_one, 100 - of_one, *[0] * rest]
+
+    def script(request: ModelRequest) -> str:
+        first, last = minds.get(request.role, (50, 50))
+        match request.act:
+            case Act.OPTIONS:
+                texts = [part.text for part in request.parts if part.kind is PartKind.CANDIDATE]
+                stands_for = [1 if "Kafka" in text else 2 for text in texts]
+                options = ["Kafka", "PostgreSQL"]
+                return json.dumps({"options": options, "stands_for": stands_for, "kind": kind})
+            case Act.BALLOT:
+                labels = [p.label for p in request.parts if p.kind is PartKind.CANDIDATE]
+                movers = [p.label for p in request.parts if p.kind is PartKind.CRITIQUE]
+                is_last = "Before the debate" in request.parts[-1].text
+                ballot = {
+                    "reasons": [f"{label}: clear" for label in labels],
+                    "ranking": labels,
+                    "probabilities": shares(request, last if is_last else first),
+                    "moved_by": movers[0] if movers else "none",
+                }
+                return json.dumps(ballot)
+            case Act.PROPOSAL:
+                return f"**{'Kafka' if first > 50 else 'PostgreSQL'}.** Because."
+            case Act.REFINEMENT | Act.ADJUST | Act.STATEMENT if options_in(request):
+                o1, o2, *_ = shares(request, last)
+                return f"**So.** Because.\n\nStance: o1 {o1} %, o2 {o2} %"
+            case Act.CROSS_CHECK:
+                return json.dumps({"reason": "It is simpler.", "option": check})
+            case Act.SYNTHESIS:
+                return json.dumps(a_verdict_reply(option="o1"))
+            case _:
+                return plausible_reply(request)
+
+    return script
+
+
+def a_gated_setup(form: str = "critique", rounds: int = 3) -> Setup:
+    """As a person would start it who asked for no rounds."""
+    usual = Settings()
+    changes = {"format": form, "when": When.SPLIT, "termination": usual.termination}
+    return a_setup(rounds=rounds).model_copy(update=changes)
+
+
+def acts(bench: Bench) -> Sequence[str]:
+    return [request.act.value for request in bench.provider.requests]
+
+
+AGREED: Minds = {"architect": (90, 90), "security": (85, 85), "simplicity": (75, 75)}
+SPLIT: Minds = {"architect": (90, 85), "security": (20, 80), "simplicity": (30, 75)}
+STUCK: Minds = {"architect": (90, 90), "security": (20, 20), "simplicity": (70, 70)}
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
+    bench = Bench(ScriptedProvider(a_script(AGREED)))
+    debate = await bench.run(a_gated_setup(form))
+
+    assert debate.status is Status.CONCLUDED
+    ended = closing_gate(debate)
+    assert ended
+    assert (ended.reason, ended.turn.round) == (GateReason.AGREED, 0)
+    assert rounds_held(debate) == 0
+    drafts = {"critique": "proposal", "council": "gather", "panel": "statement"}[form]
+    assert acts(bench) == [drafts] * 3 + ["options"] + ["ballot"] * 3 + ["synthesis"]
+    assert debate.tally
+    assert [(one.option, one.first_choices) for one in debate.tally.options] == [
+        ("o1", 3),
+        ("o2", 0),
+    ]
+    assert debate.verdict
+    assert debate.verdict.option == "o1"
+    assert debate.verdict.confidence
+    synthesis = bench.provider.asked(Act.SYNTHESIS)[0]
+    assert "the debate was skipped" in synthesis.parts[-1].text
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_the_skipped_debate_is_held_after_its_verdict_when_somebody_wants_it(
+    form: str,
+) -> None:
+    bench = Bench(ScriptedProvider(a_script(AGREED)))
+    skipped = await bench.run(a_gated_setup(form))
+    asked = len(bench.provider.requests)
+    for _ in range(2):
+        await bench.store.append(DEBATE, DebateWanted(by=DANA), at=SystemClock().now())
+    debate = await bench.engine.run(DEBATE)
+
+    assert skipped.verdict
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.edition == 2
+    assert rounds_held(debate) >= 1
+    # The drafts, the options and the blind ballots are not asked for again.
+    again = {request.act for request in bench.provider.requests[asked:]}
+    assert Act.OPTIONS not in again
+    assert {"tally", "tally/2", "verdict", "verdict/2", "end", "end/2"} <= debate.times.keys()
+
+
+async def test_a_split_that_closes_ends_the_rounds() -> None:
+    bench = Bench(ScriptedProvider(a_script(SPLIT)))
+    debate = await bench.run(a_gated_setup())
+
+    ended = closing_gate(debate)
+    assert ended
+    assert (ended.reason, ended.turn.round) == (GateReason.AGREED, 1)
+    assert set(ended.moved) == {"security", "simplicity"}
+    assert rounds_held(debate) == 1
+    moves = mind_changes(debate)
+    assert [(one.voter, one.before, one.after) for one in moves] == [
+        ("security", "o2", "o1"),
+        ("simplicity", "o2", "o1"),
+    ]
+    assert all(
+        one.moved_by and not one.moved_by.startswith(f"r1/critique/{one.voter}") for one in moves
+    )
+    assert debate.tally
+    assert debate.tally.options[0].first_choices == 3
+    assert by_option(debate)["o1"] == ["architect", "security", "simplicity"]
+
+
+async def test_a_deadlock_goes_to_the_vote() -> None:
+    bench = Bench(ScriptedProvider(a_script(STUCK)))
+    debate = await bench.run(a_gated_setup())
+
+    ended = closing_gate(debate)
+    assert ended
+    assert ended.reason is GateReason.DEADLOCK
+    assert rounds_held(debate) == 1
+    assert debate.verdict
+
+
+@pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
+async def test_an_open_question_is_debated_for_a_round_though_all_agree(kind: QuestionKind) -> None:
+    debate = await Bench(ScriptedProvider(a_script(AGREED, kind=kind))).run(a_gated_setup())
+
+    assert rounds_held(debate) == 1
+    assert debate.gates["r0/gate/engine"].reason is GateReason.OPEN_QUESTION
+    assert debate.gates["r1/gate/engine"].reason is GateReason.AGREED
+
+
+@pytest.mark.parametrize(("check", "swapped"), [("o1", False), ("o2", True), ("none", True)])
+async def test_a_close_vote_is_judged_twice_and_disagreement_costs_confidence(
+    check: str,
+    swapped: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    close: Minds = {"architect": (90, 55), "security": (20, 45), "simplicity": (30, 52)}
+    bench = Bench(ScriptedProvider(a_script(close, check=check)))
+    debate = await bench.run(a_gated_setup(rounds=1))
+
+    assert debate.tally
+    assert debate.tally.controversial
+    assert acts(bench).count("cross_check") == 1
+    orders = [
+        [p.label for p in bench.provider.asked(act)[0].parts if p.kind is PartKind.POSITION]
+        for act in (Act.CROSS_CHECK, Act.SYNTHESIS)
+    ]
+    assert orders[0] == orders[1][::-1]
+    verdict = debate.verdict
+    assert verdict
+    assert any("another order" in words for words in verdict.rests_on) is swapped
+
+
+async def test_a_clear_vote_is_judged_once() -> None:
+    bench = Bench(ScriptedProvider(a_script(SPLIT)))
+    await bench.run(a_gated_setup())
+
+    assert not bench.provider.asked(Act.CROSS_CHECK)
+
+
+async def test_an_option_that_people_add_is_on_the_final_ballot() -> None:
+    bench = Bench(ScriptedProvider(a_script(SPLIT), latency=0.01))
+    await bench.start(a_gated_setup())
+    edit = OptionEdit(change=OptionChange.ADD, name="a file", by=DANA, origin="v1")
+    added = OptionEdited(edit=edit)
+    await bench.store.append(DEBATE, added, at=SystemClock().now())
+    debate = await bench.engine.run(DEBATE)
+
+    assert [item.name for item in options_of(debate).items] == ["Kafka", "PostgreSQL", "a file"]
+    final = bench.provider.asked(Act.BALLOT)[-1]
+    assert list(options_in(final)) == ["o1", "o2", "t1"]
+    assert debate.tally
+    assert {score.option for score in debate.tally.options} == {"o1", "o2", "t1"}
+
+
+async def test_an_option_that_a_refinement_names_first_is_voted_on() -> None:
+    minds = a_script(SPLIT)
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.REFINEMENT and request.role == "security":
+            return '**Both.**\n\nStance: o1 30 %, "keep both until June" 70 %'
+        return minds(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
+
+    assert options_of(debate).name("n1") == "keep both until June"
+    assert by_option(debate)["n1"] == ["security"]
+    said = debate.contributions["r1/refinement/security"]
+    assert said.text == "**Both.**", "people read the option's name on the board"
+    assert debate.tally
+    assert "n1" in {score.option for score in debate.tally.options}
+
+
+async def test_a_panel_that_nobody_moves_is_closed_without_asking_its_facilitator() -> None:
+    bench = Bench(ScriptedProvider(a_script(STUCK)))
+    debate = await bench.run(a_gated_setup("panel", rounds=7))
+
+    assert [one.act for one in bench.provider.requests].count(Act.FACILITATION) == 1
+    ended = closing_gate(debate)
+    assert ended
+    assert (ended.reason, ended.turn.round) == (GateReason.DEADLOCK, 2)
+    assert rounds_held(debate) == 3, "two rounds and the closing statements"
+
+
+async def test_options_are_merged_by_rules_where_no_model_can() -> None:
+    minds = a_script(SPLIT)
+
+    def script(request: ModelRequest) -> str:
+        return "I cannot." if request.act is Act.OPTIONS else minds(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup())
+
+    assert debate.options
+    assert [item.name for item in debate.options.items] == ["Kafka", "PostgreSQL"]
+    assert "No model could merge" in debate.options.warnings[0]
+    assert debate.verdict

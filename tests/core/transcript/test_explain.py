@@ -1,0 +1,161 @@
+"""Why each turn ran: what it waited for, what it was sent, how the rounds ended."""
+
+from collections.abc import Sequence
+from time import process_time
+
+import pytest
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import BadInput
+from core.events import (
+    ContributionMade,
+    DebateStarted,
+    Event,
+    Recorded,
+    StopRequested,
+    TimeRanOut,
+    VoteCalled,
+    fold,
+)
+from core.figures import number
+from core.llm.call import ModelCalls, Tables
+from core.llm.providers.offline import OfflineProvider
+from core.models import Act, Contribution, Debate, Person, Setup, Status, Stop, Turn
+from core.ports import ModelProvider
+from core.request import ModelRequest
+from core.settings import ROLES
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply, recorded
+from core.transcript.explain import explain, explanation, how_rounds_ended, turn_explanation
+from core.turns.take import Turns
+
+DANA = Person(id="U1", name="Dana")
+
+
+async def held(
+    setup: Setup, provider: ModelProvider | None = None, tables: Tables | None = None
+) -> tuple[Debate, Sequence[Recorded]]:
+    """A whole debate by the offline engine, or by that provider."""
+    clock, store, asked = SystemClock(), InMemoryStore(), provider or OfflineProvider()
+    calls = ModelCalls({asked.name: asked}, clock, tables=tables or Tables())
+    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+    await store.create("dabc2345", DebateStarted(setup=setup), origin="test", at=clock.now())
+    return await engine.run("dabc2345"), await store.events("dabc2345")
+
+
+def proposed(agent: str) -> ContributionMade:
+    turn = Turn(act=Act.PROPOSAL, round=1, agent=agent)
+    return ContributionMade(contribution=Contribution(turn=turn, text="Use it."))
+
+
+async def test_every_turn_of_a_debate_is_explained_once() -> None:
+    debate, log = await held(a_setup(rounds=2, provider="offline"))
+    explained = {one.span.turn.key: one.span for one in explain(log)}
+
+    outcomes = {*debate.contributions, *debate.ballots}
+    assert outcomes <= explained.keys()
+    for key in outcomes:
+        span = explained[key]
+        assert span.ended
+        assert span.ended.at == debate.times[key]
+        assert all(need.seq <= span.ready.seq < span.ended.seq for need in span.needs)
+        assert span.needs == () or span.needs[-1] == span.ready
+
+
+async def test_a_turn_waited_for_exactly_its_inputs() -> None:
+    _, log = await held(a_setup(rounds=2, provider="offline"))
+    waited = {one.span.turn.key: [need.key for need in one.span.needs] for one in explain(log)}
+
+    assert waited["r1/proposal/architect"] == []
+    assert sorted(waited["r1/critique/architect/security"]) == [
+        "r1/proposal/architect",
+        "r1/proposal/security",
+    ]
+    assert sorted(waited["r1/refinement/security"]) == [
+        "r1/critique/architect/security",
+        "r1/critique/simplicity/security",
+        "r1/proposal/security",
+    ]
+    assert waited["r2/proposal/security"] == ["r1/refinement/security"]
+    assert waited["r2/synthesis/judge"] == ["tally"]
+
+
+async def test_a_turn_saw_what_the_model_was_sent() -> None:
+    debate, log = await held(a_setup(rounds=1, provider="offline"))
+    found = {one.span.turn.key: one for one in explain(log)}
+    critique = found["r1/critique/architect/security"]
+
+    assert critique.is_recorded
+    assert [part.label for part in critique.parts] == ["Question", "Proposal under review"]
+    assert critique.parts[1].chars == len(debate.text_of(Act.PROPOSAL, 1, "security"))
+    assert critique.parts[1].left_out == 0
+
+
+async def test_what_was_cut_from_a_prompt_is_told_as_it_was_sent() -> None:
+    def long(request: ModelRequest) -> str:
+        said = plausible_reply(request)
+        return said + " It keeps every job." * 1000 if request.act is Act.PROPOSAL else said
+
+    small = {"provider": "scripted", "context_tokens": 4000}
+    _, log = await held(a_setup(rounds=1), ScriptedProvider(long), Tables(models=[small]))
+    text = turn_explanation(log, "r1/critique/architect/security")
+    asked = {one.span.turn.key: one for one in explain(log)}
+    parts = asked["r1/critique/architect/security"].parts
+    cut = next(part for part in parts if part.label == "Proposal under review")
+
+    assert cut.left_out
+    assert f"{number(cut.chars)} of {number(cut.chars + cut.left_out)} characters" in text
+    assert "the rest did not fit the model's context" in text
+
+
+async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
+    _, log = await held(a_setup(rounds=1, provider="offline"))
+    text = turn_explanation(log, "r1/critique/architect/security")
+
+    assert turn_explanation(log, "Synthesis").startswith("Judge: synthesis, round 1")
+    assert text.startswith("Architect: critique of Security, round 1  [r1/critique/architect/")
+    assert "asked offline/" in text
+    assert "prompt: built-in" in text
+    assert "1 attempt" in text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [("critique", "fits several turns"), ("r1/critique/architect/securty", "is no turn")],
+)
+async def test_an_unclear_turn_names_those_like_it(wanted: str, words: str) -> None:
+    _, log = await held(a_setup(rounds=1, provider="offline"))
+
+    with pytest.raises(BadInput, match=words) as told:
+        turn_explanation(log, wanted)
+    assert "r1/critique/architect/security" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (StopRequested(stop=Stop(by=DANA)), "Dana stopped the debate. Rounds held: 1 of 2."),
+        (VoteCalled(by=DANA), "Dana called the vote. Rounds held: 1 of 2."),
+        (TimeRanOut(), "The debate's time was up. Rounds held: 1 of 2."),
+    ],
+)
+def test_why_the_rounds_ended_is_told_with_what_was_skipped(event: Event, why: str) -> None:
+    begun = DebateStarted(setup=a_setup(agents=("architect", "security")))
+    said = [proposed(agent) for agent in ("architect", "security")]
+    lines = how_rounds_ended(fold(recorded([begun, *said, event])))
+
+    assert lines[0] == why
+    assert lines[1] == "Round 1: not taken: 2 × critique, 2 × refined proposal."
+
+
+async def test_ten_agents_and_seven_rounds_are_explained_within_a_second() -> None:
+    setup = a_setup(agents=list(ROLES)[:10], rounds=7)
+    debate, log = await held(setup, ScriptedProvider())
+    began = process_time()
+    text = explanation(log)
+
+    assert len(log) >= 800
+    assert text.count("  [r") == len(explain(log))
+    assert process_time() - began < 2.0, "CPU seconds, twice: 0.2 where it was measured"
+    assert debate.status is Status.CONCLUDED

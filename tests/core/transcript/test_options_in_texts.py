@@ -1,0 +1,266 @@
+"""Options, gate and computed confidence in report, decision record, decision and JSON."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from core.events import (
+    ContributionMade,
+    DebateWanted,
+    Event,
+    PeopleBallotCast,
+    Recorded,
+    StopRequested,
+    VerdictReached,
+    VoteTallied,
+    fold,
+)
+from core.models import (
+    Act,
+    Contribution,
+    Debate,
+    PeopleBallot,
+    Stop,
+    Turn,
+    VerdictSource,
+)
+from core.rules.degradations import degradations, tie_break
+from core.rules.schedule import rounds_held
+from core.testing import recorded
+from core.transcript.adr import adr
+from core.transcript.ballots import vote_words
+from core.transcript.decision import decision_text, judged_text
+from core.transcript.ending import how_it_ended, rounds_words
+from core.transcript.options import headline_option
+from core.transcript.outcome import outcome, totals
+from core.transcript.record import record_json
+from core.transcript.report import report
+from tests.core.test_older_logs import LOGS, log, record
+from tests.core.transcript.splits import (
+    DANA,
+    a_call,
+    drafts,
+    skipped_log,
+    split_log,
+    verdict,
+    wanted_log,
+)
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
+ROOT = Path(__file__).parents[3]
+
+
+def with_changes(*changes: Event) -> Debate:
+    """The split debate with these events in place of those with the same keys, or after all."""
+    by_key = {event.key: event for event in changes}
+    events = [by_key.pop(one.event.key, one.event) for one in split_log()]
+    return fold(recorded([*events, *by_key.values()]))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("split_report.md", report(fold(split_log()))),
+        ("split_adr.md", adr(fold(split_log()))),
+        ("split_decision.txt", decision_text(fold(split_log())) + "\n"),
+        ("skipped_report.md", report(fold(skipped_log()))),
+    ],
+)
+def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_the_vote_is_told_by_option_first_then_whose_text_was_ranked_best() -> None:
+    assert vote_words(fold(skipped_log())) == (
+        "PostgreSQL: 3 of 3 agents, 85% on average; Kafka: 0, 15%. "
+        "Architect's text was ranked best (points: Architect 3, Simplicity 2, Security 0)."
+    )
+
+
+def test_how_a_tie_was_broken_is_told_once() -> None:
+    debate = fold(split_log())
+    how = tie_break(debate)
+    noted = verdict(warnings=(how,))
+
+    assert "level on points; Architect's was put first by more first places (1 to 0)" in how
+    assert report(debate).count(how) == 1
+    assert report(with_changes(VerdictReached(verdict=noted))).count(how) == 1
+
+
+def test_a_tie_that_no_rule_breaks_is_told_as_one() -> None:
+    tally = fold(split_log()).tally
+    assert tally
+    level = [one.model_copy(update={"points": 1.0, "first_places": 0}) for one in tally.scores]
+    tied = tally.model_copy(update={"scores": tuple(level), "winners": ("architect", "simplicity")})
+
+    said = vote_words(with_changes(VoteTallied(tally=tied)))
+
+    assert "Whose text is best is a tie that no rule breaks: Architect and Simplicity." in said
+
+
+def test_weights_are_told_where_agents_have_them() -> None:
+    debate = fold(split_log())
+    vote = debate.setup.vote.model_copy(update={"weights": {"architect": 2.0}})
+    start, *rest = (one.event for one in split_log())
+    weighed = start.model_copy(update={"setup": debate.setup.model_copy(update={"vote": vote})})
+
+    assert "1 of 3 votes by weight, 55%" in vote_words(fold(recorded([weighed, *rest])))
+
+
+def test_a_skipped_debate_claims_no_round_and_says_what_it_saved() -> None:
+    debate = fold(skipped_log())
+
+    assert rounds_held(debate) == 0
+    assert rounds_words(debate) == "no round, of 3"
+    why = 'All agreed at once on "PostgreSQL" (probabilities within 10 points)'
+    assert how_it_ended(debate) == (
+        f"{why}; the debate was skipped, about $0.66 saved.",
+        "Rounds held: 0 of 3.",
+    )
+    assert "critique, no round, of 3" in report(debate)
+    assert "the debate was skipped, about $0.66 saved" in adr(debate)
+
+
+def test_who_wanted_a_skipped_debate_is_told() -> None:
+    assert "Dana wanted the debate all the same." in how_it_ended(fold(wanted_log()))
+
+
+def test_a_debate_stopped_after_its_drafts_held_no_round() -> None:
+    start = split_log()[0].event
+    debate = fold(recorded([start, *drafts(), StopRequested(stop=Stop(by=DANA))]))
+
+    assert rounds_held(debate) == 0
+    assert "Dana stopped the debate." in how_it_ended(debate)
+
+
+def test_there_is_one_confidence_and_the_judges_own_is_a_footnote() -> None:
+    for text in (report(fold(split_log())), decision_text(fold(split_log()))):
+        assert text.count("Confidence:") == 1
+        assert "Confidence: fair (65 of 100). It rests on this: 2 of 3 agents" in text
+        assert text.count("90 of 100") == 1
+        assert "Footnote: the judge's own number, which does not count, was 90 of 100." in text
+
+
+def test_a_verdict_against_the_vote_says_so() -> None:
+    other = VerdictReached(verdict=verdict(option="o2"))
+
+    said = decision_text(with_changes(other))
+
+    assert "The judge decided for Kafka, hosted, the vote puts PostgreSQL first." in said
+
+
+def test_people_and_agents_are_compared() -> None:
+    agreeing = PeopleBallot(by=DANA, options=("o1",), origin="later")
+    alex = PeopleBallot(by=DANA.model_copy(update={"id": "U2"}), options=("o1",), origin="later")
+    both = (PeopleBallotCast(ballot=agreeing), PeopleBallotCast(ballot=alex))
+
+    assert "People put Kafka, hosted first (2 of 2), the agents PostgreSQL." in report(
+        fold(split_log())
+    )
+    assert "People and agents put the same first: PostgreSQL." in report(with_changes(*both))
+
+
+def test_no_text_is_in_a_report_twice() -> None:
+    winner = verdict(
+        solution="PostgreSQL: we run it.",
+        source=VerdictSource.WINNER,
+        warnings=("The judge could not be asked.",),
+    )
+    warned = ContributionMade(
+        contribution=Contribution(
+            turn=Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security"),
+            text="Who runs a cluster?",
+            call=a_call(),
+            warnings=("Cut off at the token cap.",),
+        )
+    )
+    debate = with_changes(VerdictReached(verdict=winner), warned)
+    text = report(debate)
+
+    for once in (
+        "PostgreSQL: we run it.",
+        "Kafka, but hosted.",
+        "The judge could not be asked.",
+        "Cut off at the token cap.",
+        debate.setup.question,
+        "2026-01-05 09:00:00 UTC",
+    ):
+        assert text.count(once) == 1, once
+
+
+def test_notes_above_the_answer_name_agent_model_key_and_abstention() -> None:
+    said = [*degradations(fold(split_log()))]
+
+    assert said[:2] == [
+        "Simplicity (scripted/scripted-1) could not be asked, its key is refused: No such key.",
+        "Simplicity's ballot could not be counted: It could not be read.",
+    ]
+
+
+def test_who_scores_a_decision_sees_neither_vote_nor_confidence() -> None:
+    text = judged_text(fold(split_log()))
+
+    assert text.startswith("Use PostgreSQL as the job queue.")
+    assert "One table" in judged_text(fold(skipped_log()))
+    assert not any(word in text for word in ("onfidence", "Vote", "ranked best", "65", "90"))
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_debates_without_options_read_well(path: Path) -> None:
+    debate = fold(log(record(path)))
+    texts = [report(debate), adr(debate), decision_text(debate)]
+
+    assert headline_option(debate) == ""
+    for text in texts:
+        assert not any(word in text for word in ("Option", "option", "skipped"))
+    if debate.verdict:
+        assert not any("None" in text or "no round" in text for text in texts)
+        assert rounds_held(debate) == max(one.turn.round for one in debate.contributions.values())
+        assert "Confidence: 72 of 100, by the judge's own estimate." in texts[2]
+
+
+def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first() -> None:
+    running: list[Recorded] = [
+        one for one in split_log() if not isinstance(one.event, VerdictReached)
+    ]
+
+    assert headline_option(fold(split_log())) == "PostgreSQL"
+    assert headline_option(fold(running)) == "PostgreSQL"
+    assert headline_option(fold(split_log()[:3])) == ""
+
+
+def test_the_record_has_what_the_debate_came_to_and_what_it_took() -> None:
+    written = json.loads(record_json(split_log()))
+    debate = fold(split_log())
+
+    assert written["outcome"] == json.loads(json.dumps(outcome(debate)))
+    assert written["totals"] == json.loads(json.dumps(totals(debate)))
+    assert [one["name"] for one in written["outcome"]["options"]] == ["PostgreSQL", "Kafka, hosted"]
+    assert written["totals"]["rounds_held"] == 2
+    assert written["outcome"]["moved"][0]["moved_by"] == "r1/refinement/security"
+    assert written["totals"]["cost"] == "0.14"
+    agents = written["totals"]["agents"]
+    assert sum(one["attempts"] for one in agents.values()) == written["totals"]["attempts"] == 15
+    assert DebateWanted(by=DANA).key not in [one["key"] for one in written["events"]]
+
+
+def keys_in(value: Any) -> set[str]:
+    """The keys of objects that are not named by ids of the debate."""
+    if isinstance(value, list):
+        return set[str]().union(*map(keys_in, cast("list[Any]", value)))
+    if not isinstance(value, dict):
+        return set()
+    by_id = {"merged_options", "held", "stances", "agents"}
+    inner = cast("dict[str, Any]", value)
+    below = (keys_in(one) for key, one in inner.items() if key not in by_id)
+    return set(inner).union(*below)
+
+
+def test_every_key_of_the_records_own_parts_is_explained() -> None:
+    text = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
+    written = json.loads(record_json(split_log()))
+    keys = keys_in({"outcome": written["outcome"], "totals": written["totals"]})
+
+    assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
