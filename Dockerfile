@@ -25,6 +25,7 @@ COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
+    HOME=/data \
     MOOT_DATABASE=/data/moot.db \
     MOOT_HOST=0.0.0.0 \
     MOOT_PORT=3000 \

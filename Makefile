@@ -28,7 +28,7 @@ SAY      = @printf '== %s\n'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate test test-all test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate test test-slow test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,8 +45,9 @@ debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
 test: $(DEV) ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' $(ARGS)
 
-test-all: $(DEV) ## Run every test, and have Hypothesis try harder
-	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=180 $(ARGS)
+test-slow: $(DEV) ## Run the slow tests, and have Hypothesis try harder in its own
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=180 \
+		-m 'slow or hypothesis' $(ARGS)
 
 test-package: $(DEV) ## Run the local Slack's own tests
 	@cd $(SLACK) && ../../$(BIN)/pytest -q -n $(WORKERS) $(ARGS)
@@ -56,7 +57,7 @@ static: format-check lint types imports docker-lint
 check: static test ## Everything that must pass before a commit lands
 	$(SAY) "All checks passed."
 
-check-all: static test-all test-package ## What CI runs: the checks and every test, slow ones too
+check-all: static test test-slow test-package ## What CI runs: the checks and every test, slow ones too
 	$(SAY) "All checks passed."
 
 format-check: $(DEV)

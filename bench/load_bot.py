@@ -34,7 +34,13 @@ _DANA = Person(id="U0DANA", name="Dana")
 
 def _settings(*, clarify: bool = False) -> Settings:
     clarifying = Clarifying(enabled=clarify, wait_seconds=3600)
-    return Settings(agent_model=_CHOICE, judge_model=_CHOICE, rounds=1, clarifying=clarifying)
+    return Settings(
+        agent_model=_CHOICE,
+        judge_model=_CHOICE,
+        rounds=1,
+        clarifying=clarifying,
+        casting=False,
+    )
 
 
 class Bench:

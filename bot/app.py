@@ -62,6 +62,7 @@ from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.installation import probe
+from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
@@ -166,7 +167,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             metrics=metrics,
             wrap_sink=wrap_sink,
         )
-        app = _listening(parts, installation, context)
+        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
+        app = _listening(parts, installation, context, missed)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
         health = health_of(
             lambda: probe(database),
@@ -189,10 +191,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
                 debates=lambda: len(runner.held),
                 depth=context.posts.backlog,
                 age=lambda: context.outbox.age,
+                health=health.by_part,
             )
             look_up = partial(exposition, metrics, gauges)
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
-        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
         if gateway:
             gateway.on_connected = missed.look
         # What was started is stopped in the opposite order.
@@ -327,7 +329,7 @@ def _connect(
         channels=channels,
         estimates=Estimates(start),
         lists=lists,
-        home=HomeTab(lists, access, clients, facts.clock),
+        home=HomeTab(lists, access, clients, facts.clock, models=usual_models_words(settings)),
         access=access,
         clients=clients,
         outbox=outbox,
@@ -341,7 +343,9 @@ def _connect(
     return context, runner
 
 
-def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
+def _listening(
+    parts: Parts, installation: Installation, context: ListenerContext, missed: MissedReplies
+) -> AsyncApp:
     """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
@@ -358,5 +362,5 @@ def _listening(parts: Parts, installation: Installation, context: ListenerContex
     answer_failures(app)
     if installation.watch is not None:
         app.use(installation.watch)
-    register_all(app, context)
+    register_all(app, context, missed.look)
     return app

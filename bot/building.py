@@ -19,6 +19,7 @@ from core.evidence.reading import FileReader
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
+from core.llm.mixing import cheapest, strongest
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
 from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
@@ -27,6 +28,7 @@ from core.settings import ModelChoice, Server, Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
+from core.store.lock import is_in_use
 from core.store.migrate import newest
 from core.turns.take import Turns
 from core.use_cases.choices import ModelSet
@@ -189,10 +191,16 @@ async def load_settings(
         ConfigurationBroken: The file cannot be used.
     """
     found = await factory.choose(api_keys(environment), environment.ollama_host or None)
+    keyed = [name for name in factory.KEYED if name in api_keys(environment)]
+    mixed = strongest(keyed)
+    agent = ModelChoice(provider=found.provider, model=found.models.agent)
+    judge = ModelChoice(provider=found.provider, model=found.models.judge)
     built_in = Settings(
-        agent_model=ModelChoice(provider=found.provider, model=found.models.agent),
-        judge_model=ModelChoice(provider=found.provider, model=found.models.judge),
-        summary_model=ModelChoice(provider=found.provider, model=found.models.summary),
+        agent_model=mixed[0] if mixed else agent,
+        judge_model=mixed[0] if mixed else judge,
+        mixed_models=mixed,
+        judge_models=mixed,
+        background_models=tuple(cheapest(keyed)),
         clarifying=Clarifying(enabled=clarify),
     )
     known = Known(settings=built_in, providers=usual_models())
@@ -340,6 +348,11 @@ async def context_of(environment: BotSettings, model: str) -> int:
         ProviderError: Ollama does not answer.
     """
     return await ollama_context(model, environment.ollama_host or None)
+
+
+def is_database_in_use(file: Path) -> bool:
+    """Whether a process works on this database, whatever has become of its file."""
+    return is_in_use(file)
 
 
 async def look_at_database(location: str, version_tables: Sequence[str]) -> Inspection:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -32,9 +33,10 @@ from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
 from core.figures import duration
 from core.llm.call import ModelCalls
-from core.models import Agent, Clarifying, Debate, Status
+from core.models import OFFLINE, Agent, Clarifying, Debate, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from core.transcript.models_used import usual_models_words
 from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
 from slack_on_loopback.emoji import EMOJI
@@ -232,11 +234,11 @@ def demo_settings(
     if rounds is not None:
         changes["rounds"] = rounds
     if agents:
-        roster = list[Agent]()
+        roster, dealt = list[Agent](), cycle(chosen.mixed_models or (chosen.agent_model,))
         for name in agents:
             if (role := role_id(name)) is None:
                 raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
-            roster.append(agent_for(role, chosen.agent_model))
+            roster.append(agent_for(role, next(dealt)))
         changes["agents"] = tuple(roster)
     return chosen.model_copy(update=changes)
 
@@ -246,7 +248,8 @@ def offline(settings: Settings) -> Settings:
     choice = ModelChoice(provider="offline", model="offline-checklists")
     instead = {"provider": choice.provider, "model": choice.model}
     agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
-    changes = {"agent_model": choice, "judge_model": choice, "agents": agents}
+    changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
+    changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
     return settings.model_copy(update=changes)
 
 
@@ -259,17 +262,15 @@ def asking(settings: Settings) -> Settings:
 def costs_money(settings: Settings) -> bool:
     """Whether a model is paid for."""
     providers = {settings.agent_model.provider, settings.judge_model.provider}
-    providers |= {agent.provider for agent in settings.agents}
+    providers |= {one.provider for one in (*settings.agents, *settings.mixed_models)}
     return bool(providers - {"offline", "ollama"})
 
 
 def models_in_words(settings: Settings) -> str:
-    """Return which models take part."""
-    agent, judge = settings.agent_model, settings.judge_model
-    if agent.provider == "offline":
+    """Return which models take part; there may be keys, and nobody who wants to spend money."""
+    if settings.agent_model.provider == OFFLINE:
         return "Models: none. The built-in offline engine has checklists and declines the rest."
-    names = f"{agent.provider} {agent.model}"
-    return f"Models: {names}, judge {judge.provider} {judge.model}."
+    return usual_models_words(settings)
 
 
 @dataclass(frozen=True, kw_only=True)

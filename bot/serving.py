@@ -3,6 +3,8 @@
 import asyncio
 import signal
 
+from typer import echo
+
 from bot.app import Parts, running
 from bot.building import build_calls, check_settings, load_settings, model_sets
 from bot.gc_settings import settle_in
@@ -17,6 +19,7 @@ from bot.settings import (
     read_settings,
     slack_access,
 )
+from core.transcript.models_used import NO_MODEL, usual_models_words
 
 _log = logger(__name__)
 
@@ -53,6 +56,9 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
     check_settings(loaded.settings, settings)
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)
+    models = usual_models_words(loaded.settings)
+    echo(models)
+    (_log.warning if models == NO_MODEL else _log.info)("models", words=models)
     parts = Parts(
         slack=access,
         database=settings.moot_database,

@@ -16,14 +16,14 @@ from typing import Any
 from bot.app import Moot, Parts, running
 from bot.listeners.doctor_report import Examine
 from bot.settings import SlackAccess
-from bot.slack.ids import ActionId, board_key
+from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
 from core.clock import SystemClock
 from core.events import fold
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Debate, Status
+from core.models import Clarifying, Debate, Status, When
 from core.ports import DebateFilter, ModelProvider
 from core.retry import RetryPolicy
 from core.settings import ModelChoice, Settings
@@ -74,6 +74,11 @@ class Team:
     ) -> None:
         """Click a button of a board."""
         await self.workspace.click(user or self.user, self.channel, board, action_id)
+
+    def verdict(self, board: str, edition: int = 1) -> str:
+        """Return the timestamp of the verdict's short form, which has the team's buttons."""
+        key = headline_key(debate_of(self.thread(board)[0]), edition)
+        return next(str(one["ts"]) for one in self.replies(board) if key_of(one) == key)
 
     def told(self, user: str = "") -> Sequence[str]:
         """Return what only this person was told, oldest first."""
@@ -168,6 +173,8 @@ class BotSpec:
 
     provider: ModelProvider = field(default_factory=ScriptedProvider)
     rounds: int = 2
+    #: Always: most tests are about rounds, and scripted agents agree at once.
+    when: When = When.ALWAYS
     pace: Pace = FAST
     bounds: Bounds = field(default_factory=Bounds)
     retries: RetryPolicy = QUICK_RETRIES
@@ -175,6 +182,8 @@ class BotSpec:
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.
     clarifying: Clarifying = field(default_factory=Clarifying)
+    #: Whether agents are chosen for the question; else the three that nobody has to choose.
+    casting: bool = False
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: Where traces go; empty: nowhere.
@@ -193,7 +202,9 @@ class BotSpec:
                 agent_model=choice,
                 judge_model=choice,
                 rounds=self.rounds,
+                when=self.when,
                 clarifying=self.clarifying,
+                casting=self.casting,
             ),
             metrics_port=0,
             pace=self.pace,

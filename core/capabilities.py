@@ -81,6 +81,17 @@ class Retirement(Value):
     instead: str
 
 
+class UsualModels(Value):
+    """The models of a provider that serve where nobody names one."""
+
+    agent: str
+    judge: str
+    #: Cheap, and good enough to sum up, to cast and to merge.
+    summary: str
+    #: The best first; of a reseller those of several makers.
+    strongest: tuple[str, ...] = ()
+
+
 @cache
 def _table() -> Mapping[str, Any]:
     """What comes with the program."""
@@ -91,6 +102,11 @@ def _table() -> Mapping[str, Any]:
 def _built_in() -> tuple[Record, ...]:
     """The records that come with the program."""
     return tuple(_table()["models"])
+
+
+def usual_models() -> Mapping[str, UsualModels]:
+    """The models that serve where nobody names one, by provider; Ollama has what was pulled."""
+    return {row["provider"]: UsualModels.model_validate(row) for row in _table()["usual"]}
 
 
 def retirement(provider: str, model: str) -> Retirement | None:

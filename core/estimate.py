@@ -22,6 +22,7 @@ from core.events import (
     SummaryMade,
     apply,
 )
+from core.figures import counted, money, roughly
 from core.llm.call import NO_TABLES, ModelCalls, Tables
 from core.llm.prices import price
 from core.llm.prompt_text import prompt_text
@@ -46,6 +47,7 @@ from core.models import (
     Usage,
     When,
 )
+from core.opening import largest
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
@@ -155,7 +157,9 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
         tables: Settings' capabilities and prices.
     """
     usual = await _played(setup, clock, _Stage(tables))
-    worst = await _played(setup, clock, _Stage(tables, at_worst=True))
+    # A model may choose more agents than the topics did.
+    dearest = setup if setup.casting is None else largest(setup)
+    worst = await _played(dearest, clock, _Stage(tables, at_worst=True))
     if setup.when is When.ALWAYS:
         usual = replace(usual, cost_if_agreed=None)
     at_most, cap = worst.at_most, setup.limits.debate_cost
@@ -169,6 +173,7 @@ async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
     """The whole debate on that stage: no cap stops it, and no round moves nobody."""
     everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
     names = {setup.agent(agent).provider for agent in everybody}
+    names |= {one.provider for one in setup.judge_models}
     calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=stage.tables)
     turns = Turns(calls, reader=_Unread())
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
@@ -357,6 +362,18 @@ class _Player:
         """Nothing to free."""
 
 
+def estimate_words(estimate: Estimate) -> str:
+    """What a debate will probably take."""
+    time = f"about {roughly(estimate.seconds)}"
+    calls = counted(estimate.calls, "model call")
+    if estimate.cost is None:
+        return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
+    if not estimate.cost:
+        return f"Estimated: {time}, {calls}, no cost."
+    most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
+    return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
+
+
 def usual_reply(request: ModelRequest) -> str:
     """A reply in the form an act asks for and of the length it usually has."""
     length = request.most_chars or int(ACTS[request.act].words * _CHARS_PER_WORD)
@@ -416,6 +433,9 @@ def _reply(
             reply = {"options": names, "stands_for": stands_for, "kind": "choice"}
         case Act.CROSS_CHECK:
             reply = {"reason": _SENTENCE, "option": "o1"}
+        case Act.CASTING:
+            # No role: the agents that the estimate is made for stand.
+            reply = {"agents": [{"reason": _SENTENCE, "role": ""} for _ in items]}
         case Act.FACILITATION:
             step = NextStep.GO_ON
             reply = {"decision": step, "focus": sentence, "question": "", "assumption": ""}

@@ -23,6 +23,7 @@ from core.models import (
     Act,
     Answer,
     Ballot,
+    Cast,
     Clarifications,
     Contribution,
     CrossCheck,
@@ -66,6 +67,18 @@ class DebateStarted(Value):
     def key(self) -> str:
         """One start per debate."""
         return "start"
+
+
+class AgentsCast(Value):
+    """Agents were chosen for the question; they take the place of those the debate began with."""
+
+    kind: Literal["agents_cast"] = "agents_cast"
+    cast: Cast
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.cast.turn.key
 
 
 class ContributionMade(Value):
@@ -542,6 +555,7 @@ class FeedbackGiven(Value):
 
 Event = Annotated[
     DebateStarted
+    | AgentsCast
     | QuestionsAsked
     | ClarificationsOpened
     | ClarificationAnswered
@@ -600,6 +614,8 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(lost=usage)
         case SummaryMade(summary=made) | OptionsMerged(options=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+        case AgentsCast(cast=made):
+            return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):
             return Spent(agent=JUDGE, call=made.call, lost=made.lost)
         case (
@@ -631,6 +647,7 @@ def turn_in(event: Event) -> Turn | None:
             | OptionsMerged(options=made)
             | GatePassed(gate=made)
             | CrossChecked(check=made)
+            | AgentsCast(cast=made)
         ):
             return made.turn
         case _:
@@ -705,7 +722,7 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
     return _after(_moved_on(debate, recorded), event, key, at)
 
 
-def _fault(debate: Debate, event: Event) -> str:
+def _fault(debate: Debate, event: Event) -> str:  # noqa: C901, PLR0912 - one case per event
     """Why the event cannot follow what is there; empty if it can.
 
     An event may only speak of agents that take part and of questions that were put: else whoever
@@ -721,6 +738,10 @@ def _fault(debate: Debate, event: Event) -> str:
     match event:
         case DebateStarted():
             return "begins a debate that has begun"
+        case AgentsCast(cast=cast) if not cast.agents:
+            return "casts nobody"
+        case AgentsCast() if debate.contributions or debate.questions:
+            return "casts agents after others have spoken"
         case ClarificationAnswered(answer=answer) if not debate.clarification(answer.number):
             return f"answers question {answer.number}, which nobody was asked"
         case AnswerWithdrawn(number=number) if not debate.clarification(number):
@@ -774,6 +795,11 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
     match event:
         case DebateStarted():
             return debate  # `apply` has begun with it
+        case AgentsCast(cast=cast):
+            chosen = {"agents": cast.agents, "reasons": cast.reasons}
+            warnings = (*debate.setup.warnings, *cast.warnings)
+            setup = debate.setup.model_copy(update={**chosen, "warnings": warnings})
+            return replace(debate, setup=setup)
         case ContributionMade(contribution=made):
             return replace(debate, contributions={**debate.contributions, key: made})
         case TurnFailed(failure=failure):

@@ -89,6 +89,7 @@ class Act(StrEnum):
     SYNTHESIS = "synthesis"
     READING = "reading"
     EVALUATION = "evaluation"
+    CASTING = "casting"
 
 
 class Turn(Value):
@@ -195,11 +196,26 @@ class Summarization(Value):
     )
 
 
+#: Makers whom resellers call otherwise than we do.
+_MAKERS: Mapping[str, str] = {"moonshotai": "moonshot"}
+
+
 class ModelChoice(Value):
     """A model at a provider. In settings either may be empty: then the usual one is meant."""
 
     provider: str = Field(default="", description="Who serves the model.")
     model: str = Field(default="", description="The model's name at that provider.")
+
+    @property
+    def full_name(self) -> str:
+        """`provider/model`."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def maker(self) -> str:
+        """Who made the model: named before it by resellers ("openai/gpt-6-luna")."""
+        maker, slash, _ = self.model.partition("/")
+        return _MAKERS.get(maker, maker) if slash else self.provider
 
 
 class Speaker(ModelChoice):
@@ -404,6 +420,15 @@ class SourceReference(Value):
     by: Person
 
 
+class CastingModels(Value):
+    """What roles become agents with, once a model has chosen them."""
+
+    #: Dealt to the agents in turn.
+    models: tuple[ModelChoice, ...]
+    #: Stand in for them.
+    fallbacks: tuple[ModelChoice, ...] = ()
+
+
 class Setup(DebateRules):
     """Everything that was decided about a debate before its first turn."""
 
@@ -413,8 +438,15 @@ class Setup(DebateRules):
     place: Place = Place(surface="terminal")
     #: None: it was not asked for in a thread of people's own.
     mention: Mention | None = None
+    #: Where nobody chose them they are cast: by topics, until a model has (`casting`).
     agents: tuple[Agent, ...]
+    #: Why each takes part, by id; empty where people chose.
+    reasons: Mapping[str, str] = Field(default_factory=dict[str, str])
+    #: A model is asked who takes part, before any other turn; None: it is not.
+    casting: CastingModels | None = None
     judge: Agent
+    #: The judge's model is one of these, of a maker none of whose agents won; empty: its own.
+    judge_models: tuple[ModelChoice, ...] = ()
     limits: Limits = Limits()
     vote: VoteRules = VoteRules()
     #: Rank the first drafts before the debate, to see later who moved.
@@ -937,6 +969,20 @@ class Guidance(Value):
     #: By rule, without asking the facilitator: the round moved nobody, or all agree.
     gate: Gate | None = None
     call: Call | None = None
+
+
+class Cast(Value):
+    """The agents chosen for a question where nobody chose any."""
+
+    turn: Turn
+    agents: tuple[Agent, ...]
+    #: Why each takes part, by id.
+    reasons: Mapping[str, str]
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+    #: Why topics had to do; empty unless they had.
+    warnings: tuple[str, ...] = ()
 
 
 class SummaryKind(StrEnum):

@@ -1,22 +1,19 @@
 """How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
 
-import re
-import unicodedata
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from itertools import count
+from itertools import cycle
 
 from core.errors import BadInput
 from core.figures import counted, number
 from core.models import (
-    FALLBACK_ROLE,
     MOST_ROUNDS,
-    RESERVED_IDS,
+    OFFLINE,
     SUMMARIZER,
     Act,
     Agent,
+    CastingModels,
     ContextMethod,
     Ending,
     Mention,
@@ -29,10 +26,12 @@ from core.models import (
     When,
 )
 from core.redaction import redact
+from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
 from core.rules.formats.registry import FORMATS
 from core.settings import (
     DEFAULT_ROSTER,
+    ROLE_ALIASES,
     ROLES,
     Settings,
     agent_for,
@@ -45,6 +44,11 @@ TAKEN_OUT = (
     "What looked like a secret was taken out of your question before it was stored. It was in "
     "plain sight here: replace it."
 )
+
+#: Said to who asked for one agent only.
+ALONE = "One agent alone is no debate: nobody criticises what it says. Name at least two."
+#: How alike a name is to the one that may be meant.
+_LIKE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,8 @@ class DebateRequest:
     #: Said to people at the start, besides what opening it gives cause to.
     warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
+    #: Those of the place, chosen some time ago: who is gone meanwhile is left out.
+    usual_agents: Sequence[str] | None = None
     #: Asked for by hand: then all of them are held, whatever the first answers say.
     rounds: int | None = None
     when: When | None = None
@@ -77,9 +83,12 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         delimiter: Random text that marks quoted parts in this debate's prompts.
 
     Raises:
-        BadInput: The question, the rounds or the format cannot be used; says what to do.
+        BadInput: The question, the agents, the rounds or the format cannot be used; says what to
+            do.
     """
-    roster, warnings = _roster(request.agents, settings)
+    asked = check_question(request.question, settings.question_max_chars)
+    question, context = redact(asked), redact(request.context.strip())
+    chosen = _roster(request, settings)
     form = request.format or settings.format
     if form not in FORMATS:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
@@ -89,15 +98,12 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         when = When.ALWAYS
         termination = termination.model_copy(update={"ending": Ending.FIXED})
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
-    asked = check_question(request.question, settings.question_max_chars)
-    question, context = redact(asked), redact(request.context.strip())
+    warnings = [*chosen.warnings]
     if (question, context) != (asked, request.context.strip()):
         warnings.append(TAKEN_OUT)
-    agents = [_completed(agent, settings) for agent in roster]
-    for at, agent in enumerate(agents):
-        if agent.summarization:
-            own = _fitting(agent.summarization, form)
-            agents[at] = agent.model_copy(update={"summarization": own})
+    agents = [_fitted(_completed(agent, settings), form) for agent in chosen.agents]
+    there = {judge.provider, *(agent.provider for agent in agents)}
+    summarizer = _summarizer(judge, settings.background_model(there))
     return Setup(
         question=question,
         context=context,
@@ -107,8 +113,11 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         format=form,
         rounds=rounds,
         agents=tuple(agents),
+        reasons=chosen.reasons,
+        casting=_casting(chosen, settings, summarizer or judge),
         judge=judge,
-        summarizer=_summarizer(judge, settings.summary_model),
+        judge_models=settings.judge_models,
+        summarizer=summarizer,
         limits=settings.limits.of_debate,
         vote=settings.vote,
         when=when,
@@ -120,6 +129,51 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         delimiter=delimiter,
         warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roster:
+    """Who debates."""
+
+    agents: tuple[Agent, ...]
+    #: Why each takes part, by id; empty where people chose.
+    reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    warnings: Sequence[str] = ()
+
+
+def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
+    """The agents of a cast in this debate, with what everybody in it has.
+
+    Raises:
+        ValueError: The debate's agents were not cast.
+    """
+    if setup.casting is None:
+        raise ValueError("the agents of this debate were chosen by people")
+    roster = _agents_of(cast, setup.casting.models)
+    # Built-in roles share the debate's prompts, so the first cast has them all.
+    prompts = setup.agents[0].prompts
+    changed: list[Agent] = []
+    for agent in roster.agents:
+        own = ModelChoice(provider=agent.provider, model=agent.model)
+        others = tuple(one for one in setup.casting.fallbacks if one != own)
+        update = {"prompts": prompts, "fallbacks": others or None}
+        changed.append(agent.model_copy(update=update))
+    return replace(roster, agents=tuple(changed))
+
+
+def largest(setup: Setup) -> Setup:
+    """The debate with as many agents as a model may choose."""
+    have = [casting.CastRole(one.role, setup.reasons.get(one.id, "")) for one in setup.agents]
+    there = {one.role for one in have}
+    more = (casting.CastRole(role, "") for role in ROLES if role not in there)
+    roster = recast(setup, [*have, *more][: casting.MOST])
+    return setup.model_copy(update={"agents": roster.agents, "reasons": roster.reasons})
+
+
+def _agents_of(cast: Sequence[casting.CastRole], models: Sequence[ModelChoice]) -> Roster:
+    """The agents of a cast; models are dealt to them in turn."""
+    agents = (agent_for(one.role, models[at % len(models)]) for at, one in enumerate(cast))
+    return Roster(agents=tuple(agents), reasons={one.role: one.reason for one in cast})
 
 
 def check_question(question: str, most: int) -> str:
@@ -151,55 +205,71 @@ def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, lis
     return most, [f"You asked for {wanted} rounds; a {form} has {has}."]
 
 
-def _roster(
-    wanted: Sequence[str] | None, settings: Settings
-) -> tuple[tuple[Agent, ...], list[str]]:
-    """The agents of the debate, and warnings about agents that could not be had."""
-    warnings: list[str] = []
+def _roster(request: DebateRequest, settings: Settings) -> Roster:
+    """The agents of the debate.
+
+    Raises:
+        BadInput: One that was asked for by name is not there, or disabled.
+    """
     enabled = [agent for agent in settings.agents if agent.enabled]
-    if wanted is None:
-        chosen = enabled
-    else:
-        found = [_find(name, enabled, settings, warnings) for name in wanted if name.strip()]
-        # Every agent once; names that make the same id, as in other scripts, are numbered.
-        by_id: dict[str, Agent] = {}
-        for agent in {(agent.id, agent.name.casefold()): agent for agent in found}.values():
-            ids = (f"{agent.id}-{n}" if n > 1 else agent.id for n in count(1))
-            free = next(name for name in ids if name not in by_id)
-            by_id[free] = agent.model_copy(update={"id": free})
-        chosen = list(by_id.values())
+    models = settings.mixed_models or (settings.agent_model,)
+    named = request.agents if request.agents is not None else request.usual_agents
+    if named is None and not settings.agents and settings.casting:
+        cast = casting.by_topics(f"{request.question}\n{request.context}")
+        return _agents_of(cast, models)
+    warnings: list[str] = []
+    chosen: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
+    for name in filter(str.strip, named or ()):
+        try:
+            agent = _find(name, settings)
+        except BadInput:
+            if request.agents is not None:
+                raise
+            warnings.append(f'"{name.strip()}" is left out: it is gone, or disabled.')
+        else:
+            chosen.setdefault(agent.id, agent)
     if not chosen:
-        if wanted is not None or settings.agents:
+        if named is not None or settings.agents:
             names = ", ".join(DEFAULT_ROSTER)
             warnings.append(f"No agents were left; the default ones take part: {names}.")
-        chosen = [agent_for(role, settings.agent_model) for role in DEFAULT_ROSTER]
-    return tuple(chosen), warnings
+        chosen = {role: agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER}
+    if len(chosen) == 1:
+        warnings.append(ALONE)
+    dealt = cycle(models)
+    agents = (
+        agent if agent.provider else agent.model_copy(update=dict(next(dealt)))
+        for agent in chosen.values()
+    )
+    return Roster(agents=tuple(agents), warnings=warnings)
 
 
-def _find(name: str, enabled: Sequence[Agent], settings: Settings, warnings: list[str]) -> Agent:
-    """The agent meant by an id or a role; an unknown role becomes a generalist, with a warning."""
+def _find(name: str, settings: Settings) -> Agent:
+    """The agent meant by an id, a name or a role; the settings' own come before built-in roles.
+
+    A built-in role has no model yet.
+
+    Raises:
+        BadInput: There is none, or it is disabled; says which may have been meant.
+    """
     wanted = name.strip().lower()
-    for agent in enabled:
-        if wanted in {agent.id.lower(), agent.role.lower(), agent.name.lower()}:
-            return agent
     role = role_id(name)
+    found = [
+        agent
+        for agent in settings.agents
+        if {wanted, role} & {agent.id.lower(), agent.role.lower(), agent.name.lower()}
+    ]
+    if agent := next((agent for agent in found if agent.enabled), None):
+        return agent
+    enabled = [agent.id for agent in settings.agents if agent.enabled]
+    if found:
+        there = f" There are: {', '.join(enabled)}." if enabled else ""
+        raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:
-        return agent_for(role, settings.agent_model)
-    meant = get_close_matches(wanted, ROLES, n=1, cutoff=0.7)
-    hint = f' Did you mean "{meant[0]}"?' if meant else ""
-    warnings.append(f'There is no role "{name.strip()}"; a generalist takes its place.{hint}')
-    generalist = agent_for(FALLBACK_ROLE, settings.agent_model)
-    others = {agent.id for agent in enabled}
-    return generalist.model_copy(update={"id": _agent_id(wanted, others), "name": name.strip()})
-
-
-def _agent_id(name: str, others: AbstractSet[str]) -> str:
-    """An id that is safe in keys and neither a stand-in for the judge nor another agent's."""
-    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    slug = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
-    if slug and slug not in RESERVED_IDS | ROLES.keys() | others:
-        return slug
-    return f"agent-{slug}".strip("-")
+        return agent_for(role, ModelChoice())
+    names = [*enabled, *ROLES, *ROLE_ALIASES]
+    meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
+    hint = f'Did you mean "{meant[0]}"?' if meant else f"Roles: {', '.join(ROLES)}."
+    raise BadInput(f'There is no agent or role "{name.strip()}". {hint}')
 
 
 def _completed(agent: Agent, settings: Settings) -> Agent:
@@ -215,16 +285,31 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
     return agent.model_copy(update=changes)
 
 
+def _casting(roster: Roster, settings: Settings, background: Agent) -> CastingModels | None:
+    """What makes agents of the roles a model chooses; None where people chose, or without one."""
+    if not roster.reasons or background.provider == OFFLINE:
+        return None
+    models = settings.mixed_models or (settings.agent_model,)
+    return CastingModels(models=models, fallbacks=settings.fallbacks)
+
+
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
-    """Who sums up rounds in the background, if not simply the judge's model."""
-    if choice is None or choice.provider != judge.provider or choice.model == judge.model:
+    """Who serves the background, if not simply the judge's model."""
+    if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
         return None
     own = ModelChoice(provider=judge.provider, model=judge.model)
     changes: dict[str, object] = {"id": SUMMARIZER, "name": "Summarizer", "role": SUMMARIZER}
-    changes |= {"model": choice.model, "temperature": None}
+    changes |= {**dict(choice), "temperature": None}
     # The judge's own model may stand in: it is at hand anyway.
     changes["fallbacks"] = (own, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)
+
+
+def _fitted(agent: Agent, form: str) -> Agent:
+    """The agent with rules of its own for summaries, if it has any, that fit the format."""
+    if agent.summarization is None:
+        return agent
+    return agent.model_copy(update={"summarization": _fitting(agent.summarization, form)})
 
 
 def _fitting(rules: Summarization, form: str) -> Summarization:

@@ -4,7 +4,7 @@
 both have is in `CommonSettings` and `DebateRules`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -159,13 +159,20 @@ class CommonSettings(Value):
     summary_model: ModelChoice | None = Field(
         default=None,
         # Nothing is sent where the debate is not held.
-        description="Serves background summaries, if the judge is at the same provider; null: "
-        "the judge's model.",
+        description="Sums up and chooses agents, if its provider takes part in the debate; null: "
+        "the cheapest model there.",
+    )
+    agents: tuple[Agent, ...] = Field(
+        default=(), description="Agents; none: chosen for each question among the built-in roles."
+    )
+    casting: bool = Field(
+        default=True,
+        description="Choose agents for each question where nobody named any; false: always "
+        "architect, security and simplicity.",
     )
     servers: tuple[Server, ...] = Field(
         default=(), description="Model servers that speak like OpenAI, each a provider."
     )
-    agents: tuple[Agent, ...] = Field(default=(), description="Agents; none: the built-in roles.")
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
     limits: AllLimits = Field(
         default=AllLimits(), description="Time, money, least number of agents."
@@ -204,11 +211,26 @@ class Settings(CommonSettings, DebateRules):
     #: Serves agents made from built-in roles.
     agent_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
+    #: Dealt in turn to agents that name no model; empty: `agent_model` serves them all.
+    mixed_models: tuple[ModelChoice, ...] = ()
+    #: One of them judges, of a maker none of whose agents won; empty: the judge's own model.
+    judge_models: tuple[ModelChoice, ...] = ()
+    #: Sum up, cast and merge where `summary_model` says nothing, the cheapest first.
+    background_models: tuple[ModelChoice, ...] = ()
     #: The judge in full; None = made from `judge_model`.
     judge: Agent | None = None
     #: Said to people when a debate starts: what the settings ask for and cannot be had.
     warnings: tuple[str, ...] = ()
     question_max_chars: int = QUESTION_CHARACTERS
+
+    def background_model(self, providers: Collection[str]) -> ModelChoice | None:
+        """What sums up, casts and merges where these providers take part; None: the judge's model.
+
+        Nothing is sent where the debate is not held.
+        """
+        own = [self.summary_model] if self.summary_model else []
+        choices = (*own, *self.background_models)
+        return next((one for one in choices if one.provider in providers), None)
 
 
 def role_id(name: str) -> str | None:

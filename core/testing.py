@@ -126,6 +126,12 @@ _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.SYNTHESIS: a_verdict_reply(),
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
+    Act.CASTING: {
+        "agents": [
+            {"reason": "Jobs must not be lost.", "role": "operations"},
+            {"reason": "Somebody has to pay for it.", "role": "finance"},
+        ]
+    },
     Act.FACILITATION: {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""},
 }
 

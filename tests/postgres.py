@@ -38,6 +38,10 @@ class PostgresForTests:
     def restart(self) -> None:
         """Stop the server, cutting all connections, and start it again."""
         self.stop()
+        self.start()
+
+    def start(self) -> None:
+        """Start it again after `stop`."""
         self._server.start()
 
     def stop(self) -> None:

@@ -21,6 +21,9 @@ def good_reply(asked: Asked) -> Say:
         return Say(text=json.dumps(merged))
     if "solution" in fields:
         return Say(text=json.dumps(a_verdict_reply()))
+    if "agents" in fields:
+        named = [{"reason": f"It needs {one}.", "role": one} for one in ("operations", "finance")]
+        return Say(text=json.dumps({"agents": named}))
     if "focus" in fields:
         going_on = {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""}
         return Say(text=json.dumps(going_on))

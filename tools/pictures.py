@@ -152,7 +152,7 @@ async def ending(camera: Camera) -> None:
     await camera.take("decision")
     board = camera.main.locator(".row", has_text="Asked by").last
     await board.get_by_role("link", name=re.compile("repl")).first.click()
-    vote = camera.thread.locator(".row", has_text="First places").last
+    vote = camera.thread.locator(".row", has_text="First choices").last
     await expect(vote).to_be_visible(timeout=PATIENCE)
     await show(vote)
     await camera.take("vote", camera.thread)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from bot.listeners.typed import Unclear
 from bot.slack.access import Standing
-from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
 from bot.views.message import MessageView
 from bot.views.notices import notice, usage
-from bot.views.words import confidence
+from bot.views.options import how_it_goes, who_stands_where
+from bot.views.verdict import told
 from core.models import Debate
 from core.redaction import redact
 
@@ -18,7 +18,7 @@ COMMANDS = {
     "/debate <question>": "start a debate in this channel at once",
     "/debate list": "this channel's newest debates",
     "/debate search WORDS": "debates in your channels that hold these words",
-    "/debate show ID": "where a debate stands",
+    "/debate show ID": "where a debate stands, or its verdict",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
     "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
@@ -44,7 +44,8 @@ NOT_INSTALLED = (
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
 
-RANKED_TWICE = "You have ranked this position higher already. Rank each position once."
+CHOSEN_TWICE = "You have put this option higher already. Put each option in one place."
+NO_CHOICE = "Choose what you would do first."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."
 QUESTIONS_CLOSED = (
@@ -83,7 +84,6 @@ _INSTEAD = {
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
 _GIST = 120
-_MOST_DECIDED = 1500
 
 
 def command_only(word: str) -> str:
@@ -140,7 +140,9 @@ def ended(debate: Debate) -> str:
     """Return what becomes of a reply after the end, and how to go on."""
     again = "type `/debate <question>` in the channel for another debate"
     if debate.verdict:
-        again = f"press *Revisit* on the board to look at the verdict again on a date, or {again}"
+        again = (
+            f"press *Revisit* below the verdict to look at the verdict again on a date, or {again}"
+        )
     return (
         f"Debate `{debate.id}` has ended: its agents do not read what is written here now. "
         f"To go on, {again}. People can talk on here; I say this only once."
@@ -184,8 +186,9 @@ def shown(debate: Debate) -> str:
         f"{said} contributions, {cast} ballots, {notes} notes.",
     ]
     if debate.verdict:
-        lines.append(f"*The agents' verdict*: {gist(debate.verdict.decision, _MOST_DECIDED)}")
-        lines.append(f"Confidence: {confidence(debate.verdict.confidence)}")
+        lines += ["", told(debate, debate.verdict)]
+    elif where := who_stands_where(debate):
+        lines += [where, *how_it_goes(debate)]
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)

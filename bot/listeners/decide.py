@@ -12,7 +12,7 @@ from bot.slack.payloads import FormSubmitted
 from bot.views.decision import decision_form
 from bot.views.feedback import comment_form, thanks
 from bot.views.message import MessageView
-from bot.views.people_vote import ballot_form, positions_of
+from bot.views.people_vote import ballot_form, places_of
 from core.errors import BadInput
 from core.models import Decision, DecisionKind, Feedback, PeopleBallot
 
@@ -32,21 +32,24 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def open_ballot(context: ListenerContext, found: Clicked) -> None:
-    """Open the form to rank the positions."""
+    """Open the form to choose between the options."""
     debate = await context.debate(found.click.value, found.click)
     context.decide.check_ballot(debate, person(found.click))
     await found.open(ballot_form(debate, found.click.user_id))
 
 
 async def take_ballot(context: ListenerContext, form: FormSubmitted) -> None:
-    """Record a ballot; a position chosen twice is said at its field."""
+    """Record a ballot; an option chosen twice is said at its field."""
     debate = await context.debate(form.kept.get("debate", ""), form)
-    fields = [rank_field(place) for place in range(len(positions_of(debate)))]
-    ranking = [form.chosen(field) for field in fields]
-    for place, agent in enumerate(ranking):
-        if agent in ranking[:place]:
-            raise FieldWrong(fields[place], answers.RANKED_TWICE)
-    ballot = PeopleBallot(by=person(form), ranking=tuple(ranking), origin=form.view_id)
+    chosen = list[str]()
+    for place in range(places_of(debate)):
+        option = form.chosen(rank_field(place))
+        if option and option in chosen:
+            raise FieldWrong(rank_field(place), answers.CHOSEN_TWICE)
+        if place == 0 and not option:
+            raise FieldWrong(rank_field(place), answers.NO_CHOICE)
+        chosen += [option] if option else []
+    ballot = PeopleBallot(by=person(form), options=tuple(chosen), origin=form.view_id)
     await context.decide.vote(debate, ballot)
 
 

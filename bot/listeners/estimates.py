@@ -12,10 +12,10 @@ from bot.views.start_form import (
     FormDraft,
     FormOptions,
     FormTarget,
-    estimate_words,
     start_form,
 )
 from core.errors import MootError
+from core.estimate import estimate_words
 from core.models import Person, Place
 from core.opening import DebateRequest
 from core.use_cases.start import StartDebate
@@ -41,10 +41,14 @@ class OpenStartForm:
 
 def form_options(start: StartDebate) -> FormOptions:
     """Return what a form lets people choose among."""
+    settings = start.settings()
+    usual = settings.mixed_models or (settings.agent_model,)
     return FormOptions(
+        usual_models=", ".join(one.model for one in usual),
         agents=start.agents(),
         models=start.models,
-        most_cost=start.settings().limits.most_debate_cost,
+        casts=start.built_in().agents is None,
+        most_cost=settings.limits.most_debate_cost,
     )
 
 

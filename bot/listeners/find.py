@@ -85,6 +85,8 @@ class HomeTab:
     access: Accesses
     clients: WorkspaceClients
     clock: Clock
+    #: Which models serve, in words.
+    models: str = ""
     pause_seconds: float = PAUSE_SECONDS
     #: By workspace: who opened Home, the latest last.
     _readers: dict[str, dict[str, None]] = field(
@@ -113,7 +115,7 @@ class HomeTab:
         try:
             channels = await self.access.of(team).channels_of(person)
         except SlackSilent:
-            await self._publish(team, person, home([], unknown=True))
+            await self._publish(team, person, home([], unknown=True, models=self.models))
             return
         await self._draw(team, person, channels)
 
@@ -146,7 +148,7 @@ class HomeTab:
 
     async def _draw(self, team: str, person: str, channels: Collection[str]) -> None:
         found = await self.lists.find.newest(team, channels, MOST_AT_HOME)
-        await self._publish(team, person, home(await self.lists.rows(found)))
+        await self._publish(team, person, home(await self.lists.rows(found), models=self.models))
 
     async def _publish(self, team: str, person: str, view: Mapping[str, Any]) -> None:
         client = (await self.clients.of(team)).client

@@ -25,7 +25,7 @@ from bot.slack.payloads import (
 )
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.clarifications import which_question
-from core.errors import BadInput, MootError
+from core.errors import BadInput, MootError, StoreError
 from core.models import Mention, Person
 from core.opening import DebateRequest
 from core.redaction import redact
@@ -44,17 +44,21 @@ class BoardUnknownYet(MootError):
     """A message is in the thread of a board whose post is still in doubt."""
 
 
-def register(app: AsyncApp, context: ListenerContext) -> None:
+def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]) -> None:
     """Listen to messages and mentions."""
 
     async def record_reply(body: Body, next_: Next) -> None:
         event = ChangeEvent.model_validate(body)
-        if edited := event.change.edited:
-            await take_edit(context, event.team_id, edited)
-        elif deleted := event.change.deleted:
-            await take_deletion(context, event.team_id, deleted)
-        else:
-            await take_reply(context, MessageEvent.model_validate(body))
+        try:
+            if edited := event.change.edited:
+                await take_edit(context, event.team_id, edited)
+            elif deleted := event.change.deleted:
+                await take_deletion(context, event.team_id, deleted)
+            else:
+                await take_reply(context, MessageEvent.model_validate(body))
+        except StoreError:
+            on_unrecorded()  # Slack repeats it for five minutes only
+            raise
         await next_()
 
     async def record_question(body: Body, next_: Next) -> None:

@@ -1,4 +1,4 @@
-"""What people wrote in the threads of open debates while nobody listened is read afterwards.
+"""What people wrote in the threads of debates while nobody listened is read afterwards.
 
 Slack repeats an event at once, after one minute and after five, and never again
 (https://docs.slack.dev/apis/events-api). So threads are read at the start and whenever the
@@ -9,6 +9,7 @@ second effect, because facts are recorded under the message's own id.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -28,7 +29,8 @@ from bot.slack.outbox.pace import Pace
 from bot.slack.payloads import MessageEvent, PostedMessage, ThreadPage
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold
-from core.models import Debate, Status
+from core.models import Debate
+from core.ports import DebateFilter
 
 _log = logger(__name__)
 
@@ -38,6 +40,9 @@ FIRST_SECONDS = 10.0
 #: A thread that was read before is read again from this many seconds before its newest message:
 #: events of one thread may come late and in any order.
 _OVERLAP = 600.0
+#: Threads of debates that ended so long ago are still read: who wrote there while nobody listened
+#: may not know of the end.
+ENDED_WITHIN = timedelta(hours=1)
 _PAGE = 200
 _THREADS = "threads"
 
@@ -51,7 +56,7 @@ class SlackRefuses(MootError):
 
 
 class MissedReplies:
-    """Reads the threads of open debates."""
+    """Reads the threads of debates that are open, or ended a short while ago."""
 
     def __init__(self, context: ListenerContext, pace: Pace) -> None:
         """Hand what is found to the same listeners that hear of live messages.
@@ -83,7 +88,16 @@ class MissedReplies:
 
     async def _read_all(self, _: str) -> None:
         """Read every thread; while one cannot be read, try again every minute."""
-        left = await unfinished(self._context.answer.facts.store, self._context.clock)
+        store, clock = self._context.answer.facts.store, self._context.clock
+        since = clock.now() - ENDED_WITHIN
+        left = [
+            *await unfinished(store, clock),
+            *[
+                one.debate_id
+                for one in await store.find(DebateFilter(limit=_PAGE))
+                if one.ended_at is not None and one.ended_at >= since
+            ],
+        ]
         while left:
             left = [one for one in left if not await self._is_done(one)]
             self._read_once.set()
@@ -104,7 +118,7 @@ class MissedReplies:
         """Take every reply in a debate's thread that was not taken before."""
         debate = fold(await self._context.answer.facts.store.events(debate_id))
         place = debate.setup.place
-        if debate.status is not Status.RUNNING or place.surface != SLACK:
+        if place.surface != SLACK:
             return
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if board is None or not board.ts:

@@ -1,6 +1,7 @@
 """Every listener of the bot, in the order in which Bolt asks them: the first match wins."""
 
 import re
+from collections.abc import Callable
 
 from slack_bolt.async_app import AsyncApp
 
@@ -18,8 +19,16 @@ from bot.listeners import (
 from bot.listeners.context import ListenerContext
 
 
-def register_all(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to everything the manifest asks Slack for."""
+def register_all(
+    app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]
+) -> None:
+    """Listen to everything the manifest asks Slack for.
+
+    Args:
+        app: Where it arrives.
+        context: What listeners work with.
+        on_unrecorded: Called when the database did not take what somebody wrote.
+    """
     commands.register(app, context)
     steer.register(app, context)
     question_card.register(app, context)
@@ -27,7 +36,7 @@ def register_all(app: AsyncApp, context: ListenerContext) -> None:
     channel_settings.register(app, context)
     decide.register(app, context)
     find.register(app, context.home)
-    messages.register(app, context)
+    messages.register(app, context, on_unrecorded)
     place_gone.register(app, context)
 
     @app.event(re.compile(".*"))

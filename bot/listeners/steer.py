@@ -5,11 +5,13 @@ from collections.abc import Awaitable, Callable
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import Clicked, OnClick, on_click, on_form
+from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted
 from bot.views.context_form import context_form
+from bot.views.options_form import edits_in, field_of, options_form
 from core.models import Debate, Person
+from core.use_cases.option_edits import EditRefused
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -20,6 +22,9 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.RESUME, _steering(context.steer.resume))
     on_click(app, context, ActionId.ADD_CONTEXT, open_context_form)
     on_form(app, context, CallbackId.ADD_CONTEXT_FORM, take_context)
+    on_click(app, context, ActionId.OPTIONS, open_options)
+    on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
+    on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.steer.want))
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
@@ -46,3 +51,24 @@ async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
     debate = await context.debate(form.kept.get("debate", ""), form)
     text = form.typed(FieldId.CONTEXT.value)
     await context.steer.add_context(debate, person(form), text, origin=form.view_id)
+
+
+async def open_options(context: ListenerContext, found: Clicked) -> None:
+    """Open the form to rename, merge and add options.
+
+    Raises:
+        BadInput: The person may not, or there are none to change.
+    """
+    debate = await context.debate(found.click.value, found.click)
+    await context.steer.check_options(debate, person(found.click))
+    await found.open(options_form(debate))
+
+
+async def take_options(context: ListenerContext, form: FormSubmitted) -> None:
+    """Record what the form changes, once however often it arrives; a fault is said at its field."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    edits = edits_in(debate, form, person(form))
+    try:
+        await context.steer.edit_options(debate, person(form), edits)
+    except EditRefused as refused:
+        raise FieldWrong(field_of(refused.edit), str(refused)) from None

@@ -5,7 +5,7 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -19,6 +19,8 @@ _log = logger(__name__)
 Check = Callable[[], Awaitable[None]]
 #: Seconds that one part may take to say so: `moot health` and load balancers wait for about five.
 CHECK_SECONDS = 3.0
+#: What is looked at.
+PARTS = ("database", "slack", "token")
 
 
 def moot_version() -> str:
@@ -44,6 +46,11 @@ class Report:
     def healthy(self) -> bool:
         """Whether everything works."""
         return self.database and self.slack and self.token
+
+    @property
+    def by_part(self) -> Mapping[str, bool]:
+        """Whether each part works."""
+        return dict(zip(PARTS, (self.database, self.slack, self.token), strict=True))
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -110,6 +117,10 @@ class Health:
         )
         return Report(database, slack, token, self.debates())
 
+    async def by_part(self) -> Mapping[str, bool]:
+        """Return whether each part works now."""
+        return (await self.report()).by_part
+
 
 @dataclass(frozen=True)
 class HealthAnswer:
@@ -118,6 +129,8 @@ class HealthAnswer:
     healthy: bool
     #: The report's JSON, or why there is none.
     words: str
+    #: The parts that do not work, each with what is wrong; none if nobody answered.
+    troubles: Sequence[str] = ()
 
 
 _ANSWER_SECONDS = 5.0
@@ -136,12 +149,21 @@ def ask_health(url: str) -> HealthAnswer:
             return HealthAnswer(healthy=True, words=_as_words(answer.read()))
     except urllib.error.HTTPError as error:
         with error:
-            return HealthAnswer(healthy=False, words=_as_words(error.read()))
+            body = error.read()
+            return HealthAnswer(healthy=False, words=_as_words(body), troubles=_troubles(body))
     except OSError as error:
         reason = getattr(error, "reason", error)
         return HealthAnswer(
             healthy=False, words=f"Nobody answers at {url}: {reason}. Is the bot running?"
         )
+
+
+def _troubles(body: bytes) -> Sequence[str]:
+    try:
+        said = json.loads(body)
+        return [f"{part} {said[part]}" for part in PARTS if said[part] != "ok"]
+    except (ValueError, TypeError, LookupError):
+        return ()  # another program answers there
 
 
 def _as_words(body: bytes) -> str:

@@ -1,7 +1,7 @@
 """Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -13,14 +13,17 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    GatePassed,
     Recorded,
     TurnFailed,
     spent_by,
 )
-from core.models import Debate, Turn
+from core.models import Debate, Status, Turn
 from core.ports import Clock, DebateStore, EventSink
 from core.transcript.summary_metrics import summary_metrics
 
+#: Seconds that one figure may take to be looked up: Prometheus waits for ten.
+LOOK_SECONDS = 3.0
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -34,6 +37,8 @@ class Gauges:
     depth: Callable[[], Awaitable[int]]
     #: Seconds that the post next in line has waited at most, in this process.
     age: Callable[[], float]
+    #: Whether each part works, as `/health` says.
+    health: Callable[[], Awaitable[Mapping[str, bool]]]
 
 
 class Metrics:
@@ -46,6 +51,7 @@ class Metrics:
         self.ended = self._counter("debates_ended", "Debates ended.", "status")
         self.running = self._gauge("debates_running", "Debates worked on by this process.")
         self.events = self._counter("events", "Events published.", "kind")
+        self.gates = self._counter("gates", "Looks whether a round is worth it.", "reason")
         self.turns = self._counter("turns", "Contributions and failed turns.", "act", "outcome")
         self.tokens = self._counter("tokens", "Tokens used.", "kind")
         self.cost = self._counter("cost_dollars", "US dollars spent, where prices are known.")
@@ -66,6 +72,12 @@ class Metrics:
         self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
         self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
         self.age = self._gauge("outbox_age_seconds", "Longest wait of a post next in line.")
+        self.health = Gauge(
+            "moot_health",
+            "1 if this part works, as /health says.",
+            ["part"],
+            registry=self.registry,
+        )
         self.slack_errors = self._counter("slack_errors", "Calls Slack did not take.", "reason")
         self.refused = self._counter(
             "refused_requests", "Requests to the HTTP server that were refused.", "cause"
@@ -120,7 +132,9 @@ class CountingSink:
         match event:
             case DebateStarted():
                 self.metrics.started.inc()
-            case DebateConcluded() | DebateFailed():
+            case GatePassed(gate=gate):
+                self.metrics.gates.labels(gate.reason.value).inc()
+            case DebateConcluded() | DebateFailed() if debate.status is not Status.RUNNING:
                 self.metrics.ended.labels(debate.status.value).inc()
                 made = summary_metrics(await self.store.events(debate.id))
                 self.metrics.summaries.inc(made.generated)
@@ -169,8 +183,17 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     """Return all figures as of now; a gauge that cannot be looked up is not a number."""
     metrics.running.set(gauges.debates())
     metrics.age.set(gauges.age())
-    try:
-        metrics.depth.set(await gauges.depth())
-    except StoreError:
-        metrics.depth.set(float("nan"))
+    health, depth = await asyncio.gather(gauges.health(), _depth(gauges))
+    for part, works in health.items():
+        metrics.health.labels(part).set(works)
+    metrics.depth.set(depth)
     return metrics.text()
+
+
+async def _depth(gauges: Gauges) -> float:
+    """The depth of the outbox; not a number where the database does not say it soon."""
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            return await gauges.depth()
+    except (StoreError, TimeoutError):
+        return float("nan")

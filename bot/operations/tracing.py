@@ -111,7 +111,8 @@ class TracingSink:
             turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
         if turn and spent:
             self._turn(debate, recorded, turn, spent.call)
-        if isinstance(event, (DebateConcluded, DebateFailed)):
+        # Not where somebody wanted it to go on in the same moment.
+        if isinstance(event, (DebateConcluded, DebateFailed)) and event.edition == debate.edition:
             self._debate(debate, recorded.at)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:

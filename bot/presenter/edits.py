@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.presenter.event_posts import card_edit, headline_edit, vote_edit
+from bot.presenter.event_posts import card_edit, headline_edit, superseded_edits, vote_edit
 from bot.store.posts import NewPost
 from core.events import (
     AnswerWithdrawn,
@@ -11,6 +11,7 @@ from core.events import (
     DebateFailed,
     DebatePaused,
     DebateResumed,
+    DebateWanted,
     DecisionRecorded,
     PeopleBallotCast,
     Recorded,
@@ -30,12 +31,13 @@ _FOR_ALL_CARDS = (
 )
 
 
-def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
+def edits_of(debate: Debate, recorded: Recorded, before: Debate | None = None) -> Sequence[NewPost]:
     """Return the edits an event leads to besides the board's; only the newest state matters.
 
     Args:
         debate: The debate with this event in it.
         recorded: The event.
+        before: The debate right before it.
     """
     event, edits = recorded.event, list[NewPost]()
     for asked in debate.clarifications.values():
@@ -54,4 +56,6 @@ def edits_of(debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
         edits.append(vote_edit(debate, debate.tally))
     if isinstance(event, DecisionRecorded) and debate.verdict:
         edits.append(headline_edit(debate, debate.verdict))
+    if isinstance(event, DebateWanted) and before:
+        edits += superseded_edits(before, event.by)
     return edits

@@ -42,9 +42,12 @@ from core.events import (
     DebatePaused,
     DebateResumed,
     DebateStarted,
+    DebateWanted,
     DecisionRecorded,
     FacilitatorDecided,
+    GatePassed,
     NoteAdded,
+    OptionEdited,
     OutageBegan,
     OutageEnded,
     Recorded,
@@ -60,6 +63,7 @@ from core.events import (
 from core.models import (
     Clarifications,
     Debate,
+    Person,
     Status,
     Tally,
     Verdict,
@@ -75,7 +79,7 @@ _SEEN = "eyes"
 _TAKEN = "white_check_mark"
 
 
-def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
+def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
     debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
 ) -> Sequence[NewPost]:
     """Return the posts an event leads to, in order; none for what only the board shows.
@@ -99,16 +103,19 @@ def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
             # A reaction on the message that the note is; a note from a form is shown to everybody.
             seen = _reaction(debate, recorded, note.id.removesuffix(FILES), _SEEN)
             return seen or _in_thread(debate, recorded, [notices.added(note)])
-        case VerdictReached(verdict=reached):
+        case VerdictReached(edition=edition) | VoteTallied(edition=edition) if (
+            edition != debate.edition
+        ):
+            return ()  # written while somebody wanted the debate to go on
+        case VerdictReached(verdict=reached, edition=edition):
             # The whole synthesis in the thread, then its short form, in the channel too.
             whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
             short = {**headline(debate, reached).payload, "reply_broadcast": True}
-            back = _where_asked(
-                debate,
-                "verdict",
-                asked_thread.brought_back(debate, reached, address_of(headline_key(debate.id))),
-            )
-            return [*whole, _reply(debate, headline_key(debate.id), short), *back]
+            key = headline_key(debate.id, edition)
+            brought = asked_thread.brought_back(debate, reached, address_of(key))
+            which = "verdict" if edition == 1 else f"verdict/{edition}"
+            back = _where_asked(debate, which, brought)
+            return [*whole, _reply(debate, key, short), *back]
         case ContributionMade(contribution=made):
             # What an agent said; its key is made from its turn, so that others can link to it.
             # What was carried over has been read already.
@@ -118,8 +125,14 @@ def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
                 _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
                 for part, message in enumerate(turn(debate, made))
             ]
-        case VoteTallied(tally=tally):
-            return [_reply(debate, vote_key(debate.id), vote(debate, tally).payload)]
+        case VoteTallied(tally=tally, edition=edition):
+            return [_reply(debate, vote_key(debate.id, edition), vote(debate, tally).payload)]
+        case DebateWanted(by=by):
+            # Said in the thread; the board is pinned again, where it had been unpinned.
+            had_verdict = "verdict" in debate.times
+            said = _in_thread(debate, recorded, [notices.wanted(by, had_verdict=had_verdict)])
+            root = {"target_key": board_key(debate.id)}
+            return [*said, _post(debate, pin_key(debate.id, debate.edition), "pin", root)]
         case ClarificationsOpened(clarifications=asked):
             # The questions, where there are any.
             key = card_key(debate.id, asked.turn.key)
@@ -137,7 +150,12 @@ def posts_of(  # noqa: C901, PLR0912, PLR0915 - one case per event
                 *_where_asked(debate, "verdict", asked_thread.failed(debate, board_link)),
             ]
         case FacilitatorDecided(guidance=guidance):
-            messages = [notices.guidance(guidance)]
+            messages = [notices.guidance(debate, guidance)]
+        case GatePassed(gate=gate) if gate.ends_rounds:
+            # That a round is held shows on the board.
+            messages = [notices.rounds_ended(debate, gate)]
+        case OptionEdited(edit=edit):
+            messages = [notices.options_changed(debate, edit)]
         case DecisionRecorded(decision=made):
             messages = [decided(made)]
         case ReminderDue(decision=origin):
@@ -180,27 +198,45 @@ def board_edit(
     """
     links = dict[str, str]()
     if debate.status is not Status.RUNNING and debate.verdict:
-        links["Verdict"] = address_of(headline_key(debate.id))
+        links["Verdict"] = address_of(headline_key(debate.id, debate.edition))
     if debate.status is not Status.RUNNING and debate.tally:
-        links["Vote"] = address_of(vote_key(debate.id))
+        links["Vote"] = address_of(vote_key(debate.id, debate.edition))
     shown = board(debate, enabled=enabled, remarks=remarks, links=links).payload
-    key = edit_key(debate.id) if debate.status is Status.RUNNING else ended_key(debate.id)
+    running = debate.status is Status.RUNNING
+    key = edit_key(debate.id) if running else ended_key(debate.id, debate.edition)
     return _post(debate, key, "update", {**shown, "target_key": board_key(debate.id)})
 
 
 def vote_edit(debate: Debate, tally: Tally) -> NewPost:
     """Return the edit that brings the vote's post up to date: people's ballots."""
-    root = vote_key(debate.id)
-    return _post(
-        debate, f"{root}/edit", "update", {**vote(debate, tally).payload, "target_key": root}
-    )
+    return _edit(debate, vote_key(debate.id, debate.edition), vote(debate, tally))
 
 
 def headline_edit(debate: Debate, reached: Verdict) -> NewPost:
     """Return the edit that brings the verdict's short form up to date: the team's decision."""
-    root = headline_key(debate.id)
-    shown = {**headline(debate, reached).payload, "target_key": root}
-    return _post(debate, f"{root}/edit", "update", shown)
+    return _edit(debate, headline_key(debate.id, debate.edition), headline(debate, reached))
+
+
+def superseded_edits(before: Debate, by: Person) -> Sequence[NewPost]:
+    """Return the edits that say of the first vote and verdict that they count no more.
+
+    Args:
+        before: The debate right before it was wanted.
+        by: Who wanted it.
+    """
+    why = notices.superseded(by)
+    edits = list[NewPost]()
+    if before.tally:
+        shown = vote(before, before.tally, superseded=why)
+        edits.append(_edit(before, vote_key(before.id, before.edition), shown))
+    if before.verdict:
+        shown = headline(before, before.verdict, superseded=why)
+        edits.append(_edit(before, headline_key(before.id, before.edition), shown))
+    return edits
+
+
+def _edit(debate: Debate, root: str, shown: MessageView) -> NewPost:
+    return _post(debate, f"{root}/edit", "update", {**shown.payload, "target_key": root})
 
 
 def attachments(debate: Debate, log: Sequence[Recorded]) -> NewPost:
@@ -213,19 +249,19 @@ def attachments(debate: Debate, log: Sequence[Recorded]) -> NewPost:
     words = "Report, decision record (ADR) and the whole record of this debate."
     payload = {"text": words, "files": files}
     thread = board_key(debate.id)
-    return _post(debate, report_key(debate.id), "upload", payload, thread_key=thread)
+    key = report_key(debate.id, debate.edition)
+    return _post(debate, key, "upload", payload, thread_key=thread)
 
 
 def unpinning(debate: Debate) -> NewPost:
     """Return the act of unpinning the board."""
-    return _post(debate, unpin_key(debate.id), "unpin", {"target_key": board_key(debate.id)})
+    key = unpin_key(debate.id, debate.edition)
+    return _post(debate, key, "unpin", {"target_key": board_key(debate.id)})
 
 
 def card_edit(debate: Debate, asked: Clarifications) -> NewPost:
     """Return the edit that brings a card with questions up to date."""
-    root = card_key(debate.id, asked.turn.key)
-    shown = {**card(debate, asked).payload, "target_key": root}
-    return _post(debate, f"{root}/edit", "update", shown)
+    return _edit(debate, card_key(debate.id, asked.turn.key), card(debate, asked))
 
 
 def _answer_to_mention(debate: Debate) -> Sequence[NewPost]:

@@ -15,10 +15,15 @@ from core.events import (
     BallotAbstained,
     BallotCast,
     ContributionMade,
+    CrossChecked,
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
     DecisionRecorded,
+    GatePassed,
+    OptionEdited,
+    OptionsMerged,
     Recorded,
     SummaryMade,
     TurnFailed,
@@ -28,11 +33,26 @@ from core.models import Debate, Decision, Place, Status, Turn
 from core.use_cases.choices import ChannelChoices
 
 #: After these there is more to find a debate by.
-_WORTH_FINDING = (DebateStarted, VerdictReached, DecisionRecorded)
+_WORTH_FINDING = (DebateStarted, OptionsMerged, OptionEdited, VerdictReached, DecisionRecorded)
 #: After these a list of debates looks different.
-_WORTH_LISTING = (DebateStarted, DebateConcluded, DebateFailed, DecisionRecorded)
+_WORTH_LISTING = (
+    DebateStarted,
+    DebateConcluded,
+    DebateFailed,
+    DebateWanted,
+    DecisionRecorded,
+)
 #: After these turns the next ones begin, and the board is edited once more anyway.
-_PROGRESS = (BallotAbstained, BallotCast, ContributionMade, SummaryMade, TurnFailed)
+_PROGRESS = (
+    BallotAbstained,
+    BallotCast,
+    ContributionMade,
+    CrossChecked,
+    GatePassed,
+    OptionsMerged,
+    SummaryMade,
+    TurnFailed,
+)
 #: `Place.surface` of debates that are held in Slack.
 SLACK = "slack"
 
@@ -150,7 +170,7 @@ class Presenter:
         ]
         if posts:
             await self.posts.post(posts)
-        for edit in edits_of(debate, recorded):
+        for edit in edits_of(debate, recorded, position.debate):
             await self.posts.replace(edit)
         # Whether more is to come without anybody's help, so that the board may lag a little.
         goes_on = debate.status is Status.RUNNING and not debate.paused_by
@@ -176,6 +196,10 @@ class Presenter:
         if self.on_listed and isinstance(recorded.event, _WORTH_LISTING):
             self.on_listed(debate)
         match recorded.event:
+            case DebateConcluded(edition=edition) | DebateFailed(edition=edition) if (
+                edition != debate.edition
+            ):
+                pass  # written while somebody wanted the debate to go on
             case DebateConcluded():
                 log = await self.log.events(debate.id)
                 upto = [one for one in log if one.seq <= recorded.seq]

@@ -22,6 +22,9 @@ class ActionId(StrEnum):
     PAUSE = "debate_pause"
     RESUME = "debate_resume"
     ADD_CONTEXT = "debate_add_context"
+    OPTIONS = "debate_options"
+    #: Has the debate held that was skipped; on the board and below the verdict.
+    DEBATE_ANYWAY = "debate_anyway"
     #: On the card with questions; the value of a skip is `<debate>/<number>`.
     ANSWER = "clarify_answer"
     SKIP = "clarify_skip"
@@ -46,6 +49,7 @@ class CallbackId(StrEnum):
     START_FORM = "start_form"
     DEBATE_THIS = "debate_this"
     ADD_CONTEXT_FORM = "add_context_form"
+    OPTIONS_FORM = "options_form"
     ANSWER_FORM = "answer_form"
     SETTINGS_FORM = "settings_form"
     BALLOT_FORM = "ballot_form"
@@ -62,6 +66,7 @@ class BlockId(StrEnum):
     DECISION = "decision"
     FEEDBACK = "feedback"
     BALLOT = "ballot"
+    SKIPPED = "skipped"
     HOME = "home"
 
 
@@ -85,6 +90,9 @@ class FieldId(StrEnum):
     WHY = "why"
     DATE = "date"
     NEWER = "newer"
+    NEW_OPTION = "new_option"
+    MERGED = "merged"
+    MERGED_INTO = "merged_into"
 
 
 def board_key(debate_id: str) -> str:
@@ -92,9 +100,14 @@ def board_key(debate_id: str) -> str:
     return f"{debate_id}/board"
 
 
-def pin_key(debate_id: str) -> str:
+def _of_edition(key: str, edition: int) -> str:
+    """A key of what comes once, and again when the debate that was skipped is wanted."""
+    return key if edition == 1 else f"{key}/{edition}"
+
+
+def pin_key(debate_id: str, edition: int = 1) -> str:
     """The key of the act of pinning the board."""
-    return f"{debate_id}/board/pin"
+    return _of_edition(f"{debate_id}/board/pin", edition)
 
 
 def edit_key(debate_id: str) -> str:
@@ -112,9 +125,14 @@ def rank_field(place: int) -> str:
     return f"place-{place + 1}"
 
 
-def report_key(debate_id: str) -> str:
+def name_field(option: str) -> str:
+    """The id of the field that renames this option."""
+    return f"name-{option}"
+
+
+def report_key(debate_id: str, edition: int = 1) -> str:
     """The key of the post with the files."""
-    return f"{debate_id}/report"
+    return _of_edition(f"{debate_id}/report", edition)
 
 
 def card_key(debate_id: str, asked: str) -> str:
@@ -122,14 +140,14 @@ def card_key(debate_id: str, asked: str) -> str:
     return f"{debate_id}/{asked}/card"
 
 
-def ended_key(debate_id: str) -> str:
+def ended_key(debate_id: str, edition: int = 1) -> str:
     """The key of the edit of the board after the end: it waits until all it links to is there."""
-    return f"{debate_id}/board/ended"
+    return _of_edition(f"{debate_id}/board/ended", edition)
 
 
-def unpin_key(debate_id: str) -> str:
+def unpin_key(debate_id: str, edition: int = 1) -> str:
     """The key of the act of unpinning the board."""
-    return f"{debate_id}/board/unpin"
+    return _of_edition(f"{debate_id}/board/unpin", edition)
 
 
 def turn_key(debate_id: str, turn: str, part: int = 0) -> str:
@@ -137,14 +155,14 @@ def turn_key(debate_id: str, turn: str, part: int = 0) -> str:
     return f"{debate_id}/{turn}/{part}"
 
 
-def vote_key(debate_id: str) -> str:
+def vote_key(debate_id: str, edition: int = 1) -> str:
     """The key of the post that shows the vote."""
-    return f"{debate_id}/vote"
+    return _of_edition(f"{debate_id}/vote", edition)
 
 
-def headline_key(debate_id: str) -> str:
+def headline_key(debate_id: str, edition: int = 1) -> str:
     """The key of the verdict's short form, which the channel sees too."""
-    return f"{debate_id}/headline"
+    return _of_edition(f"{debate_id}/headline", edition)
 
 
 def after_end_key(debate_id: str, person: str) -> str:

@@ -4,8 +4,11 @@ import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from getpass import getuser
 from pathlib import Path
+
+from typer import confirm
 
 from bot.building import (
     build_calls,
@@ -27,8 +30,10 @@ from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
+from core.estimate import estimate_words
 from core.evidence.earlier import FetchEarlierDecisions
 from core.evidence.reader import fetch_path
+from core.figures import money
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, SourceKind, When
 from core.opening import DebateRequest, open_debate
@@ -37,6 +42,7 @@ from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.transcript.decision import decision_text
 from core.transcript.inert import visible
+from core.transcript.models_used import debate_models_words
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.turns.take import Turns
@@ -48,6 +54,8 @@ from core.use_cases.steer import SteerDebate
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
+#: A debate that will probably cost more than so many US dollars is asked about first.
+ASKS_ABOVE = Decimal(1)
 #: A file may hold more than anybody would type into a chat.
 _QUESTION_MAX_CHARS = 100_000
 _HOW = (
@@ -81,6 +89,8 @@ class DebateCommand:
     json: bool = False
     #: Show what would be asked and what it would cost; ask nobody.
     dry_run: bool = False
+    #: Spend what it costs without asking.
+    yes: bool = False
     #: Id of a debate to go on with.
     resume: str | None = None
 
@@ -119,7 +129,7 @@ async def hold(asked: DebateCommand) -> int:
         return DONE
     async with open_store(environment.moot_database) as store:
         if asked.resume is None:
-            debate_id = await _begin(request, settings, environment, store)
+            debate_id = await _begin(request, settings, environment, store, yes=asked.yes)
         else:
             facts = FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet)
             resumed = await facts.debate(asked.resume)
@@ -257,9 +267,18 @@ def _report_path(asked: DebateCommand) -> Path | None:
 
 
 async def _begin(
-    request: DebateRequest, settings: Settings, environment: BotSettings, store: DebateStore
+    request: DebateRequest,
+    settings: Settings,
+    environment: BotSettings,
+    store: DebateStore,
+    *,
+    yes: bool,
 ) -> str:
-    """Record a new debate with what it is expected to take; return its id."""
+    """Record a new debate with what it is expected to take; return its id.
+
+    Raises:
+        BadInput: It cannot be started, or the person at the terminal finds it too dear.
+    """
     start = StartDebate(
         facts=FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet),
         settings=lambda: settings,
@@ -268,8 +287,16 @@ async def _begin(
     )
     setup = await start.setup_for(request)
     check_providers(setup, environment, settings.servers)
-    forecast = (await start.estimating(setup)).forecast
-    whole = setup.model_copy(update={"forecast": forecast})
+    estimate = await start.estimating(setup)
+    # What it will cost, and whom it asks, before anything is spent.
+    tell(f"Models: {debate_models_words(setup, to_be_cast=True)}")
+    cap = setup.limits.debate_cost
+    held = f" It stops before it costs more than its cap, {money(cap)}." if cap is not None else ""
+    tell(f"{estimate_words(estimate)}{held}")
+    is_dear = estimate.cost is not None and estimate.cost > ASKS_ABOVE
+    if is_dear and not yes and sys.stdin.isatty() and not confirm("Start it?", err=True):
+        raise BadInput("Nothing was started, and nothing was spent.")
+    whole = setup.model_copy(update={"forecast": estimate.forecast})
     begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")
     return begun.debate_id
 

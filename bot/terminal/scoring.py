@@ -9,7 +9,7 @@ from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
 from core.events import fold
-from core.opening import DebateRequest, open_debate
+from core.opening import ALONE, DebateRequest, open_debate
 from core.transcript.evaluation import as_csv, as_json, as_markdown, evaluate
 
 _PROVIDERS_FAILED = 3
@@ -53,10 +53,10 @@ async def score(
         place=debate.setup.place,
         agents=names,
     )
-    most = {"question_max_chars": len(debate.setup.question)}
-    usable = loaded.settings.model_copy(update=most)
+    changes = {"question_max_chars": len(debate.setup.question), "casting": False}
+    usable = loaded.settings.model_copy(update=changes)
     roster = open_debate(request, usable, delimiter=debate.setup.delimiter)
-    for notice in (*loaded.notices, *roster.warnings):
+    for notice in (*loaded.notices, *(one for one in roster.warnings if one != ALONE)):
         tell(f"Notice: {notice}")
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings)

@@ -1,10 +1,11 @@
 """Progress on standard error: an event sink that says what happens, by line or on a live line."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, TextIO
 
 from core.events import (
+    AgentsCast,
     BallotAbstained,
     BallotCast,
     ClarificationsOpened,
@@ -32,7 +33,7 @@ from core.events import (
     VoteTallied,
 )
 from core.figures import counted, duration, money, number
-from core.models import Act, Debate, Ending, Gate, Guidance, Setup, Turn, When
+from core.models import Act, Agent, Debate, Ending, Gate, Guidance, Setup, Turn, When
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.rules.options import stance_in
@@ -207,8 +208,14 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
     match event:
         case DebateStarted(setup=setup):
             names = ", ".join(agent.name for agent in setup.agents)
-            yield f"Debate {debate.id}: {setup.format}, {rounds_to_come(setup)}, {names}"
+            who = "agents to be chosen for the question" if setup.casting else names
+            yield f"Debate {debate.id}: {setup.format}, {rounds_to_come(setup)}, {who}"
+            if not setup.casting:
+                yield from _cast(setup.agents, setup.reasons)
             yield from (f"Warning: {warning}" for warning in setup.warnings)
+        case AgentsCast(cast=cast):
+            yield from _cast(cast.agents, cast.reasons)
+            yield from (f"Warning: {warning}" for warning in cast.warnings)
         case ContributionMade(contribution=made):
             origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
             minds = shares(debate, stance_in(debate, made)) if made.call else ""
@@ -280,6 +287,14 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield f"Verdict: {decided}confidence {confidence(verdict)}"
         case _:
             pass
+
+
+def _cast(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:
+    """Who was chosen for the question, with which model, and why; nothing where people chose."""
+    if reasons:
+        yield "Agents, chosen for this question:"
+    for agent in agents if reasons else ():
+        yield f"  {agent.name} ({agent.full_name}): {reasons.get(agent.id, '')}"
 
 
 def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:

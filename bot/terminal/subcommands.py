@@ -92,6 +92,9 @@ def debate(  # noqa: PLR0913 - one per option
     resume: Resume = None,
     dry_run: DryRun = False,
     json: AsJson = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
+    ] = False,
 ) -> None:
     """Debate a question here; the decision goes to standard output.
 
@@ -117,6 +120,7 @@ def debate(  # noqa: PLR0913 - one per option
         resume=resume,
         dry_run=dry_run,
         json=json,
+        yes=yes,
     )
     raise typer.Exit(_run(hold(asked)))
 

@@ -11,7 +11,8 @@ from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist, thesis
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
-from bot.views.decision import decision_buttons, standing
+from bot.views.agents import agents_shown
+from bot.views.decision import standing
 from bot.views.facts import kept_facts
 from bot.views.message import (
     REMEMBERED,
@@ -23,20 +24,28 @@ from bot.views.message import (
     listed,
     sections,
 )
+from bot.views.options import (
+    anyway_button,
+    anyway_element,
+    cross_check_words,
+    decided_on,
+    how_it_ended,
+    how_it_goes,
+    rounds_words,
+    who_stands_where,
+)
 from bot.views.people_vote import team_count
 from bot.views.progress import progress, stage
 from bot.views.verdict import disclaimer, shortcomings
-from bot.views.vote import outcome
+from bot.views.vote import result
 from bot.views.words import (
     OFFLINE_NOTE,
     all_offline,
     confidence,
     cost,
-    icon,
     moment,
     name_of,
     person,
-    title,
     turn_noun,
 )
 from core.figures import counted
@@ -44,11 +53,11 @@ from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.options import options_of
 from core.turns.acts import ACTS
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
-_AGENTS_LIMIT = 700
 _WORKING_LIMIT = 400
 _POSITIONS_LIMIT = 1300
 _POSITION_LIMIT = 180
@@ -70,7 +79,9 @@ class BoardAction(StrEnum):
     PAUSE = "Pause"
     RESUME = "Resume"
     ADD_CONTEXT = "Add context"
+    OPTIONS = "Options"
     BALLOT = "Cast your ballot"
+    DEBATE_ANYWAY = "Debate anyway"
 
 
 _ACTION_IDS: Mapping[BoardAction, ActionId] = {
@@ -80,6 +91,7 @@ _ACTION_IDS: Mapping[BoardAction, ActionId] = {
     BoardAction.PAUSE: ActionId.PAUSE,
     BoardAction.RESUME: ActionId.RESUME,
     BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
+    BoardAction.OPTIONS: ActionId.OPTIONS,
     BoardAction.BALLOT: ActionId.BALLOT,
 }
 _LABELS: Mapping[BoardAction, str] = {
@@ -89,7 +101,8 @@ _LABELS: Mapping[BoardAction, str] = {
     BoardAction.PAUSE: "Pause this debate",
     BoardAction.RESUME: "Resume this debate",
     BoardAction.ADD_CONTEXT: "Add context that the agents should know",
-    BoardAction.BALLOT: "Cast your ballot: rank the positions yourself",
+    BoardAction.OPTIONS: "Rename, merge or add options",
+    BoardAction.BALLOT: "Cast your ballot: choose between the options yourself",
 }
 _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 _NO_LINKS: Mapping[str, str] = {}
@@ -106,16 +119,15 @@ def board(
 
     Args:
         debate: The debate.
-        enabled: Buttons to show; they vanish when the debate has ended.
+        enabled: Buttons to show; when the debate has ended only the one that reopens it.
         remarks: What people should know besides, as clean text ("It could not be pinned: …").
         links: Name → address, shown at the end.
     """
     running = debate.status is Status.RUNNING
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
-    names = (f"{icon(agent)} {literal(title(agent))}" for agent in debate.setup.agents)
     top = [
         f"*Question*\n{_asked(debate)}{more}",
-        f"*Agents*\n{listed(names, _AGENTS_LIMIT, ' · ')}",
+        agents_shown(debate),
         *_troubles(debate, remarks),
     ]
     middle = list(_now(debate) if running else _result(debate))
@@ -123,7 +135,10 @@ def board(
     for text in filter(None, (*top, *middle)):
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
-    blocks += _buttons(debate, enabled) if running else decision_buttons(debate)
+    if running:
+        blocks += _buttons(debate, enabled)
+    elif BoardAction.DEBATE_ANYWAY in enabled:
+        blocks += anyway_button(debate)
     # Notifications and the list of pins show its beginning.
     lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], *middle]
     text = "\n".join(line for line in lines if line)
@@ -158,6 +173,8 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
     said = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
     lines = [gist(words, _REASON_LIMIT) for words in said]
+    if debate.options:
+        lines += [gist(words, _REASON_LIMIT) for words in debate.options.warnings]
     lines += [
         f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
         f"{gist(failed.reason, _REASON_LIMIT)}"
@@ -188,7 +205,8 @@ def _now(debate: Debate) -> Iterator[str]:
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
     yield _summary(debate)
-    yield _positions(debate)
+    yield who_stands_where(debate) or _positions(debate)
+    yield "\n".join(how_it_goes(debate))
     yield kept_facts(debate)
 
 
@@ -208,7 +226,7 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
     """Which agents take which turns; where there are many, how many turns of each kind."""
     own: dict[str, list[Turn]] = {}
     for turn in turns:
-        if turn.act is not Act.TALLY:
+        if turn.act not in {Act.TALLY, Act.CASTING}:
             own.setdefault(turn.agent, []).append(turn)
     if len(own) > _MOST_NAMED:
         counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)
@@ -236,13 +254,16 @@ def _positions(debate: Debate) -> str:
 def _result(debate: Debate) -> Iterator[str]:
     """How it ended."""
     if debate.verdict:
-        decision = gist(debate.verdict.decision, _DECISION_LIMIT)
+        decision = decided_on(debate, debate.verdict, _DECISION_LIMIT)
         sure = confidence(debate.verdict.confidence)
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
+        yield how_it_ended(debate)
+        if (checked := cross_check_words(debate, debate.verdict)).startswith(":warning:"):
+            yield checked
         yield standing(debate)
         yield kept_facts(debate)
     if debate.tally:
-        yield f"*Vote*\n{outcome(debate, debate.tally)}"
+        yield f"*Vote*\n{result(debate, debate.tally)}"
         yield team_count(debate)
     if debate.status is Status.FAILED:
         yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
@@ -251,7 +272,7 @@ def _result(debate: Debate) -> Iterator[str]:
 
 def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
     setup = debate.setup
-    rounds = counted(setup.rounds, "round")
+    rounds = rounds_words(debate)
     yield f"Asked by {person(setup.asked_by)} · {literal(setup.format)}, {rounds} · `{debate.id}`"
     spent = f"cost {cost(debate.usage)}"
     yield f"{'Total' if debate.status is not Status.RUNNING else 'So far'}: {spent}"
@@ -271,27 +292,44 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
     if debate.stop or debate.verdict:
         return []
     # What makes sense as things stand.
-    can_rank = len(format_of(debate).positions(debate)) > 1
+    has_options = len(options_of(debate).items)
+    can_vote = len(format_of(debate).positions(debate)) > 1
     goes_on = not schedule.is_cut_short(debate)
     waiting = len(schedule.open_questions(debate))
+    anyway = anyway_element(debate) if BoardAction.DEBATE_ANYWAY in enabled else None
     possible = {
         BoardAction.ANSWER: waiting > 0,
         BoardAction.STOP: True,
-        BoardAction.VOTE_NOW: goes_on and can_rank,
+        BoardAction.VOTE_NOW: goes_on and can_vote and not debate.tally,
         BoardAction.PAUSE: goes_on and not debate.paused_by,
         BoardAction.RESUME: goes_on and bool(debate.paused_by),
         BoardAction.ADD_CONTEXT: True,
-        BoardAction.BALLOT: can_rank,
+        BoardAction.OPTIONS: has_options > 0 and not debate.tally,
+        BoardAction.BALLOT: has_options > 1,
     }
-    shown = tuple(action for action in BoardAction if action in enabled and possible[action])
+    shown = tuple(action for action in BoardAction if action in enabled and possible.get(action))
+    if anyway:
+        return [_controls_and(debate.id, shown, anyway, waiting)]
     return [_controls(debate.id, shown, waiting)] if shown else []
 
 
 @lru_cache(REMEMBERED)
 def _controls(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> Block:
+    elements = _elements(debate_id, shown, waiting)
+    return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
+
+
+def _controls_and(
+    debate_id: str, shown: Sequence[BoardAction], anyway: ButtonElement, waiting: int
+) -> Block:
+    elements = [anyway, *_elements(debate_id, shown, waiting)]
+    return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
+
+
+def _elements(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> list[ButtonElement]:
     """The buttons; `waiting` questions are open."""
     styles = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}
-    elements = [
+    return [
         ButtonElement(
             text=f"Answer {counted(waiting, 'question')}"
             if action is BoardAction.ANSWER
@@ -304,7 +342,6 @@ def _controls(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> Blo
         )
         for action in shown
     ]
-    return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
 
 
 _STOP_CONFIRMATION = ConfirmObject(

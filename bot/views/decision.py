@@ -41,19 +41,32 @@ _FORMS: Mapping[DecisionKind, tuple[str, str]] = {
 }
 
 
+#: What can still be done about a decision of the team, by its kind.
+_AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
+    DecisionKind.ACCEPT: (DecisionKind.REJECT, DecisionKind.REVISIT, DecisionKind.SUPERSEDE),
+    DecisionKind.REJECT: (DecisionKind.ACCEPT, DecisionKind.SUPERSEDE),
+    DecisionKind.REVISIT: tuple(DecisionKind),
+    DecisionKind.SUPERSEDE: (),
+}
+
+
 def decision_buttons(debate: Debate) -> list[Block]:
-    """Return the buttons that record what the team decides; none without a verdict."""
+    """Return the buttons that record what the team decides; after it, those that change it."""
     if not debate.verdict:
+        return []
+    stands = debate.decision
+    kinds = _AFTER[stands.kind] if stands else tuple(DecisionKind)
+    if not kinds:
         return []
     elements = [
         ButtonElement(
             text=words,
             action_id=action_id.value,
             value=debate.id,
-            style=style,
+            style=None if stands else style,
             accessibility_label=label,
         )
-        for action_id, words, style, label in _BUTTONS.values()
+        for action_id, words, style, label in (_BUTTONS[kind] for kind in kinds)
     ]
     return [as_json(ActionsBlock(block_id=BlockId.DECISION.value, elements=elements))]
 
@@ -97,7 +110,7 @@ def standing(debate: Debate) -> str:
         said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
         return f"*The team's decision*\n{said}"
     if debate.verdict:
-        return "*The team's decision*\nOpen: accept or reject the verdict."
+        return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
 
 
@@ -112,7 +125,7 @@ def reminder(debate: Debate, decision: Decision) -> MessageView:
     return notice_of(
         f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."
         f"{_why(decision)}\n“{gist(verdict, _DECISION_LIMIT)}”\n"
-        "Accept or reject it on the board, or start a new debate and supersede this one."
+        "Accept or reject it below the verdict, or start a new debate and supersede this one."
     )
 
 

@@ -10,6 +10,7 @@ from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
 from bot.views.message import Block, MessageView, as_json, context, header, sections
+from bot.views.options import decided_on
 from bot.views.words import moment, person
 from core.models import Debate, DecisionKind, Status
 
@@ -78,8 +79,16 @@ def search_list(wanted: str, rows: Sequence[DebateRow]) -> MessageView:
     return _list(f"Debates with “{words}” in your channels", rows)
 
 
-def home(rows: Sequence[DebateRow], *, unknown: bool = False) -> Mapping[str, Any]:
-    """Return the app's Home for one person; `unknown`: nobody knows what they may see."""
+def home(
+    rows: Sequence[DebateRow], *, unknown: bool = False, models: str = ""
+) -> Mapping[str, Any]:
+    """Return the app's Home for one person.
+
+    Args:
+        rows: Debates they may see, newest first.
+        unknown: Nobody knows what they may see.
+        models: Which models serve, in words; plain text.
+    """
     button = ButtonElement(
         text="Start a debate",
         action_id=ActionId.START.value,
@@ -92,6 +101,7 @@ def home(rows: Sequence[DebateRow], *, unknown: bool = False) -> Mapping[str, An
         as_json(ActionsBlock(block_id=BlockId.HOME.value, elements=[button])),
         as_json(DividerBlock()),
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
+        *context(*([literal(models)] if models else [])),
         *context("`/debate search WORDS` looks through all of them. Only you see this page."),
     ]
     return {"type": "home", "blocks": [dict(block) for block in blocks]}
@@ -137,7 +147,7 @@ def _lines(row: DebateRow) -> Iterator[str]:
     asked = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
     yield f"{status_words(debate)} · {where} · {asked} · `{debate.id}`"
     if debate.verdict:
-        yield f"> {gist(debate.verdict.decision, _DECISION_LIMIT)}"
+        yield f"> {decided_on(debate, debate.verdict, _DECISION_LIMIT)}"
     if row.excerpt:
         yield f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_"
 

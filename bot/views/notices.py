@@ -7,10 +7,23 @@ from bot.slack.mrkdwn.escape import link, literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, listed, sections
 from bot.views.message import notice_of as notice
+from bot.views.options import edited
 from bot.views.words import name_of, person, turn_noun
 from core.figures import counted, money
-from core.models import Debate, Failure, Guidance, NextStep, Note, Person, Source, Stop
+from core.models import (
+    Debate,
+    Failure,
+    Gate,
+    Guidance,
+    NextStep,
+    Note,
+    OptionEdit,
+    Person,
+    Source,
+    Stop,
+)
 from core.rules.formats.registry import format_of
+from core.rules.gate import in_words
 from core.use_cases.choices import NO_CAP, ChannelChoices
 
 _REASON_LIMIT = 600
@@ -148,8 +161,34 @@ def resumed(by: Person) -> MessageView:
     return notice(f":arrow_forward: {person(by)} let the debate go on.")
 
 
-def guidance(decided: Guidance) -> MessageView:
-    """Return what the facilitator decided after a round."""
+def options_changed(debate: Debate, edit: OptionEdit) -> MessageView:
+    """Return the line that says what a person did to the options."""
+    return notice(f":pencil2: {edited(debate, edit)} The agents go by it from their next turn on.")
+
+
+def rounds_ended(debate: Debate, gate: Gate) -> MessageView:
+    """Return the line that says why no round, or no further one, is held."""
+    return notice(f":scales: {gist(in_words(debate, gate), _REASON_LIMIT)}")
+
+
+def wanted(by: Person, *, had_verdict: bool) -> MessageView:
+    """Return the line that says who wants the skipped debate after all."""
+    again = " The verdict above counts no more; another one follows." if had_verdict else ""
+    return notice(f":speech_balloon: {person(by)} wants it debated anyway.{again}")
+
+
+def superseded(by: Person) -> str:
+    """Return what stands above a vote and a verdict that count no more."""
+    return (
+        f":warning: *Counts no more:* {person(by)} wanted it debated; "
+        "another vote and verdict follow in the thread."
+    )
+
+
+def guidance(debate: Debate, decided: Guidance) -> MessageView:
+    """Return what the facilitator, or a rule in its place, decided after a round."""
+    if decided.gate and decided.gate.ends_rounds:
+        return rounds_ended(debate, decided.gate)
     text = f":compass: *After round {decided.turn.round}*: {_STEPS[decided.next_step]}."
     if decided.focus.strip():
         text += f"\nFocus: {gist(decided.focus, _REASON_LIMIT)}"

@@ -1,81 +1,65 @@
 """People's ballots: the form, the team's count beside the agents', who moved and why (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
 from bot.slack.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
-from bot.slack.mrkdwn.convert import bare_thesis, gist, thesis
-from bot.slack.mrkdwn.escape import bare
+from bot.slack.mrkdwn.convert import bare_gist, gist
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
-from bot.views.words import name_of, plain_name, turn_noun
-from core.figures import counted, number
-from core.models import Act, Ballot, Debate, Tally, Turn
-from core.rules.formats.registry import format_of
+from bot.views.options import option_name
+from bot.views.words import name_of, turn_noun
+from core.figures import counted, percent
+from core.models import Debate
 from core.rules.mind_changes import mind_changes
-from core.rules.voting import count, is_people_vote_closed
+from core.rules.options import by_option, options_of
+from core.rules.people_count import PeopleCount, count_people
+from core.rules.voting import is_people_vote_closed, winning_options
 
 _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400
 _QUESTION_LIMIT = 300
-_POSITION_LIMIT = 400
-_OPTION_NAME_LIMIT = 30
+_OPTIONS_LIMIT = 1200
 _HOW = (
-    "\nPut every position in its place, the best one first. People's ballots are counted beside "
-    "the agents' own."
+    "\nSay what you would choose first; the other places may stay empty. People's ballots are "
+    "counted beside the agents' own."
 )
-_AGAIN = " You have ranked them before; until the team decides you can change your ballot."
+_AGAIN = " You have voted before; until the team decides you can change your ballot."
 _PLACES = ("First choice", "Second choice", "Third choice")
+_NOBODY = "*The team's vote*: nobody has cast a ballot yet. Anybody here can vote."
 
 
-def positions_of(debate: Debate) -> Sequence[str]:
-    """Ids of the agents whose positions can be ranked."""
-    return tuple(format_of(debate).positions(debate))
-
-
-def people_tally(debate: Debate) -> Tally:
-    """The team's count, by the same rules as the agents' but for weights."""
-    positions = positions_of(debate)
-    ballots = [
-        Ballot(turn=Turn(act=Act.BALLOT, round=0, agent=ballot.by.id), ranking=ballot.ranking)
-        for ballot in debate.people_ballots.values()
-        if set(ballot.ranking) == set(positions)
-    ]
-    return count(positions, ballots)
+def places_of(debate: Debate) -> int:
+    """How many places a person's ballot has."""
+    return min(len(_PLACES), len(options_of(debate).items))
 
 
 def ballot_form(debate: Debate, by: str = "") -> Form:
-    """Return the form to rank all positions, with the ranking this person chose before."""
-    texts = format_of(debate).positions(debate)
-    options = dict[str, str]()
-    for agent, made in texts.items():
-        name = bare(plain_name(debate, agent), _OPTION_NAME_LIMIT)
-        options[agent] = f"{name}: {bare_thesis(made.text, OPTION_LIMIT - len(name) - 2)}"
-    shown = "\n".join(
-        f"• *{name_of(debate, agent)}*: {thesis(made.text, _POSITION_LIMIT)}"
-        for agent, made in texts.items()
-    )
+    """Return the form to choose between the options, with what this person chose before."""
+    options = options_of(debate)
+    words = {item.id: bare_gist(item.name, OPTION_LIMIT) for item in options.items}
+    lines = list[str]()
+    for option, agents in by_option(debate).items():
+        names = ", ".join(name_of(debate, agent) for agent in agents)
+        lines.append(f"• *{option_name(debate, option)}*" + (f" – {names}" if names else ""))
     mine = debate.people_ballots.get(by)
-    chosen = dict(enumerate(mine.ranking if mine else ()))
+    chosen = dict(enumerate(map(options.resolve, mine.options if mine else ())))
     fields = [
         select(
-            Field(
-                id=rank_field(place),
-                label=_PLACES[place] if place < len(_PLACES) else f"Place {place + 1}",
-            ),
-            options,
+            Field(id=rank_field(place), label=_PLACES[place], optional=place > 0),
+            words,
             chosen.get(place, ""),
         )
-        for place in range(len(texts))
+        for place in range(places_of(debate))
     ]
-    intro = (
-        f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{shown}{_HOW}{_AGAIN if mine else ''}"
-    )
+    again = _AGAIN if chosen else ""
+    question = gist(debate.setup.question, _QUESTION_LIMIT)
+    intro = f"*{question}*\n{listed(lines, _OPTIONS_LIMIT)}{_HOW}{again}"
     return form(
         CallbackId.BALLOT_FORM,
-        title="Rank the positions",
-        submit="Change ballot" if mine else "Cast ballot",
+        title="Your ballot",
+        submit="Change ballot" if chosen else "Cast ballot",
         blocks=[*sections(intro), *fields],
         metadata={"debate": debate.id},
     )
@@ -83,29 +67,30 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
 
 def team_count(debate: Debate) -> str:
     """What the team would choose, and how far that is from the agents' choice."""
-    tally = people_tally(debate)
-    if not tally.voters:
-        return (
-            "*The team's vote*: nobody has cast a ballot yet. Anybody here can rank the positions."
-        )
-    points = listed(
-        (f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores),
+    if len(options_of(debate).items) <= 1 and not debate.people_ballots:
+        return ""
+    count = count_people(debate)
+    if not count.voters:
+        return _ballots_on_positions(debate) or _NOBODY
+    cast = len(count.voters)
+    scores = listed(
+        (f"{option_name(debate, s.option)} {s.first_choices} of {cast}" for s in count.scores),
         _NAMES_LIMIT,
         ", ",
     )
-    cast = counted(len(tally.voters), "ballot")
     # How many ballots are not their voter's first.
     changed = 0
-    for voter in tally.voters:
+    for voter in count.voters:
         first = f"people-ballot/{voter}"
         changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
-    cast += f", {changed} changed" if changed else ""
-    head = f"*The team's vote* ({cast}): {points}."
-    return f"{head}\n{_gap(debate, tally)}".rstrip()
+    said = counted(cast, "ballot") + (f", {changed} changed" if changed else "")
+    return f"*The team's vote* ({said}): {scores}.\n{_gap(debate, count)}".rstrip()
 
 
 def moves(debate: Debate) -> str:
-    """Who ranks another position first than before the debate, and which critique moved them."""
+    """Who holds another option best than before the debate, and what moved them."""
+    if not options_of(debate).items:
+        return ""
     blind = {ballot.voter for ballot in debate.ballots.values() if ballot.turn.round == 0}
     final = {ballot.voter for ballot in debate.ballots.values() if ballot.turn.round > 0}
     both = [agent.id for agent in debate.setup.agents if agent.id in blind & final]
@@ -119,11 +104,12 @@ def moves(debate: Debate) -> str:
     )
     lines = list[str]()
     for change in changes:
-        before, after = name_of(debate, change.before), name_of(debate, change.after)
+        before = f"{option_name(debate, change.before)} ({percent(change.first[change.before])})"
+        after = f"{option_name(debate, change.after)} ({percent(change.final[change.after])})"
         moved = f"• {name_of(debate, change.voter)} moved from {before} to {after}"
         made = debate.contributions.get(change.moved_by or "")
         if made is None:
-            lines.append(f"{moved} and names no critique.")
+            lines.append(f"{moved} and names nothing that moved it.")
         else:
             where = address_of(turn_key(debate.id, made.turn.key))
             what = f"{name_of(debate, made.turn.agent)}'s {turn_noun(debate, made.turn)}"
@@ -132,24 +118,33 @@ def moves(debate: Debate) -> str:
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
 
 
-def _gap(debate: Debate, tally: Tally) -> str:
+def _gap(debate: Debate, count: PeopleCount) -> str:
     """The difference between the team's choice and the agents', in words."""
-    agents = debate.tally.winners if debate.tally else ()
+    agents = winning_options(debate.tally.options) if debate.tally else ()
     if not agents:
         return ""
     team, theirs = (
-        listed((f"*{name_of(debate, agent)}*" for agent in found), _NAMES_LIMIT, ", ")
-        for found in (tally.winners, agents)
+        listed((f"*{option_name(debate, option)}*" for option in found), _NAMES_LIMIT, ", ")
+        for found in (count.winners, agents)
     )
-    if set(tally.winners) == set(agents):
+    if set(count.winners) == set(agents):
         return f"Team and agents agree: {team}."
-    if set(tally.winners) & set(agents):
+    if set(count.winners) & set(agents):
         return f"Team and agents overlap: the team is for {team}, the agents are for {theirs}."
-    places = {score.position: place for place, score in enumerate(tally.scores, start=1)}
-    place = places.get(agents[0], len(places))
+    first = next((s.first_choices for s in count.scores if s.option == agents[0]), 0)
     return (
         f":warning: Team and agents differ: the team is for {team}, the agents are for {theirs}, "
-        f"which the team puts in place {place} of {len(places)}."
+        f"which {first} of {len(count.voters)} in the team put first."
+    )
+
+
+def _ballots_on_positions(debate: Debate) -> str:
+    """How many ballots older versions took, on positions."""
+    cast = sum(bool(ballot.ranking) for ballot in debate.people_ballots.values())
+    if not cast:
+        return ""
+    return (
+        f"*The team's vote*: {counted(cast, 'ballot')} on the agents' texts; the report has them."
     )
 
 
@@ -160,13 +155,13 @@ def people_votes(debate: Debate) -> Iterator[str]:
 
 
 def ballot_button(debate: Debate) -> list[Block]:
-    """Return the button that opens the form; none where there is nothing to rank."""
-    if len(positions_of(debate)) <= 1 or is_people_vote_closed(debate):
+    """Return the button that opens the form; none where there is nothing to choose."""
+    if len(options_of(debate).items) <= 1 or is_people_vote_closed(debate):
         return []
     button = ButtonElement(
         text="Cast or change your ballot",
         action_id=ActionId.BALLOT.value,
         value=debate.id,
-        accessibility_label="Cast or change your ballot: rank the positions yourself",
+        accessibility_label="Cast or change your ballot: choose between the options yourself",
     )
     return [as_json(ActionsBlock(block_id=BlockId.BALLOT.value, elements=[button]))]

@@ -27,9 +27,9 @@ from bot.views.forms import (
     text_input,
 )
 from bot.views.message import Block, context, sections
-from core.estimate import Estimate
-from core.figures import counted, money, roughly
+from core.figures import counted, money
 from core.models import MOST_ROUNDS, SourceReference, Value
+from core.rules.casting import by_topics
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import WAITS, ChannelChoices, Choices, ModelSet
 
@@ -71,6 +71,10 @@ class FormOptions:
 
     agents: Mapping[str, str]
     models: Sequence[ModelSet]
+    #: What serves where none of the models is chosen, in short; empty: not said.
+    usual_models: str = ""
+    #: Agents are chosen for each question where nobody names any.
+    casts: bool = False
     #: The highest cost cap that whoever runs Moot allows; None: any.
     most_cost: Decimal | None = None
 
@@ -170,7 +174,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
         _format(chosen.format or "", dispatch_on_change=True),
-        _agents(chosen.agents or (), options, dispatch_on_change=True),
+        _agents(chosen.agents or (), options, empty=_cast(draft, options), dispatch_on_change=True),
         _rounds(chosen.rounds, dispatch_on_change=True),
         *_money(chosen, options, dispatch_on_change=True),
         checkbox(field, words, on=bool(chosen.clarify)),
@@ -207,7 +211,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
-        _agents(chosen.agents or (), options, usual=usual.agents or ()),
+        _agents(chosen.agents or (), options, empty=_usual_agents(usual, options)),
         _rounds(chosen.rounds, usual=usual.rounds),
         select(
             Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1"),
@@ -242,18 +246,6 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         blocks=blocks,
         metadata={"channel": channel},
     )
-
-
-def estimate_words(estimate: Estimate) -> str:
-    """Return what a debate will probably take."""
-    time = f"about {roughly(estimate.seconds)}"
-    calls = counted(estimate.calls, "model call")
-    if estimate.cost is None:
-        return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
-    if not estimate.cost:
-        return f"Estimated: {time}, {calls}, no cost."
-    most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
-    return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
 
 
 _CHANNEL = labelled(
@@ -293,21 +285,42 @@ def _agents(
     chosen: Sequence[str],
     options: FormOptions,
     *,
-    usual: Sequence[str] = (),
+    empty: str,
     dispatch_on_change: bool = False,
 ) -> Block:
+    """The menu of agents; `empty`: who debates where none is chosen, in words."""
     hint = "At least two; each argues from its own point of view."
-    if usual:
-        names = ", ".join(bare(options.agents.get(one, one), _NAME_LIMIT) for one in usual)
-        hint += f" Empty: as Moot is set up ({names})."
+    if empty:
+        hint += f" Empty: {empty}."
     field = Field(
         id=FieldId.AGENTS.value,
         label="Agents",
         hint=hint,
-        optional=bool(usual),
+        optional=bool(empty),
         dispatch_on_change=dispatch_on_change,
     )
     return multi_select(field, options.agents, chosen)
+
+
+def _cast(draft: FormDraft, options: FormOptions) -> str:
+    """Who would be chosen for the question, as far as its words tell; empty: nobody is."""
+    if not options.casts:
+        return ""
+    if not draft.question.strip():
+        return "the channel's, else three to five chosen for the question"
+    cast = by_topics(f"{draft.question}\n{draft.context}")
+    names = _agent_names([one.role for one in cast], options)
+    return f"the channel's, else chosen for the question; by its words {names}"
+
+
+def _usual_agents(usual: Choices, options: FormOptions) -> str:
+    if usual.agents is None:
+        return "three to five chosen for each question"
+    return f"as Moot is set up ({_agent_names(usual.agents, options)})"
+
+
+def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
+    return ", ".join(bare(options.agents.get(one, one), _NAME_LIMIT) for one in ids)
 
 
 def _rounds(
@@ -322,7 +335,8 @@ def _rounds(
 def _money(
     chosen: Choices, options: FormOptions, *, dispatch_on_change: bool = False
 ) -> Sequence[Block]:
-    models = {AS_USUAL: "As Moot is set up", **{one.id: one.words for one in options.models}}
+    usual = _as_usual(options.usual_models) if options.usual_models else "As Moot is set up"
+    models = {AS_USUAL: usual, **{one.id: one.words for one in options.models}}
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",

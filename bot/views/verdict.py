@@ -4,13 +4,44 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
+from bot.slack.mrkdwn.escape import literal
+from bot.slack.mrkdwn.split import split
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.message import MessageView, context, header, in_pages, named, sections
-from bot.views.vote import outcome
-from bot.views.words import OFFLINE_NOTE, all_offline, confidence, cost, icon, person, title
+from bot.views.message import (
+    PAGE_LIMIT,
+    MessageView,
+    context,
+    header,
+    in_pages,
+    listed,
+    named,
+    sections,
+)
+from bot.views.options import (
+    anyway_button,
+    cross_check_words,
+    decided_on,
+    how_it_ended,
+    option_name,
+)
+from bot.views.vote import outcome, result
+from bot.views.words import (
+    OFFLINE_NOTE,
+    all_offline,
+    confidence,
+    cost,
+    icon,
+    name_of,
+    person,
+    title,
+)
+from core.figures import percent
 from core.models import CitationStatus, Debate, NoteOutcome, Verdict, VerdictSource
+from core.rules.options import held_by, leading, options_of
 from core.transcript.cited import cited_verdict, evidence_rows
+from core.transcript.models_used import judge_words
+from core.transcript.words import table
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -19,6 +50,10 @@ _DISCLAIMER = (
 _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
+_RESTS_LIMIT = 600
+_OVERTURNS_LIMIT = 600
+#: Reasons in the short form.
+_MOST_REASONS = 3
 _SOURCES = {
     VerdictSource.JUDGE: "",
     VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge could not be asked.",
@@ -39,7 +74,13 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     text = "\n\n".join([*([banner] if banner else []), *_parts(debate, reached, assumptions)])
     parts = in_pages(text)
     judge = debate.setup.judge
-    spent = f"Confidence: {confidence(reached.confidence)} · Cost: {cost(debate.usage)}"
+    own = reached.judge_confidence
+    # A footnote: what models say of themselves runs high.
+    spent = f"Cost: {cost(debate.usage)}" + (
+        f" · The judge itself said {own} of 100, which is not counted." if own is not None else ""
+    )
+    if debate.setup.judge_models and (judged := judge_words(debate)):
+        spent += f" · Judge: {literal(judged)}"
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         first, last = number == 1, number == len(parts)
@@ -59,29 +100,63 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     return messages
 
 
-def headline(debate: Debate, reached: Verdict) -> MessageView:
-    """Return the short form that is shown in the channel, too."""
-    reached = cited_verdict(reached)
-    banner = shortcomings(reached)
-    decision = gist(reached.decision, _DECISION_LIMIT)
-    question = gist(debate.setup.question, _NOTE_LIMIT)
-    lines = [
-        *([banner] if banner else []),
-        f"*Decision on “{question}”*",
-        decision,
-        *([outcome(debate, debate.tally)] if debate.tally else []),
-        f"Confidence: {confidence(reached.confidence)}. The whole reasoning is in the thread.",
-        *([standing(debate)] if debate.decision else []),
-    ]
-    text = "\n".join(lines)
+def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> MessageView:
+    """Return the short form that is shown in the channel, too.
+
+    Args:
+        debate: The debate.
+        reached: The verdict.
+        superseded: Why it counts no more, as safe mrkdwn; its buttons are gone then.
+    """
+    text = "\n".join(filter(None, (superseded, told(debate, reached))))
     judge = debate.setup.judge
-    blocks = [
-        *sections(text),
-        *decision_buttons(debate),
-        *context(disclaimer(debate)),
-        *feedback_buttons(debate),
-    ]
-    return MessageView(text=text, blocks=blocks, username=named(title(judge)), icon=icon(judge))
+    blocks = [*sections(text)]
+    if not superseded:
+        blocks += [*decision_buttons(debate), *anyway_button(debate)]
+    blocks += context(disclaimer(debate))
+    if not superseded:
+        blocks += feedback_buttons(debate)
+    # Edited when the team decides: an edit takes less text than a post.
+    beginning = split(text, PAGE_LIMIT)[0]
+    return MessageView(
+        text=beginning, blocks=blocks, username=named(title(judge)), icon=icon(judge)
+    )
+
+
+def told(debate: Debate, reached: Verdict) -> str:
+    """Return the verdict in as few lines as tell it, and what the team made of it."""
+    lines = [shortcomings(reached), *_short(debate, cited_verdict(reached))]
+    lines += [standing(debate)] if debate.decision else []
+    return "\n".join(filter(None, lines))
+
+
+def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
+    yield f"*{decided_on(debate, reached, _DECISION_LIMIT)}*"
+    yield f"> {gist(debate.setup.question, _NOTE_LIMIT)}"
+    for reason in reached.reasons[:_MOST_REASONS]:
+        yield f"• {gist(reason, _NOTE_LIMIT)}"
+    if reached.dissent.strip():
+        yield f"*Dissent*: {gist(reached.dissent, _NOTE_LIMIT)}"
+    if reached.overturned_by:
+        found = (gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
+        overturns = listed(found, _OVERTURNS_LIMIT, "; ")
+        yield f"*What would overturn it*: {overturns}"
+    if debate.tally:
+        by_option = result(debate, debate.tally)
+        yield f"*The vote*\n{by_option}" if debate.tally.options else by_option
+    checked = cross_check_words(debate, reached)
+    if checked.startswith(":warning:"):
+        yield checked
+    yield how_it_ended(debate)
+    yield f"{_sure(reached)} The whole reasoning is in the thread."
+
+
+def _sure(reached: Verdict) -> str:
+    """How sure the verdict is, in a word, and what that rests on."""
+    said = f"*Confidence*: {confidence(reached.confidence)}"
+    if reached.confidence is None or not reached.rests_on:
+        return f"{said}."
+    return f"{said}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}."
 
 
 def shortcomings(reached: Verdict) -> str:
@@ -106,51 +181,94 @@ def disclaimer(debate: Debate) -> str:
 
 def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iterator[str]:
     yield _titled("Decision", mrkdwn(reached.decision))
+    if reached.reasons:
+        yield _titled("Reasons", _listed(reached.reasons))
     # The solution without a first paragraph that only says the decision again.
     first, _, rest = reached.solution.strip().partition("\n\n")
     said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
-    yield _titled("Why", mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution))
-    texts = (("How to do it", reached.implementation),)
+    why = mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution)
+    yield _titled("Why", why)
+    if reached.implementation.strip():
+        yield _titled("How to do it", mrkdwn(reached.implementation))
+    if reached.requirements:
+        heads = ("Requirement", "Status", "Words that show it")
+        rows = [(one.text, one.status.value, one.words or "–") for one in reached.requirements]
+        yield _titled("Requirements", mrkdwn(table(heads, rows)))
+    if judged := _by_criterion(debate, reached):
+        yield _titled("Options by criterion", mrkdwn(judged))
+    unmet = () if reached.requirements else reached.unmet_requirements
     lists = (
         ("Trade-offs", reached.tradeoffs),
         ("Recommendations", reached.recommendations),
-        ("Requirements that are not met", reached.unmet_requirements),
+        ("Requirements that are not met", unmet),
         ("Open questions", reached.open_questions),
         ("Assumptions", assumptions),
         ("What would overturn it", reached.overturned_by),
     )
-    yield from (_titled(name, mrkdwn(text)) for name, text in texts if text.strip())
-    yield from (
-        _titled(name, "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items))
-        for name, items in lists
-        if items
-    )
+    yield from (_titled(name, _listed(items)) for name, items in lists if items)
     if reached.evidence:
         yield _titled("Evidence", "\n".join(_evidence_lines(reached)))
-    if reached.dissent.strip():
-        yield _titled("Dissent", mrkdwn(reached.dissent))
+    minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
+    if minority.strip():
+        yield _titled("Minority report", minority)
     if debate.tally:
         yield _titled("The vote", outcome(debate, debate.tally))
-    # Notes the judge says nothing about: their authors are not left without a word.
+    if ended := how_it_ended(debate):
+        yield _titled("How the debate ended", ended)
+    checked = (cross_check_words(debate, reached),) if debate.cross_check else ()
+    rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on]
+    yield _titled("Confidence", "\n".join([confidence(reached.confidence), *rests, *checked]))
+    if notes := _notes(debate, reached):
+        yield _titled("What became of your notes", notes)
+
+
+def _notes(debate: Debate, reached: Verdict) -> str:
+    """What became of each note, a line each; none is passed over, as its author would be."""
     known = {found.note for found in reached.notes}
     why = "The judge says nothing about it."
-    outcomes = [
-        *reached.notes,
-        *[
-            NoteOutcome(note=note.id, used=False, explanation=why)
-            for note in debate.notes
-            if note.id not in known
-        ],
-    ]
-    if outcomes:
-        notes = {note.id: note for note in debate.notes}
-        lines = list[str]()
-        for found in outcomes:
-            note = notes.get(found.note)
-            text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
-            used = "used" if found.used else "not used"
-            lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
-        yield _titled("What became of your notes", "\n".join(lines))
+    silent = (
+        NoteOutcome(note=note.id, used=False, explanation=why)
+        for note in debate.notes
+        if note.id not in known
+    )
+    notes = {note.id: note for note in debate.notes}
+    lines = list[str]()
+    for found in (*reached.notes, *silent):
+        note = notes.get(found.note)
+        text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
+        used = "used" if found.used else "not used"
+        lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
+    return "\n".join(lines)
+
+
+def _by_criterion(debate: Debate, reached: Verdict) -> str:
+    """How each option does by each criterion, as a Markdown table; empty if nobody said."""
+    options = options_of(debate)
+    criteria = list(dict.fromkeys(one.criterion for one in reached.criteria))
+    cells = {(options.resolve(one.option), one.criterion): one.words for one in reached.criteria}
+    judged = [item for item in options.items if any(item.id == option for option, _ in cells)]
+    rows = [[item.name, *(cells.get((item.id, one), "–") for one in criteria)] for item in judged]
+    return table(("Option", *criteria), rows) if rows else ""
+
+
+def _held_out(debate: Debate, reached: Verdict) -> str:
+    """Agents who hold another option best to the end, and how likely."""
+    if not reached.option:
+        return ""
+    lines = list[str]()
+    for agent in debate.setup.agents:
+        shares = held_by(debate, agent.id)
+        best = leading(shares)
+        if best and best != reached.option:
+            name = option_name(debate, best)
+            lines.append(
+                f"• {name_of(debate, agent.id)} held {name} to the end ({percent(shares[best])})"
+            )
+    return "\n".join(lines)
+
+
+def _listed(items: Sequence[str]) -> str:
+    return "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items)
 
 
 def _evidence_lines(reached: Verdict) -> Iterator[str]:

@@ -1,18 +1,30 @@
-"""The counted vote: who wins, a bar chart, a table, each ballot (pure)."""
+"""The counted vote: by option, whose text was ranked best, a table, each ballot (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
-from bot.views.message import Block, MessageView, as_json, context, header, listed, sections
+from bot.slack.mrkdwn.split import split
+from bot.views.message import (
+    PAGE_LIMIT,
+    Block,
+    MessageView,
+    as_json,
+    context,
+    header,
+    listed,
+    sections,
+)
+from bot.views.options import shares_words, vote_by_option, vote_remark
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.words import name_of, plain_name
 from core.figures import counted, number, percent
 from core.models import Act, Debate, Failure, Tally
 from core.rules import voting
+from core.rules.options import options_of
 
 _BAR_WIDTH = 16
 _NAME_WIDTH = 24
@@ -20,85 +32,149 @@ _CELL_WIDTH = 40
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
 _REASON_LIMIT = 160
-#: A rule of the count alone: whether two texts want the same is for people to judge.
+#: Of debates that compared texts: whether two want the same is for people to judge.
 _CONTROVERSIAL = (
     ":warning: *Controversial:* the best two are no more than one point apart. Read both; they may "
     "want the same in different ways."
+)
+_BY_TEXT = (
+    "A text gets one point for each text a ballot ranks below it; the judge starts from the best."
 )
 _RULES = (
     "A position gets one point for each position a ballot ranks below it. "
     "Confidence: mean of the agents who ranked it first."
 )
+_OPTION_HEADS = ("Option", "First choices", "On average", "Texts for it")
 _HEADS = ("Position", "Points", "First places", "Confidence")
 
 
-def vote(debate: Debate, tally: Tally) -> MessageView:
-    """Return the post that shows the result, in words before pictures."""
-    said = [outcome(debate, tally), *_remarks(debate, tally)]
-    beside = [words for words in people_votes(debate) if words]
-    shown = tally.scores[:_MOST_ROWS]
+def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
+    """Return the post that shows the result, in words before pictures.
+
+    Args:
+        debate: The debate.
+        tally: The count.
+        superseded: Why it counts no more, as safe mrkdwn; empty while it does.
+    """
+    said = [*([superseded] if superseded else []), outcome(debate, tally), *_remarks(debate, tally)]
+    beside = [words for words in people_votes(debate) if words and not superseded]
     blocks: list[Block] = [header("The vote"), *sections("\n".join(said))]
-    if shown:
-        names = [plain_name(debate, score.position) for score in shown]
-        width = min(max(map(cell_len, names)), _NAME_WIDTH)
-        totals = [score.points for score in shown]
-        bars = [round(_BAR_WIDTH * max(each / (max(totals) or 1.0), 0.0)) for each in totals]
-        lines = [
-            f"{set_cell_size(name, width)} {'█' * full}{'░' * (_BAR_WIDTH - full)} {points}"
-            for name, full, points in zip(names, bars, map(number, totals), strict=True)
-        ]
-        rows = [
-            _HEADS,
-            *(
-                (
-                    bare(plain_name(debate, score.position), _CELL_WIDTH),
-                    number(score.points),
-                    str(score.first_places),
-                    "–"
-                    if score.mean_confidence is None or not score.first_places
-                    else percent(score.mean_confidence),
-                )
-                for score in shown
-            ),
-        ]
-        blocks += [
-            *sections("```\n" + "\n".join(map(literal, lines)) + "\n```"),
-            as_json(
-                TableBlock(
-                    rows=[[RawTextObject(text=cell) for cell in row] for row in rows],
-                    column_settings=[{"align": "left"}, *({"align": "right"} for _ in _HEADS[1:])],
-                )
-            ),
-        ]
+    if tally.options:
+        blocks += _options_table(debate, tally)
+    elif tally.scores:
+        blocks += _positions_table(debate, tally)
     for words in beside:
         blocks += sections(words)
     ballots = list[str]()
+    options = options_of(debate)
     for ballot in voting.counted(debate, tally):
         ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
-        sure = "" if ballot.confidence is None else f" (confidence {percent(ballot.confidence)})"
-        ballots.append(f"{name_of(debate, ballot.voter)} ranked: {ranking}{sure}")
-    blocks += [*ballot_button(debate), *context(listed(ballots, _BALLOTS_LIMIT), _RULES)]
-    return MessageView(text="\n".join(["The vote", *said, *beside]), blocks=blocks)
+        shares = shares_words(debate, options.probabilities(ballot.probabilities))
+        sure = ""
+        if ballot.confidence is not None and not shares:
+            sure = f" (confidence {percent(ballot.confidence)})"
+        held = f"{shares}; " if shares else ""
+        ballots.append(f"{name_of(debate, ballot.voter)}: {held}ranked {ranking}{sure}")
+    rules = _BY_TEXT if tally.options else _RULES
+    blocks += [] if superseded else ballot_button(debate)
+    blocks += context(listed(ballots, _BALLOTS_LIMIT), rules)
+    # Edited when people vote: an edit takes less text than a post.
+    text = split("\n".join(["The vote", *said, *beside]), PAGE_LIMIT)[0]
+    return MessageView(text=text, blocks=blocks)
+
+
+def _options_table(debate: Debate, tally: Tally) -> list[Block]:
+    """How likely agents hold each option the best, as bars and in figures."""
+    options = options_of(debate)
+    names = [bare(options.name(score.option), _CELL_WIDTH) for score in tally.options]
+    shares = [score.mean_probability for score in tally.options]
+    rows: list[Sequence[str]] = [_OPTION_HEADS]
+    for name, score in zip(names, tally.options, strict=True):
+        texts = [one.position for one in tally.scores if one.option == score.option]
+        authors = ", ".join(plain_name(debate, agent) for agent in texts)
+        mean = percent(score.mean_probability)
+        rows.append((name, number(score.first_choices), mean, bare(authors, _CELL_WIDTH) or "–"))
+    lines = _bars(names, shares, [percent(share) for share in shares])
+    return [*sections(lines), _table(rows, right=(1, 2))]
+
+
+def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
+    """Points of each text: all there is in debates of older versions, which had no options."""
+    shown = tally.scores[:_MOST_ROWS]
+    names = [bare(plain_name(debate, score.position), _CELL_WIDTH) for score in shown]
+    totals = [score.points for score in shown]
+    rows: list[Sequence[str]] = [_HEADS]
+    for name, score in zip(names, shown, strict=True):
+        known = score.mean_confidence is not None and score.first_places
+        sure = percent(score.mean_confidence or 0.0) if known else "–"
+        rows.append((name, number(score.points), str(score.first_places), sure))
+    most = max(totals) or 1.0
+    lines = _bars(names, [each / most for each in totals], [number(each) for each in totals])
+    return [*sections(lines), _table(rows, right=(1, 2, 3))]
+
+
+def _bars(names: Sequence[str], shares: Sequence[float], figures: Sequence[str]) -> str:
+    width = min(max(map(cell_len, names)), _NAME_WIDTH)
+    full = [round(_BAR_WIDTH * min(max(share, 0.0), 1.0)) for share in shares]
+    lines = [
+        f"{set_cell_size(name, width)} {'█' * bar}{'░' * (_BAR_WIDTH - bar)} {figure}"
+        for name, bar, figure in zip(names, full, figures, strict=True)
+    ]
+    return "```\n" + "\n".join(map(literal, lines)) + "\n```"
+
+
+def _table(rows: Sequence[Sequence[str]], right: Collection[int]) -> Block:
+    return as_json(
+        TableBlock(
+            rows=[[RawTextObject(text=cell or "–") for cell in row] for row in rows],
+            column_settings=[
+                {"align": "right" if column in right else "left"} for column in range(len(rows[0]))
+            ],
+        )
+    )
 
 
 def outcome(debate: Debate, tally: Tally) -> str:
-    """Who won, by how much."""
+    """The vote by option, then whose text was ranked best."""
     if not tally.winners or not tally.voters:
         return "*Nobody won:* no ballot could be counted."
+    if not tally.options:
+        return _best_text(debate, tally)
+    said = (vote_by_option(debate, tally), vote_remark(tally), _best_text(debate, tally))
+    return "\n".join(filter(None, said))
+
+
+def result(debate: Debate, tally: Tally) -> str:
+    """The vote by option alone; by text in debates of older versions."""
+    if not tally.options or not tally.voters:
+        return outcome(debate, tally)
+    said = (vote_by_option(debate, tally), vote_remark(tally))
+    return "\n".join(filter(None, said))
+
+
+def _best_text(debate: Debate, tally: Tally) -> str:
+    """Whose text was ranked best, by how much."""
     names = listed((f"*{name_of(debate, winner)}*" for winner in tally.winners), 800, ", ")
     won = tally.scores[0].points
     points = f"{number(won)} {'point' if won == 1 else 'points'}"
     votes = counted(len(tally.voters), "ballot")
+    by_option = bool(tally.options)
     if len(tally.winners) > 1:
-        return f"*A tie* between {names}, with {points} each ({votes}). No rule breaks it."
-    close = f" {_CONTROVERSIAL}" if tally.controversial else ""
+        what = "Ranked best: a tie" if by_option else "*A tie*"
+        return f"{what} between {names}, with {points} each ({votes}). No rule breaks it."
+    close = f" {_CONTROVERSIAL}" if tally.controversial and not by_option else ""
     first, *others = tally.scores
     level = [score for score in others if score.points == first.points]
     decider = ""
     if level:
         more = all(score.first_places < first.first_places for score in level)
-        why = "the number of first places" if more else "the voters' confidence"
+        surer = (
+            "how likely their option is held the best" if by_option else "the voters' confidence"
+        )
+        why = "the number of first places" if more else surer
         decider = f" Others have as many points; {why} decided."
+    if by_option:
+        return f"Whose text was ranked best: {names} with {points} ({votes}).{decider}"
     return f"{names} wins with {points} ({votes}).{decider}{close}"
 
 
@@ -126,7 +202,7 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     if failed:
         said = (f"{name_of(debate, agent)} ({why})" for agent, why in failed.items())
         yield f"No ballot came from: {listed(said, 800, ', ')}."
-    if len(tally.scores) > _MOST_ROWS:
+    if len(tally.scores) > _MOST_ROWS and not tally.options:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
 
 

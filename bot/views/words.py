@@ -10,17 +10,14 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.figures import money, when
-from core.models import ENGINE, Agent, Debate, Person, Turn, Usage
+from core.models import ENGINE, OFFLINE, Agent, Debate, Person, Turn, Usage
+from core.rules.confidence import Confidence
 from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
-#: Provider of agents that follow rules and ask no model.
-_OFFLINE = "offline"
 OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was asked."
 _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
-
-_CONFIDENCE = ((85, "very high"), (65, "high"), (45, "moderate"), (25, "low"), (0, "very low"))
 
 
 def turn_noun(debate: Debate, turn: Turn) -> str:
@@ -66,7 +63,7 @@ def person(someone: Person) -> str:
 
 def is_offline(agent: Agent) -> bool:
     """Whether the agent follows rules and asks no model."""
-    return agent.provider == _OFFLINE
+    return agent.provider == OFFLINE
 
 
 def all_offline(debate: Debate) -> bool:
@@ -82,10 +79,10 @@ def cost(usage: Usage) -> str:
 
 
 def confidence(percent: int | None) -> str:
-    """A confidence in words too: "72 of 100 (high)"; "not given" where there is none."""
+    """A confidence in a word first: "fair (72 of 100)"; "not given" where there is none."""
     if percent is None:
         return "not given"
-    return f"{percent} of 100 ({next(word for least, word in _CONFIDENCE if percent >= least)})"
+    return f"{Confidence(percent, ()).word} ({percent} of 100)"
 
 
 def moment(at: datetime) -> str:

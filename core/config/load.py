@@ -1,8 +1,9 @@
 """The text of a configuration file → `Settings`, or every problem in it with file, line and key."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path as FilePath
 from typing import Any, Literal, TypeVar, cast
 
@@ -149,7 +150,7 @@ def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
     """
     listed, default = values.get("servers"), values.get("default_model")
     servers = cast("list[Any]", listed) if isinstance(listed, list) else []
-    named = {one.get("name") for one in servers if isinstance(one, dict)}
+    named = {cast("dict[str, Any]", one).get("name") for one in servers if isinstance(one, dict)}
     own = cast("dict[str, Any]", default).get("provider") if isinstance(default, dict) else None
     resells = (own or known.settings.agent_model.provider) == "openrouter"
     return {str(name) for name in named} | (set() if resells else set(known.providers))
@@ -239,13 +240,17 @@ class _Filling:
         names_model = bool(file.default_model.provider or file.default_model.model)
         usual_judge = agent_model if names_model else base.judge_model
         judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
+        mixed = () if names_model else base.mixed_models
+        names_judge = bool(file.judge and (file.judge.provider or file.judge.model))
         settings = laid_over(base, file.debate)
         rules = self._summaries(settings.summarization, "for summaries", None)
         changes: dict[str, object] = {
             "agent_model": agent_model,
             "judge_model": judge_model,
             "summarization": rules,
-            "agents": tuple(self._agent(one, agent_model, rules) for one in file.agents),
+            "mixed_models": mixed,
+            "judge_models": () if names_model or names_judge else base.judge_models,
+            "agents": self._agents(file.agents, mixed or (agent_model,), rules),
             "vote": laid_over(base.vote, file.vote),
             "limits": laid_over(base.limits, file.limits),
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
@@ -268,6 +273,17 @@ class _Filling:
         model = named.model or (usual.model if provider == usual.provider else "")
         model = model or self._providers.get(provider, usual.model)
         return ModelChoice(provider=provider, model=model)
+
+    def _agents(
+        self, named: Sequence[Agent], usual: Sequence[ModelChoice], rules: Summarization
+    ) -> tuple[Agent, ...]:
+        """The agents; the usual models are dealt in turn to those that name none."""
+        found, dealt = list[Agent](), cycle(usual)
+        for one in named:
+            same = [choice for choice in usual if choice.provider == one.provider]
+            model = (*same, usual[0])[0] if one.provider or one.model else next(dealt)
+            found.append(self._agent(one, model, rules))
+        return tuple(found)
 
     def _agent(self, one: Agent, usual: ModelChoice, rules: Summarization) -> Agent:
         """The agent; an unknown role argues as a generalist, under the name it was given."""

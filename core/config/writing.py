@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from core.models import DebateRules, Speaker, Value
+from core.models import DebateRules, ModelChoice, Speaker, Value
 from core.settings import CommonSettings, Settings, SettingsFile, judge_for
 
 _HEAD = "# Configuration of Moot: docs/configuration.md says what each setting does.\n"
@@ -28,8 +28,11 @@ def all_as_yaml(settings: Settings, folder: Path) -> str:
         folder: Where the file that names their prompts is: prompts are named relative to it.
     """
     judge = settings.judge or judge_for(settings.judge_model)
+    if settings.judge_models:
+        judge = judge.model_copy(update={"provider": "", "model": ""})
     file = SettingsFile(
-        default_model=settings.agent_model,
+        # Models that are dealt out are named nowhere.
+        default_model=ModelChoice() if settings.mixed_models else settings.agent_model,
         judge=Speaker(**_fields(judge, Speaker)),
         debate=DebateRules(**_fields(settings, DebateRules)),
         **_fields(settings, CommonSettings),

@@ -106,7 +106,8 @@ def _from_agreement(grounds: Grounds, said: list[str]) -> float:
         said.append("all agents are one model, whose agreement with itself says little")
         worth = min(worth, ONE_MODEL_AT_MOST)
     else:
-        said.append(f"{len(by_model)} different models; their first answers lay {spread:.0%} apart")
+        apart = f"{round(spread * 100)} points apart"
+        said.append(f"{len(by_model)} different models; their first answers lay {apart}")
     return worth * agreed
 
 

@@ -45,9 +45,9 @@ def count_people(debate: Debate) -> PeopleCount:
     ballots: dict[str, Sequence[str]] = {}
     for person, ballot in debate.people_ballots.items():
         # Two options of a ballot may have been merged since: the better place stands.
-        standing = tuple(dict.fromkeys(filter(None, map(options.resolve, ballot.options))))
-        if standing:
-            ballots[person] = standing
+        standing = dict.fromkeys(options.resolve(chosen) for chosen in ballot.options)
+        if known := [option for option in standing if option]:
+            ballots[person] = known
     scores = [
         PeopleScore(
             option=item.id,

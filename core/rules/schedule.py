@@ -19,7 +19,7 @@ from core.models import (
     Status,
     Turn,
 )
-from core.rules import gate, sources
+from core.rules import casting, gate, sources
 from core.rules.formats import clarifying
 from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
@@ -41,6 +41,8 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     if is_cut_short(debate):
         return _end(debate)
     reading = sources.unread(debate)
+    if casting.is_due(debate):
+        return (casting.TURN, *reading)
     if sources.are_awaited(debate, reading):
         return reading
     return (*reading, *_debating(debate))

@@ -39,7 +39,7 @@ class Database:
         *,
         place: str,
         reader: Repeating,
-        writer: Writer,
+        writer: Writer | None = None,
         lock: FileLock | None = None,
         file: Path | None = None,
     ) -> None:
@@ -48,16 +48,16 @@ class Database:
         Args:
             place: The database in words for people, without a password.
             reader: Does the reading.
-            writer: Does the writing.
+            writer: Does the writing; None: one for the file.
             lock: What keeps other processes away; None on a server.
             file: Where it is; None on a server.
         """
         self.place = place
         self._reader = reader
-        self._writer = writer
         self._lock = lock
         self._file = file
         self._identity = _identity_of(file) if file else None
+        self._writer: Writer = writer or self._file_writer(Path(file or place))
 
     @classmethod
     async def open(cls, location: str) -> "Database":
@@ -77,8 +77,7 @@ class Database:
             lock = FileLock(path)
             # What a disk refuses once it refuses again: nothing is repeated.
             reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
-            writer = BatchingWriter(sqlite_writer(path), place)
-            database = cls(place=place, reader=reader, writer=writer, lock=lock, file=path)
+            database = cls(place=place, reader=reader, lock=lock, file=path)
         else:
             database = _on_server(url)
         try:
@@ -135,6 +134,7 @@ class Database:
             StoreDown: The database does not answer.
             Exception: Whatever `work` raises.
         """
+        self.check_file()  # a reader would make a new, empty file
         return await self._reader.run(work)
 
     async def clean(self) -> None:
@@ -160,7 +160,11 @@ class Database:
             await asyncio.to_thread(vacuum)
         except sqlite3.Error as error:
             raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
-        self._writer = BatchingWriter(sqlite_writer(file), self.place)
+        self._writer = self._file_writer(file)
+
+    def _file_writer(self, file: Path) -> BatchingWriter:
+        """Write to the file for as long as it is the one that was opened."""
+        return BatchingWriter(sqlite_writer(file), self.place, self.check_file)
 
     async def empty_write_ahead_log(self) -> None:
         """Take what was deleted out of SQLite's write-ahead log, as far as nobody reads it now."""
@@ -170,8 +174,8 @@ class Database:
     def check_file(self) -> None:
         """Make sure that the file is still the one that was opened.
 
-        One that is deleted or replaced under a running process goes on taking writes, which nobody
-        will ever find again.
+        One that is deleted or replaced under a running process would go on taking writes, which
+        nobody would ever find again; so this is asked before each transaction.
 
         Raises:
             StoreDown: It is not.
@@ -179,7 +183,8 @@ class Database:
         if self._file and _identity_of(self._file) != self._identity:
             raise StoreDown(
                 f"The database file {self.place} was deleted or replaced while Moot was using it. "
-                "Stop Moot and put the file back, or restore a backup: what is written now is lost."
+                "Put the file back, or stop Moot and restore a backup. Until then nothing is "
+                "written."
             )
 
     async def close(self) -> None:

@@ -12,8 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 T = TypeVar("T")
 
-#: Milliseconds to wait for a lock held by somebody outside (a person with the sqlite3 program).
-_BUSY_MS = 5_000
+#: Milliseconds to wait for a lock held by somebody outside (a person with the sqlite3 program):
+#: short enough that who typed a command hears within Slack's three seconds that it was not taken,
+#: and that a process told to stop does.
+_BUSY_MS = 2_000
 #: Milliseconds after which the server ends a transaction left open by a frozen process, so that
 #: its locks do not hold up the others.
 _IDLE_MS = 5_000

@@ -69,6 +69,12 @@ def is_passing(error: BaseException) -> bool:
     return error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
 
 
+def is_held_by_others(error: BaseException) -> bool:
+    """Whether another program holds SQLite's lock: whatever is tried now waits for it in vain."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    return _code_of(cause).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
 def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> StoreError:
     """Words for an error of one of the two drivers."""
     code = _code_of(cause)

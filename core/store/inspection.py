@@ -11,8 +11,11 @@ from sqlalchemy import Connection, inspect, text
 
 from core.errors import StoreDown
 from core.store.database import Database
+from core.store.lock import is_in_use
 
 _PATIENCE_SECONDS = 5.0
+#: Nobody who works as we do holds the lock for so long.
+_LOCK_SECONDS = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +26,8 @@ class Inspection:
     versions: Mapping[str, str]
     #: What is damaged; empty: nothing.
     damage: str = ""
+    #: Whether another program keeps everybody else from writing.
+    is_locked: bool = False
 
 
 async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
@@ -43,12 +48,31 @@ async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
                 for table in version_tables
                 if table in tables
             }
-        return Inspection(versions=versions, damage="" if found == "ok" else found)
+        damage = "" if found == "ok" else found
+        # Where a process works, it says itself whether it can write; and a file that was put in the
+        # place of the one it has open must not be opened for writing beside the other one's log.
+        is_locked = not is_in_use(path) and _is_locked(path)
+        return Inspection(versions=versions, damage=damage, is_locked=is_locked)
 
     try:
         return await asyncio.to_thread(look)
     except sqlite3.Error as error:
         raise StoreDown(f"{path} cannot be read as a database ({error}).") from None
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether the right to write cannot be had; it is given back at once."""
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    with closing(
+        sqlite3.connect(address, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
+    ) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            # What may not be written at all is told by who looks at its folder.
+            return str(error.sqlite_errorname).startswith("SQLITE_BUSY")
+    return False
 
 
 async def inspect_server(location: str, version_tables: Sequence[str]) -> Inspection:

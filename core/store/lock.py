@@ -24,7 +24,7 @@ class FileLock:
             StoreInUse: Another process has it.
             StoreDown: The files cannot be written.
         """
-        path = database.with_name(database.name + ".lock")
+        path = _lock_of(database)
         self._file: int | None = None
         try:
             self._file = _lock(path, database)
@@ -39,6 +39,25 @@ class FileLock:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def is_in_use(database: Path) -> bool:
+    """Whether a process holds the lock of this database, whatever has become of the file."""
+    try:
+        file = os.open(_lock_of(database), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno == errno.EWOULDBLOCK
+    finally:
+        os.close(file)
+    return False
+
+
+def _lock_of(database: Path) -> Path:
+    return database.with_name(database.name + ".lock")
 
 
 def _lock(path: Path, database: Path) -> int:

@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.errors import StoreDown
+from core.errors import StoreDown, StoreError
 from core.retry import RetryPolicy, retry
 from core.store.engines import Transactions
-from core.store.failures import explain
+from core.store.failures import explain, is_held_by_others
 
 T = TypeVar("T")
 
@@ -128,15 +128,19 @@ class BatchingWriter:
     (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
     """
 
-    def __init__(self, engine: Transactions, place: str) -> None:
+    def __init__(
+        self, engine: Transactions, place: str, check: Callable[[], None] = lambda: None
+    ) -> None:
         """Write through `engine`, which has one connection.
 
         Args:
             engine: Used by nobody else.
             place: The database in words for people.
+            check: Called before each transaction; raises `StoreDown` if nothing must be written.
         """
         self._engine = engine
         self._place = place
+        self._check = check
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -181,8 +185,16 @@ class BatchingWriter:
     async def _commit(self, batch: Sequence[_Waiting]) -> None:
         """Do the batch in one transaction; if anything in it fails, each half in its own."""
         try:
+            self._check()
             results = await self._engine.transact(lambda c: [one.work(c) for one in batch])
+        except StoreDown as error:
+            _fail_all(batch, error)
+            return
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
+            if is_held_by_others(error):
+                # Each part would wait for the lock as long again, and everybody with it.
+                _fail_all(batch, explain(error, self._place))
+                return
             await self._take_apart(batch, error)
             return
         for one, result in zip(batch, results, strict=True):
@@ -200,3 +212,9 @@ class BatchingWriter:
         middle = len(batch) // 2
         await self._commit(batch[:middle])
         await self._commit(batch[middle:])
+
+
+def _fail_all(batch: Sequence[_Waiting], error: StoreError) -> None:
+    """Tell everybody; each gets an error of its own, because raising one writes to it."""
+    for one in batch:
+        one.fail(type(error)(str(error)))

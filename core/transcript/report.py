@@ -14,6 +14,7 @@ from core.transcript.decision import verdict_section
 from core.transcript.ending import rounds_words
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
+from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.options import shares
 from core.transcript.people import team_section
 from core.transcript.words import (
@@ -47,6 +48,7 @@ def report(debate: Debate) -> str:
         "## Debate\n\n" + table(("", ""), _facts(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
         sources_section(debate),
+        _cast(debate),
         _clarifications(debate),
         _rounds(debate),
         facts_section(debate),
@@ -65,7 +67,10 @@ def _facts(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Debate", f"`{debate.id}`, {status_words(debate)}"
     yield "Asked by", setup.asked_by.name or setup.asked_by.id
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
-    yield "Agents", ", ".join(f"{one.name} ({one.role}, {one.model})" for one in setup.agents)
+    yield "Agents", ", ".join(f"{one.name} ({one.role})" for one in setup.agents)
+    yield "Models", debate_models_words(setup)
+    if judged := judge_words(debate):
+        yield "Judge", judged
     if debate.options:
         yield "Kind of question", debate.options.question_kind.value
     yield "Started", when(debate.started_at)
@@ -75,6 +80,15 @@ def _facts(debate: Debate) -> Iterator[Sequence[str]]:
     waited = sum(call.latency_ms for call in debate.calls) / 1000
     yield "Waited for models, all calls added up", duration(waited)
     yield "Cost", money(debate.usage.cost)
+
+
+def _cast(debate: Debate) -> str:
+    """Why each agent takes part, where they were chosen for the question."""
+    setup = debate.setup
+    if not setup.reasons:
+        return ""
+    rows = [(one.name, one.full_name, setup.reasons.get(one.id, "")) for one in setup.agents]
+    return "## Agents, chosen for this question\n\n" + table(("Agent", "Model", "Why"), rows)
 
 
 def _clarifications(debate: Debate) -> str:

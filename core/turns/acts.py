@@ -200,4 +200,13 @@ ACTS: Mapping[Act, ActSpec] = {
     Act.EVALUATION: ActSpec(
         label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
     ),
+    Act.CASTING: ActSpec(
+        label="Choice of agents",
+        noun="choice of agents",
+        phase="choosing agents for the question",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+    ),
 }

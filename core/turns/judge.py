@@ -27,6 +27,7 @@ from core.rules.confidence import Grounds, confidence
 from core.rules.degradations import degradations
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
 from core.rules.schedule import is_cut_short
 from core.turns.citing import with_checked_evidence
@@ -55,11 +56,12 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
         ReplyUnreadable: The reply is no choice, even repaired.
         LimitReached: A cap forbids the call.
     """
+    judge = judge_of(debate)
     reply, call = await calls.ask_for(
         request_for(debate, turn),
-        debate.setup.agent(turn.agent),
+        judge,
         cross_check_reply(options_shown(debate)),
-        options=terms_for(debate, turn),
+        options=terms_for(debate, turn, judge),
     )
     option = "" if reply.option == NOBODY else reply.option
     check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
@@ -153,7 +155,7 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 
     At last, where the debate is to wait for models that are away: whichever is back first.
     """
-    judge = debate.setup.judge
+    judge = judge_of(debate)
     terms = terms_for(debate, turn, judge)
     yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
     own = {ModelRef(judge.provider, judge.model), *terms.fallbacks}

@@ -167,6 +167,28 @@ def facilitation_reply(steps: tuple[NextStep, ...]) -> type[FacilitationReply]:
     return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
 
 
+class CastRoleReply(BaseModel):
+    """One role that is to take part."""
+
+    reason: str
+    role: str
+
+
+class CastingReply(BaseModel):
+    """Who is to take part."""
+
+    agents: list[CastRoleReply]
+
+
+@cache
+def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
+    """The form of a choice among these roles."""
+    fields: dict[str, Any] = {"role": (_one_of(roles), ...)}
+    one = create_model("CastRoleReply", __base__=CastRoleReply, **fields)
+    agents: dict[str, Any] = {"agents": (list[one], ...)}
+    return create_model("CastingReply", __base__=CastingReply, **agents)
+
+
 class NoteReply(BaseModel):
     """What became of one note."""
 

@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from core.llm.call import CallOptions, ModelRef
 from core.models import Act, Agent, Debate, NextStep, SourceKind, Turn
 from core.request import ModelRequest, Part, PartKind
+from core.rules import casting
 from core.rules.formats import council, critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
 from core.rules.options import MOST_OPTIONS, options_of
 from core.rules.schedule import is_cut_short, is_patient
 from core.rules.voting import best_texts, winning_options
+from core.settings import ROLES
 from core.turns.acts import ACTS
 from core.turns.citing import is_to_cite, may_look_up
 from core.turns.context import (
@@ -24,7 +26,7 @@ from core.turns.context import (
 from core.turns.prompts import render
 
 
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: PLR0915 - one case per act
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0912, PLR0915
     """What to ask a model on this turn."""
     values: dict[str, object] = {"words": ACTS[turn.act].words}
     match turn.act:
@@ -51,6 +53,10 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: PLR0915 - 
         case Act.OPTIONS:
             labels = (candidate.label for candidate in candidates(debate, turn))
             values |= {"labels": ", ".join(labels), "most": MOST_OPTIONS}
+        case Act.CASTING:
+            who = {role: " ".join(render.persona(role).split()) for role in ROLES}
+            values |= {"roles": who, "sceptic": casting.SCEPTIC}
+            values |= {"fewest": casting.FEWEST, "most": casting.MOST}
         case Act.BALLOT:
             values |= _ballot_values(debate, turn)
         case Act.CROSS_CHECK:

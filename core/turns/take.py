@@ -16,6 +16,7 @@ from core.rules import voting
 from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of
 from core.rules.schedule import ballot_turns, is_ending
+from core.turns import cast as casting
 from core.turns import compare, judge
 from core.turns import facilitate as facilitator
 from core.turns import question as clarification
@@ -48,6 +49,7 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
 
 #: Who performs each act that is part of a debate; all speeches are performed alike.
 PERFORMERS: Mapping[Act, Performer] = {
+    Act.CASTING: casting.choose,
     Act.QUESTIONS: clarification.ask,
     Act.CLARIFICATION: clarification.put,
     Act.FACILITATION: facilitator.guide,

@@ -104,6 +104,7 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     wanted = next((one for one in models if one.id == choices.models), None)
     if wanted:
         changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
+        changes["mixed_models"] = changes["judge_models"] = ()
         changes["agents"] = tuple(_served(agent, wanted.agent) for agent in settings.agents)
         changes["judge"] = _served(settings.judge, wanted.judge) if settings.judge else None
     return settings.model_copy(update=changes)
@@ -112,13 +113,15 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
 def roster(settings: Settings) -> Mapping[str, str]:
     """Agents to choose from: id → name. The settings' own first, then the built-in roles."""
     own = {agent.id: agent.name for agent in settings.agents if agent.enabled}
-    roles = {agent.role for agent in settings.agents if agent.enabled}
+    roles = {taken for agent in settings.agents for taken in (agent.role, agent.id)}
     built_in = {role.id: role.name for role in ROLES.values() if role.id not in roles}
     return {**own, **built_in}
 
 
-def taking_part(settings: Settings) -> tuple[str, ...]:
-    """Ids of the agents that debate when nobody chooses."""
+def taking_part(settings: Settings) -> tuple[str, ...] | None:
+    """Ids of the agents that debate when nobody chooses; None: chosen for each question."""
+    if settings.casting and not settings.agents:
+        return None
     own = tuple(agent.id for agent in settings.agents if agent.enabled)
     return own or DEFAULT_ROSTER
 

@@ -66,6 +66,8 @@ def _after(debate: Debate, edits: Sequence[OptionEdit]) -> OptionList:
 def _fault(options: OptionList, edit: OptionEdit) -> str:
     """Why this edit cannot be made, and what to do instead; empty if it can."""
     known = f"The options are: {', '.join(item.name for item in options.items)}."
+    if edit.change is OptionChange.MERGE and not (edit.option and edit.into):
+        return "Choose both: the option that goes, and the one it goes into."
     if edit.change is not OptionChange.ADD and not options.resolve(edit.option):
         return f"There is no such option any more. {known} Open the form again."
     if edit.change is OptionChange.MERGE:

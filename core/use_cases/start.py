@@ -3,14 +3,17 @@
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
+from core.errors import LogBroken
 from core.estimate import Estimate
 from core.events import DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.models import Place, Setup
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateFilter, Spending
+from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
 from core.settings import Settings
 from core.use_cases.choices import (
@@ -30,6 +33,8 @@ _NO_CHOICES = Choices()
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LENGTH = 7
 _DELIMITER_BYTES = 8
+#: Whoever was told that nobody heard a command types it again; both may arrive within this time.
+REPEATED_WITHIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +91,10 @@ class StartDebate:
         # The form comes filled in: rounds were asked for only if somebody changed them.
         usual = own.over(self.built_in()).rounds
         asked = None if choices.rounds == usual else choices.rounds
-        agents = request.agents if request.agents is not None else chosen.agents
-        whole = replace(request, agents=agents, rounds=asked or request.rounds)
+        agents = request.agents if request.agents is not None else choices.agents
+        whole = replace(
+            request, agents=agents, usual_agents=own.agents, rounds=asked or request.rounds
+        )
         settings = with_choices(self.settings(), chosen, self.models)
         if settings.evidence.earlier_decisions and await has_earlier(
             self.facts.store, request.place
@@ -99,6 +106,9 @@ class StartDebate:
     async def begin(self, setup: Setup, *, origin: str) -> StartedDebate:
         """Record the debate's start, once per origin.
 
+        Asked for again by the same person while it runs, in the same words and with the same
+        settings, it is the debate that has begun.
+
         Raises:
             BadInput: Too many debates run, or a cap on money is used up; nothing was started.
         """
@@ -107,7 +117,10 @@ class StartDebate:
         async with self._starting:
             if await store.begun(origin) is None:
                 running = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
-                check_room(setup.asked_by, place, await store.find(running), self.bounds)
+                entries = await store.find(running)
+                if (begun := await self._begun_before(setup, entries)) is not None:
+                    return begun
+                check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
                     limits, day = self.settings().limits, self.facts.clock.now().date()
                     await check_money(setup, limits, self.spending, day)
@@ -120,6 +133,21 @@ class StartDebate:
         debate_id = started.recorded.debate_id
         self.facts.wake(debate_id)
         return StartedDebate(debate_id=debate_id, setup=setup, fresh=started.fresh)
+
+    async def _begun_before(
+        self, setup: Setup, running: Sequence[DebateEntry]
+    ) -> StartedDebate | None:
+        """Return the debate that this would be a repetition of."""
+        since = self.facts.clock.now() - REPEATED_WITHIN
+        asked = (setup.place.channel, setup.asked_by.id, setup.question)
+        for one in running:
+            if (one.channel, one.asked_by, one.question) != asked or one.started_at < since:
+                continue
+            with suppress(LogBroken):
+                first = (await self.facts.debate(one.debate_id)).setup
+                if setup.model_copy(update={"delimiter": first.delimiter}) == first:
+                    return StartedDebate(debate_id=one.debate_id, setup=first, fresh=False)
+        return None
 
     async def estimate(self, request: DebateRequest, choices: Choices) -> Estimate:
         """Return what the debate would probably take.

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import cast
 
 from core.events import (
     BallotAbstained,
@@ -13,12 +14,16 @@ from core.events import (
     ClarificationsClosed,
     ClarificationsOpened,
     ContributionMade,
+    CrossChecked,
     DebatePaused,
     DebateResumed,
     DebateStarted,
+    DebateWanted,
     Event,
     FacilitatorDecided,
+    GatePassed,
     NoteAdded,
+    OptionsMerged,
     Recorded,
     StopRequested,
     TurnFailed,
@@ -34,14 +39,19 @@ from core.models import (
     Ballot,
     Call,
     Contribution,
+    CrossCheck,
     Debate,
     Failure,
+    Gate,
     Guidance,
     NextStep,
     Note,
     NoteOutcome,
+    Option,
+    Options,
     Person,
     Question,
+    QuestionKind,
     Setup,
     Stop,
     Tally,
@@ -49,10 +59,12 @@ from core.models import (
     Usage,
     Verdict,
 )
-from core.rules import schedule
+from core.rules import gate, schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
+from core.rules.options import option_of, options_of
 from core.rules.voting import count
+from core.rules.wanting import why_not_wanted
 from core.testing import a_setup
 
 DEBATE_ID = "dabc2345"
@@ -111,10 +123,17 @@ def a_verdict(**changes: object) -> Verdict:
 def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
     """What comes of a turn; the choice 1 is a failure."""
     if turn.act is Act.TALLY:
-        return VoteTallied(tally=_tally(debate, turn.round))
+        return VoteTallied(tally=_tally(debate), edition=debate.edition)
     if turn.act is Act.SYNTHESIS:
         notes = tuple(NoteOutcome(note=n.id, used=True, explanation="Ok.") for n in debate.notes)
-        return VerdictReached(verdict=a_verdict(notes=notes))
+        return VerdictReached(verdict=a_verdict(notes=notes), edition=debate.edition)
+    if turn.act is Act.GATE:
+        return GatePassed(gate=cast("Gate", gate.weigh(debate, turn.round)))
+    if turn.act is Act.CROSS_CHECK:
+        check = CrossCheck(turn=turn, option="o1", reason="The team runs it.", call=CALL)
+        return CrossChecked(check=check)
+    if turn.act is Act.OPTIONS:  # where no model answers, rules merge them
+        return OptionsMerged(options=some_options(debate, turn))
     if turn.act is Act.CLARIFICATION:
         return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
     if turn.act is Act.BALLOT:
@@ -133,11 +152,24 @@ def _guidance(turn: Turn, choice: int) -> Guidance:
     return Guidance(turn=turn, next_step=next_step, focus="Retries.", question=asked)
 
 
-def _tally(debate: Debate, number: int) -> Tally:
-    ballots = schedule.ballots_of(debate, number)
-    lost = [a.turn.agent for a in debate.abstentions.values() if a.turn.round == number]
-    positions = tuple(format_of(debate).positions(debate))
-    return count(positions, ballots, debate.setup.vote, lost)
+def some_options(debate: Debate, turn: Turn) -> Options:
+    """PostgreSQL, for which the first agent stands, and Kafka."""
+    drafts = list(format_of(debate).drafts(debate))
+    return Options(
+        turn=turn,
+        question_kind=QuestionKind.CHOICE,
+        items=(Option(id="o1", name="PostgreSQL"), Option(id="o2", name="Kafka")),
+        stances={agent: "o1" if agent == drafts[0] else "o2" for agent in drafts},
+        call=CALL,
+    )
+
+
+def _tally(debate: Debate) -> Tally:
+    turns = schedule.ballot_turns(debate)
+    ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
+    lost = [turn.agent for turn in turns if turn.key not in debate.ballots]
+    positions = {agent: option_of(debate, agent) for agent in format_of(debate).positions(debate)}
+    return count(positions, ballots, debate.setup.vote, abstained=lost, options=options_of(debate))
 
 
 def _contribution(debate: Debate, turn: Turn) -> Contribution:
@@ -151,22 +183,32 @@ def _ballot(debate: Debate, turn: Turn, choice: int) -> Event:
     if choice == 1:
         return BallotAbstained(abstention=Abstention(turn=turn, reason="No ranking.", call=CALL))
     ranking = tuple(format_of(debate).positions(debate))
-    return BallotCast(ballot=Ballot(turn=turn, ranking=ranking, confidence=0.8, call=CALL))
+    shares = {"o1": 0.8, "o2": 0.2} if debate.options else {}
+    ballot = Ballot(turn=turn, ranking=ranking, probabilities=shares, confidence=None, call=CALL)
+    return BallotCast(ballot=ballot)
 
 
-def play(setup: Setup, choose: Choose = first, most_failures: int = 0) -> list[Recorded]:
+def play(
+    setup: Setup, choose: Choose = first, most_failures: int = 0, *, wanted: bool = False
+) -> list[Recorded]:
     """The log of a whole debate.
 
     Args:
         setup: The debate's setup.
         choose: Which ready turn ends next, and how; and whether a person does something.
         most_failures: Turns that may fail.
+        wanted: Whether somebody wants it debated if it was skipped, and it ends once more.
     """
     log = [a_record(1, DebateStarted(setup=setup))]
     debate = apply(None, log[0])
     while (ending := schedule.conclusion(debate)) is None:
         log.append(a_record(len(log) + 1, _next(debate, choose, most_failures)))
         debate = apply(debate, log[-1])
+        ending = schedule.conclusion(debate)
+        if ending and wanted and not debate.wanted_by and not why_not_wanted(debate):
+            for event in (ending, DebateWanted(by=DANA)):
+                log.append(a_record(len(log) + 1, event))
+                debate = apply(debate, log[-1])
     return [*log, a_record(len(log) + 1, ending)]
 
 

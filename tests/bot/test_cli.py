@@ -61,7 +61,8 @@ def test_the_version_is_shown(environment: dict[str, str], tmp_path: Path):
 def test_the_demonstration_prints_a_whole_debate_and_ends(
     environment: dict[str, str], tmp_path: Path
 ):
-    words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1")
+    agents = ("--agents", "architect,security,simplicity")
+    words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1", *agents)
     done = moot(*words, env=environment, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.search(r"A local Slack is at http://127\.0\.0\.1:\d+/", done.stdout)
@@ -221,7 +222,7 @@ def test_going_offline_replaces_every_model():
     own = PAID.model_copy(update={"agents": (agent_for("architect", PAID.agent_model),)})
     assert not costs_money(offline(own))
     assert "Models: none" in models_in_words(offline(own))
-    assert "openai some-model" in models_in_words(own)
+    assert "openai/some-model" in models_in_words(own)
 
 
 def test_roles_rounds_and_format_of_the_command_line_are_taken():

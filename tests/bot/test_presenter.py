@@ -15,12 +15,14 @@ from bot.slack.ids import (
     edit_key,
     ended_key,
     headline_key,
+    pin_key,
     report_key,
     turn_key,
     unpin_key,
+    vote_key,
 )
 from bot.store.posts import NewPost
-from bot.views.board import BoardAction
+from bot.views.board import BoardAction, board
 from bot.views.progress import order
 from core.errors import StoreDown
 from core.events import (
@@ -29,6 +31,7 @@ from core.events import (
     DebateFailed,
     DebatePaused,
     DebateResumed,
+    DebateWanted,
     NoteAdded,
     OutageBegan,
     OutageEnded,
@@ -42,7 +45,18 @@ from core.events import (
     apply,
     fold,
 )
-from core.models import Act, Contribution, Failure, Note, Person, Place, Stop, Turn
+from core.models import (
+    Act,
+    Contribution,
+    Failure,
+    Note,
+    Person,
+    Place,
+    Status,
+    Stop,
+    Turn,
+    When,
+)
 from core.testing import a_setup
 from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, a_verdict, play
 
@@ -190,6 +204,50 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     await publish(Presenter(parts, Log(log)), log, done, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
     assert parts.edits[-1] == whole.edits[-1]
+
+
+SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), wanted=True)
+
+
+@given(st.data())
+async def test_what_is_debated_anyway_is_posted_once_wherever_it_is_restarted(data: st.DataObject):
+    whole, parts = Queue(), Queue()
+    await publish(Presenter(whole, Log(SKIPPED)), SKIPPED, 0, len(SKIPPED))
+    cut = data.draw(st.integers(0, len(SKIPPED)))
+    await publish(Presenter(parts, Log(SKIPPED)), SKIPPED, 0, cut)
+    again = data.draw(st.integers(0, cut))
+    await publish(Presenter(parts, Log(SKIPPED)), SKIPPED, again, len(SKIPPED))
+    assert list(parts.sent.items()) == list(whole.sent.items())
+    assert parts.edits[-1] == whole.edits[-1]
+
+
+async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more():
+    queue = Queue()
+    await publish(Presenter(queue, Log(SKIPPED)), SKIPPED, 0, len(SKIPPED))
+    for key in (vote_key, headline_key, report_key):
+        assert {key(DEBATE_ID), key(DEBATE_ID, 2)} <= set(queue.sent)
+    assert pin_key(DEBATE_ID, 2) in queue.sent
+    old = [edit for edit in queue.edits if edit.key == f"{headline_key(DEBATE_ID)}/edit"]
+    assert "Counts no more" in old[-1].payload["text"]
+    assert queue.edits[-1].key == ended_key(DEBATE_ID, 2)
+    boards = [edit for edit in queue.edits if edit.payload["target_key"] == board_key(DEBATE_ID)]
+    wanted = next(n for n, one in enumerate(SKIPPED) if isinstance(one.event, DebateWanted))
+    reopened = board(fold(SKIPPED[: wanted + 1])).text
+    assert reopened.startswith("Debate running")
+    assert reopened in [edit.payload["text"] for edit in boards]
+
+
+async def test_an_end_that_was_overtaken_is_told_to_nobody():
+    wanted = next(n for n, one in enumerate(SKIPPED) if isinstance(one.event, DebateWanted))
+    verdict_at = wanted - 2
+    events = [one.event for one in SKIPPED[: wanted + 1]]
+    # The judge, the end and the person came in another order.
+    overtaken = [*events[:verdict_at], events[wanted], events[verdict_at], events[wanted - 1]]
+    log, queue = a_log(overtaken), Queue()
+    await publish(Presenter(queue, Log(log)), log, 0, len(log))
+    assert fold(log).status is Status.RUNNING
+    assert not {headline_key(DEBATE_ID), report_key(DEBATE_ID)} & set(queue.sent)
+    assert queue.edits[-1].payload["text"].startswith("Debate running")
 
 
 async def test_publishing_twice_queues_nothing_new():

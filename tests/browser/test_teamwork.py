@@ -163,9 +163,9 @@ async def accept(page: Page) -> None:
 
 async def cast_ballot(page: Page) -> None:
     form = page.get_by_role("dialog")
-    for place, agent in (("First", "Security"), ("Second", "Architect"), ("Third", "Simplicity")):
+    for place, option in (("First", "Kafka"), ("Second", "PostgreSQL")):
         await form.get_by_label(re.compile(f"{place} choice")).click()
-        await page.get_by_role("option", name=re.compile(agent)).first.click()
+        await page.get_by_role("option", name=re.compile(option)).first.click()
     await shoot(page, "ballot-form")
     await form.get_by_role("button", name="Cast ballot").click()
     await expect(form).to_be_hidden(timeout=PATIENCE)

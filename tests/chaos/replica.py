@@ -52,7 +52,9 @@ async def main(orders: dict[str, Any]) -> None:
         slack=SlackAccess(**orders["slack"]),
         database=orders["database"],
         calls=ModelCalls({provider.name: provider}, SystemClock()),
-        settings=Settings(agent_model=choice, judge_model=choice, rounds=orders["rounds"]),
+        settings=Settings(
+            agent_model=choice, judge_model=choice, rounds=orders["rounds"], casting=False
+        ),
         pace=FAST,
         beat=Heartbeat(**orders["beat"]),
     )

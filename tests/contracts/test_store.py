@@ -14,6 +14,7 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
     Event,
     NoteAdded,
     Recorded,
@@ -320,6 +321,25 @@ async def test_an_event_after_the_end_makes_a_debate_unfinished_until_published(
     assert list(await store.unfinished()) == ["d1"]
     await store.mark_published("d1", 3)
     assert list(await store.unfinished()) == []
+
+
+async def test_a_debate_wanted_after_its_end_runs_whatever_end_was_on_its_way(
+    store: DebateStore,
+) -> None:
+    dana = Person(id="U1")
+    for name in ("reopened", "overtaken", "ended again"):
+        await store.create(name, start(), origin=name, at=NOON)
+    for name in ("reopened", "ended again"):
+        await store.append(name, DebateConcluded(), at=NOON)
+    for name in ("reopened", "overtaken", "ended again"):
+        await store.append(name, DebateWanted(by=dana), at=NOON)
+        await store.mark_published(name, 9)
+    await store.append("overtaken", DebateConcluded(), at=NOON)
+    await store.append("ended again", DebateConcluded(edition=2), at=NOON)
+
+    assert set(await store.unfinished()) == {"reopened", "overtaken"}
+    entries = {entry.debate_id: entry.ended_at for entry in await store.find(DebateFilter())}
+    assert entries == {"reopened": None, "overtaken": None, "ended again": NOON}
 
 
 async def test_running_debates_that_somebody_owes_work_are_known(store: DebateStore) -> None:

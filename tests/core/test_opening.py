@@ -9,6 +9,7 @@ from core.errors import BadInput
 from core.events import DebateStarted, fold
 from core.models import (
     Agent,
+    CastingModels,
     ContextMethod,
     ModelChoice,
     Person,
@@ -16,7 +17,7 @@ from core.models import (
     PromptText,
     Summarization,
 )
-from core.opening import TAKEN_OUT, DebateRequest, open_debate
+from core.opening import ALONE, TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.rules_in_force import rules_of
 from core.settings import Settings
 from core.testing import recorded
@@ -31,8 +32,59 @@ def roles_of(agents: Sequence[str] | None = None) -> tuple[list[str], tuple[str,
     return [agent.role for agent in setup.agents], setup.warnings
 
 
-def test_without_a_wish_the_default_roster_takes_part() -> None:
-    assert roles_of() == (["architect", "security", "simplicity"], ())
+def test_without_a_wish_agents_are_cast_by_the_questions_topics() -> None:
+    setup = open_debate(WISH, Settings(), delimiter="ab")
+
+    assert [agent.role for agent in setup.agents] == ["data", "architect", "performance", "sceptic"]
+    assert setup.reasons["performance"] == "The question is about load and speed."
+    assert setup.casting is None, "without a model nobody else can be asked"
+
+
+def test_a_model_is_asked_who_takes_part_only_where_nobody_chose() -> None:
+    model = ModelChoice(provider="anthropic", model="sonnet")
+    settings = Settings(agent_model=model, judge_model=model, fallbacks=(model,))
+    ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
+
+    def casting(**changes: object) -> object:
+        wish = replace(WISH, agents=changes.pop("wanted", None))
+        return open_debate(wish, settings.model_copy(update=changes), delimiter="ab").casting
+
+    assert casting() == CastingModels(models=(model,), fallbacks=(model,))
+    assert casting(wanted=["architect", "security"]) is None
+    assert casting(agents=(ann,)) is None
+    assert casting(casting=False) is None
+
+
+def test_models_are_dealt_to_whom_nobody_gave_one() -> None:
+    one, two = (ModelChoice(provider=name, model=name) for name in ("anthropic", "openai"))
+    cheap = ModelChoice(provider="openai", model="luna")
+    nowhere = ModelChoice(provider="moonshot", model="kimi")
+    mixed = Settings(
+        agent_model=one,
+        judge_model=one,
+        mixed_models=(one, two),
+        judge_models=(one, two),
+        background_models=(nowhere, cheap),
+    )
+
+    cast = open_debate(WISH, mixed, delimiter="ab")
+    named = open_debate(replace(WISH, agents=["kiss", "data", "legal"]), mixed, delimiter="ab")
+    usual = open_debate(WISH, mixed.model_copy(update={"casting": False}), delimiter="ab")
+
+    for setup in (cast, named, usual):
+        providers = [agent.provider for agent in setup.agents]
+        assert providers[:3] == ["anthropic", "openai", "anthropic"]
+        assert setup.judge_models == (one, two)
+        assert setup.agent("summarizer").model == "luna", "nothing goes where nobody takes part"
+    assert cast.casting
+    assert cast.casting.models == (one, two)
+
+
+def test_without_casting_the_default_roster_takes_part() -> None:
+    setup = open_debate(WISH, Settings(casting=False), delimiter="ab")
+
+    assert [agent.role for agent in setup.agents] == ["architect", "security", "simplicity"]
+    assert not setup.reasons
 
 
 def test_agents_are_found_by_role_and_by_other_spellings() -> None:
@@ -42,20 +94,46 @@ def test_agents_are_found_by_role_and_by_other_spellings() -> None:
     assert warnings == ()
 
 
-def test_an_unknown_role_becomes_a_generalist_with_a_warning() -> None:
-    roles, warnings = roles_of(agents=["wizard", "architect"])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("securty", 'There is no agent or role "securty". Did you mean "security"?'),
+        ("kis", 'Did you mean "kiss"?'),
+        ("judge", 'There is no agent or role "judge".'),
+        ("ユーザー", "Roles: architect, performance"),
+    ],
+)
+def test_who_is_not_there_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        roles_of(agents=[name, "architect"])
 
-    assert roles == ["generalist", "architect"]
-    assert "wizard" in warnings[0]
+    assert hint in str(refused.value)
 
 
-def test_a_role_that_is_only_misspelt_is_named_in_the_warning() -> None:
-    _, warnings = roles_of(["securty", "unicorn"])
+def test_a_disabled_agent_is_refused_by_id_name_and_role() -> None:
+    ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
+    bob = Agent(id="bob", name="Bobby", role="finance", provider="p", model="m", enabled=False)
+    settings = Settings(agents=(ann, bob))
 
-    assert warnings == (
-        'There is no role "securty"; a generalist takes its place. Did you mean "security"?',
-        'There is no role "unicorn"; a generalist takes its place.',
+    for name in ("bob", "bobby", "finance"):
+        with pytest.raises(BadInput, match=f'"{name}" is disabled in the settings. There are: ann'):
+            open_debate(replace(WISH, agents=["ann", name]), settings, delimiter="ab")
+    near = replace(WISH, agents=["an"])
+    with pytest.raises(BadInput, match='Did you mean "ann"'):
+        open_debate(near, settings, delimiter="ab")
+
+
+def test_who_is_gone_from_a_places_own_agents_is_left_out_with_a_warning() -> None:
+    setup = open_debate(
+        replace(WISH, usual_agents=["wizard", "security", "finance"]), Settings(), delimiter="ab"
     )
+
+    assert [agent.id for agent in setup.agents] == ["security", "finance"]
+    assert setup.warnings == ('"wizard" is left out: it is gone, or disabled.',)
+
+
+def test_one_agent_is_told_that_it_is_no_debate() -> None:
+    assert roles_of(["security"])[1] == (ALONE,)
 
 
 def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
@@ -67,43 +145,6 @@ def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
 
 def test_an_agent_named_twice_takes_part_once() -> None:
     assert roles_of(agents=["architect", "security", "architect"])[0] == ["architect", "security"]
-
-
-@pytest.mark.parametrize("name", ["judge", "engine", "a/b c"])
-def test_an_agents_id_is_safe_in_keys(name: str) -> None:
-    setup = open_debate(replace(WISH, agents=[name, "security"]), Settings(), delimiter="ab")
-
-    assert setup.agents[0].id not in {"judge", "engine"}
-    assert "/" not in setup.agents[0].id
-
-
-@pytest.mark.parametrize(
-    ("names", "ids"),
-    [
-        (["ユーザー", "顧客", "security"], ["agent", "agent-2", "security"]),
-        (["Nutzer!", "Nutzer?"], ["nutzer", "nutzer-2"]),
-        (["architect!", "architect"], ["agent-architect", "architect"]),
-        (["Sécurité"], ["securite"]),
-        (["顧客", "wizard", "顧客", "wizard"], ["agent", "wizard"]),
-    ],
-)
-def test_unknown_roles_are_agents_of_their_own_in_any_script(
-    names: Sequence[str], ids: Sequence[str]
-) -> None:
-    setup = open_debate(replace(WISH, agents=names), Settings(), delimiter="ab")
-
-    assert [agent.id for agent in setup.agents] == ids
-    assert [agent.name for agent in setup.agents if agent.role == "generalist"] == [
-        name for name in dict.fromkeys(names) if name not in {"security", "architect"}
-    ]
-
-
-def test_an_unknown_role_takes_no_other_agents_id() -> None:
-    ann = Agent(id="ann", name="Ann of Arc", role="architect", provider="p", model="m")
-    wish = replace(WISH, agents=["Ann!", "ann"])
-    setup = open_debate(wish, Settings(agents=(ann,)), delimiter="ab")
-
-    assert [agent.id for agent in setup.agents] == ["agent-ann", "ann"]
 
 
 @pytest.mark.parametrize(

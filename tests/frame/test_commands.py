@@ -56,13 +56,15 @@ def test_check_runs(command: str, step: str) -> None:
 
 def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
     assert "pytest -q -n 4 --dist worksteal -m 'not slow'" in make("-n", "check")
-    assert "pytest -q -n 4 --dist worksteal --hypothesis-profile=large" in make("-n", "check-all")
+    assert "--hypothesis-profile=large" not in make("-n", "check")
+    harder = re.sub(r"\s*\\\n\s*", " ", make("-n", "check-all"))
+    assert "--hypothesis-profile=large --timeout=180 -m 'slow or hypothesis'" in harder
 
 
 def test_the_local_slack_is_tested_apart_and_by_check() -> None:
     assert "packages" not in make("-n", "test")
     assert "cd packages/slack-on-loopback && ../../.venv/bin/pytest" in make("-n", "test-package")
-    assert make("-n", "check-all").count("bin/pytest") == 2
+    assert make("-n", "check-all").count("bin/pytest") == 3
 
 
 def test_the_local_slack_is_installed_from_its_folder_alone() -> None:
@@ -105,7 +107,14 @@ def test_ci_stops_at_the_first_failure_and_asks_nothing() -> None:
 
 
 def test_ci_ends_with_what_people_type() -> None:
-    assert CI.splitlines()[-2:] == ["make test", "CI=true make check-all"]
+    assert CI.splitlines()[-3:] == [
+        "export CI=true",
+        "make test",
+        "make static test-slow test-package",
+    ]
+    everything = re.search(r"^check-all: (.*?) ##", MAKEFILE, re.MULTILINE)
+    assert everything
+    assert set(everything[1].split()) == {"test", "static", "test-slow", "test-package"}
 
 
 def test_image_does_not_run_as_root() -> None:

@@ -4,19 +4,29 @@ Docker itself is not needed. What `.dockerignore` lets through and the Dockerfil
 to a folder, the wheel is built there, and installed beside the packages that Moot needs.
 """
 
+import asyncio
 import fnmatch
+import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from asyncio.subprocess import PIPE
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from slack_on_loopback import run_workspace
 from tests.frame.files import ROOT, project_files, read
+from tests.scenarios.test_http_mode import without_socket_mode
+
+SLACK = ROOT / "packages" / "slack-on-loopback"
 
 IGNORED = [line for line in read(".dockerignore").splitlines() if line and line[0] != "#"]
 
@@ -56,27 +66,88 @@ def build_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+#: Everything is read-only but one folder, and if we may choose, the user is the image's: one who
+#: may read everything here and write nothing that is ours.
+CONFINED = """
+mount --make-rprivate / && mount --bind "$0" "$0" && mount -o remount,bind,ro / || exit 99
+for place in /dev/shm /tmp /home /var/tmp; do
+  ! mountpoint -q $place || mount -o remount,bind,ro $place || exit 99
+done
+[ "$(id -u)" = 0 ] && [ -z "$INSIDE" ] || exec "$@"
+chown 10001:10001 "$0"
+exec setpriv --reuid 10001 --regid 10001 --clear-groups \\
+  --inh-caps +dac_read_search --ambient-caps +dac_read_search "$@"
+"""
+
+
+def confined(data: Path, *command: str | Path) -> list[str]:
+    """The command as the container runs it: no file can be written but in this folder.
+
+    Skips the test where the machine does not let us.
+    """
+    own = ("unshare", "-m") if os.getuid() == 0 else ("unshare", "-rm", "env", "INSIDE=yes")
+    whole = [*own, "sh", "-c", CONFINED, str(data), *map(str, command)]
+    tried = subprocess.run([*whole[: -len(command)], "true"], check=False, capture_output=True)  # noqa: S603
+    if tried.returncode:
+        pytest.skip(f"no file system of our own here: {tried.stderr.decode().strip()}")
+    return whole
+
+
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a program without any variable of this machine but the path to it."""
     return subprocess.run(  # noqa: S603 - our own programs
         list(map(str, command)),
         cwd=cwd,
-        env={"PATH": os.defpath, "MOOT_DATABASE": str(cwd / "moot.db"), "MOOT_PORT": "1"},
+        env={
+            "PATH": os.defpath,
+            "HOME": str(cwd),
+            "MOOT_DATABASE": str(cwd / "moot.db"),
+            "MOOT_PORT": "1",
+        },
         check=False,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
+
+
+@contextmanager
+def public_folder() -> Generator[Path]:
+    """Make a folder that every user can read: pytest's own are for us only."""
+    with TemporaryDirectory(prefix="moot-image-") as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        yield folder
 
 
 @pytest.fixture(scope="session")
-def moot(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def moot(build_folder: Path) -> Iterator[Path]:
     """The command `moot` of a wheel built as in the image, in an environment of its own."""
-    folder = tmp_path_factory.mktemp("installed")
-    built = run(
-        sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=build_folder
-    )
-    assert built.returncode == 0, built.stderr
+    with public_folder() as folder:
+        yield installed(folder, build_folder)
+
+
+@pytest.fixture(scope="session")
+def moot_with_demo(build_folder: Path) -> Iterator[Path]:
+    """The same with the local Slack's own wheel beside it."""
+    with public_folder() as folder:
+        yield installed(folder, build_folder, SLACK)
+
+
+@pytest.fixture
+def data() -> Iterator[Path]:
+    """The folder that the container may write to."""
+    with public_folder() as folder:
+        (folder / "data").mkdir()
+        yield folder / "data"
+
+
+def installed(folder: Path, *sources: Path) -> Path:
+    """Build a wheel of each source, install them into an empty environment; return `moot`."""
+    for source in sources:
+        command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+        built = run(*command, cwd=source)
+        assert built.returncode == 0, built.stderr
     environment = folder / "venv"
     made = run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=folder)
     assert made.returncode == 0, made.stderr
@@ -85,11 +156,11 @@ def moot(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = {"base": str(environment), "platbase": str(environment)}
     packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
     (packages / "here.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    python, wheel = environment / "bin" / "python", next(folder.glob("*.whl"))
+    python, wheels = environment / "bin" / "python", folder.glob("*.whl")
     options = ("--no-deps", "--no-index", "--no-compile", "--force-reinstall", "--target", packages)
-    command = (sys.executable, "-m", "pip", "install", "-q", *options, wheel)
-    installed = run(*command, cwd=folder)
-    assert installed.returncode == 0, installed.stderr
+    command = (sys.executable, "-m", "pip", "install", "-q", *options, *wheels)
+    put_in = run(*command, cwd=folder)
+    assert put_in.returncode == 0, put_in.stderr
     script = packages / "bin" / "moot"
     text = script.read_text(encoding="utf-8")
     script.write_text(text.replace(sys.executable, str(python)), encoding="utf-8")
@@ -145,3 +216,68 @@ def test_the_image_has_no_demonstration_and_says_what_is_missing(
     assert said.stdout == ""
     assert said.stderr.startswith("Error: `moot demo` needs the local Slack")
     assert said.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_the_wheels_alone_run_the_demonstration(moot_with_demo: Path, tmp_path: Path) -> None:
+    said = run(moot_with_demo, "demo", "--once", "--fast", "--port", "0", cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert "The verdict" in said.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_in_the_image_nothing_can_be_written_but_the_data(moot: Path, data: Path) -> None:
+    tried = run(*confined(data, "touch", data / "in", data.parent / "outside"), cwd=data)
+    assert tried.returncode != 0
+    assert [path.name for path in data.parent.iterdir()] == ["data"]
+    assert (data / "in").exists()
+
+    debated = run(*confined(data, moot, "debate", "Kafka or SQS?"), cwd=data)
+    assert debated.returncode == 0, debated.stderr
+    assert (data / "moot.db").stat().st_size > 0
+    if os.getuid() == 0:
+        assert (data / "moot.db").stat().st_uid == 10001
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+async def test_the_image_runs_is_healthy_and_stops(moot: Path, data: Path) -> None:
+    """The command and the health check of the Dockerfile, with its variables."""
+    lines = read("Dockerfile")
+    started = json.loads(re.findall(r"^CMD (.+)$", lines, re.MULTILINE)[-1])
+    asked = json.loads(re.findall(r"CMD (\[\"moot\", \"health\"\])", lines)[0])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    async with run_workspace(without_socket_mode()) as workspace:
+        env = {
+            "PATH": os.defpath,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(data),
+            "MOOT_DATABASE": str(data / "moot.db"),
+            "MOOT_PORT": str(port),
+            "MOOT_LOG_FORMAT": "json",
+            "SLACK_BOT_TOKEN": workspace.bot_token,
+            "SLACK_SIGNING_SECRET": workspace.signing_secret,
+            "SLACK_API_URL": workspace.api_url,
+        }
+        bot = await asyncio.create_subprocess_exec(
+            *confined(data, moot, *started[1:]), cwd=data, env=env, stderr=PIPE
+        )
+        assert bot.stderr is not None
+        log = ""
+        async with asyncio.timeout(30):
+            while '"event": "running"' not in log:
+                line = await bot.stderr.readline()
+                assert line, log
+                log += line.decode()
+        health = await asyncio.create_subprocess_exec(moot, *asked[1:], env=env, stdout=PIPE)
+        said, _ = await health.communicate()
+        bot.terminate()
+        rest = await bot.stderr.read()
+        code = await asyncio.wait_for(bot.wait(), 15)
+    assert (health.returncode, json.loads(said)["status"]) == (0, "ok")
+    assert code == 0, log + rest.decode()
+    assert "Traceback" not in log + rest.decode()

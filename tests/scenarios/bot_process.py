@@ -63,7 +63,7 @@ async def main(access: str, folder: Path) -> None:
         slack=SlackAccess(**json.loads(access)),
         database=str(folder / "moot.db"),
         calls=ModelCalls({provider.name: provider}, SystemClock()),
-        settings=Settings(agent_model=choice, judge_model=choice, rounds=2),
+        settings=Settings(agent_model=choice, judge_model=choice, rounds=2, casting=False),
         pace=FAST,
     )
     async with running(parts):

@@ -99,7 +99,7 @@ async def test_a_decision_sent_twice_is_one_decision(team: Team):
     await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=20)
     await team.click(board)
     await team.wait_for_end(board)
-    await team.click(board, ActionId.ACCEPT.value)
+    await team.click(team.verdict(board), ActionId.ACCEPT.value)
     view = await form_of(team)
     await team.workspace.submit("dana", view["id"], chosen_why("Yes."))
     await submit_again(team, view, chosen_why("Yes."))

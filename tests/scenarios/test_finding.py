@@ -255,6 +255,8 @@ async def sent(team: Team, payload: Mapping[str, Any]) -> Acknowledgement:
         ActionId.ANSWER,
         ActionId.SKIP_ALL,
         ActionId.BALLOT,
+        ActionId.OPTIONS,
+        ActionId.DEBATE_ANYWAY,
         ActionId.ACCEPT,
         ActionId.ADD_CONTEXT,
         ActionId.SAY_WHY,
@@ -276,6 +278,7 @@ async def test_a_made_up_button_opens_and_changes_nothing(
     [
         (CallbackId.ANSWER_FORM, {}),
         (CallbackId.BALLOT_FORM, {}),
+        (CallbackId.OPTIONS_FORM, {"edits": "many"}),
         (CallbackId.DECISION_FORM, {"kind": "reject"}),
         (CallbackId.ADD_CONTEXT_FORM, {}),
         (CallbackId.COMMENT_FORM, {"helpful": "no"}),

@@ -171,8 +171,8 @@ async def test_a_button_that_names_another_workspaces_debate_does_nothing(hall: 
     before = await hall.moot.store.events(debate.id)
     other = await two.debate("Tabs or spaces?")
     theirs = await two.wait_for_end(other)
-    forge(two, other, theirs.id, debate.id)
-    await two.click(other, ActionId.ACCEPT.value)
+    forge(two, two.verdict(other), theirs.id, debate.id)
+    await two.click(two.verdict(other), ActionId.ACCEPT.value)
 
     await two.workspace.wait_for(lambda: two.told() and debate.id in two.told()[-1])
     assert await hall.moot.store.events(debate.id) == before

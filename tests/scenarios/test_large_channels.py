@@ -134,7 +134,7 @@ async def test_a_click_is_answered_when_slack_does_not_say(team: Team) -> None:
     board = await team.debate(QUESTION)
     await team.wait_for_end(board)
     silence(team)
-    await team.click(board, ActionId.ACCEPT.value)
+    await team.click(team.verdict(board), ActionId.ACCEPT.value)
     await team.workspace.wait_for(lambda: team.told()[-1] == SILENT)
 
 

@@ -132,3 +132,21 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
         debate = await debate_at(team, board)
     assert {number: answer.text for number, answer in debate.answers.items()} == {1: "twenty"}
     assert notes_of(debate) == []
+
+
+async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    spec = BotSpec(rounds=1)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+    await workspace.say("alex", team.channel, "We are only two people.", board)
+
+    for _ in range(2):
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+            await workspace.wait_for(lambda: team.told("alex"))
+            await team.wait_until_sent()
+
+    assert len(team.told("alex")) == 1
+    assert "has ended" in team.told("alex")[0]

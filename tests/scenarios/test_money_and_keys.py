@@ -58,6 +58,7 @@ class VendorSpec(BotSpec):
             fallbacks=tuple(self.fallbacks),
             limits=self.limits,
             rounds=1,
+            casting=False,
         )
         calls = ModelCalls(providers, SystemClock(), retries=QUICK_RETRIES)
         return replace(super().parts(workspace, database), calls=calls, settings=settings)

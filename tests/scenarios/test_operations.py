@@ -9,6 +9,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from bot.operations.doctor.examine import running_findings
+from bot.operations.doctor.findings import as_text
+from bot.settings import BotSettings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.errors import StoreError
 from core.models import Status
@@ -114,7 +117,13 @@ async def test_health_notices_that_the_database_file_is_another_one(
         if replaced:
             database.write_bytes((tmp_path / "moved.db").read_bytes())
         answer = await fetch(f"{team.moot.http.address}/health")
+        figures = (await fetch(figures_of(team))).text
+        environment = BotSettings(moot_port=team.moot.http.port)
+        said = as_text(await running_findings(environment))
     assert (answer.status_code, answer.json()["database"]) == (503, "down")
+    assert value(figures, 'moot_health{part="database"}') == 0
+    assert value(figures, 'moot_health{part="slack"}') == 1
+    assert said.startswith("✗ running bot: says: database down\n")
     assert "deleted or replaced" in "".join(capfd.readouterr())
 
 

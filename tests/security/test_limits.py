@@ -97,8 +97,8 @@ async def running(team: Team) -> int:
 
 
 async def test_a_person_who_asks_too_much_is_told_kindly_and_keeps_the_question(team: Team) -> None:
-    await team.debate(QUESTION)
-    await team.debate(QUESTION)
+    await team.debate("Tabs or spaces?")
+    await team.debate("Rust or Go?")
     await team.type(QUESTION)
     told = team.told()[-1]
 
@@ -114,9 +114,9 @@ async def test_requests_at_the_same_moment_do_not_pass_the_bound(team: Team) -> 
 
 
 async def test_somebody_else_may_still_start_one_until_the_channel_is_full(team: Team) -> None:
-    await asyncio.gather(team.type(QUESTION), team.type(QUESTION))
+    await asyncio.gather(team.type(QUESTION), team.type("Tabs or spaces?"))
     await team.type(QUESTION, user="alex")
-    await team.type(QUESTION, user="alex")
+    await team.type("Tabs or spaces?", user="alex")
 
     assert await running(team) == 3
     assert "3 debates run in this channel" in team.told("alex")[-1]
@@ -128,13 +128,16 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
         workspace=team.workspace.state.team_id,
         channel=team.workspace.channel(team.channel).id,
     )
-    asked = DebateRequest(question=QUESTION, asked_by=ASKER, place=place)
-    first = [await team.moot.context.start.start(asked, origin=f"o{one}") for one in (1, 2)]
-    again = await team.moot.context.start.start(asked, origin="o1")
+    asked = [
+        DebateRequest(question=f"{QUESTION} {one}", asked_by=ASKER, place=place) for one in range(3)
+    ]
+    start = team.moot.context.start.start
+    first = [await start(one, origin=f"o{number}") for number, one in enumerate(asked[:2])]
+    again = await start(asked[0], origin="o0")
 
     assert (again.debate_id, again.fresh) == (first[0].debate_id, False)
     with pytest.raises(BadInput):
-        await team.moot.context.start.start(asked, origin="o3")
+        await start(asked[2], origin="o2")
 
 
 async def test_a_question_that_is_too_long_by_the_setting_is_refused(team: Team) -> None:

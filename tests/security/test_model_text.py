@@ -103,6 +103,8 @@ def test_no_gist_and_no_typed_text_becomes_active(text: str) -> None:
 
 
 @given(texts, st.integers(40, 300))
+@example("x" * 27 + "(@channelchannel", 40)
+@example("x" * 27 + "(@HERE" + "e" * 300, 40)
 def test_no_cut_makes_anything_active(text: str, limit: int) -> None:
     for piece in split(mrkdwn(text), limit):
         check(piece)

@@ -29,6 +29,11 @@ class Seen(Protocol):
         """What is damaged; empty: nothing."""
         ...
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether another program keeps everybody else from writing."""
+        ...
+
 
 class Look(Protocol):
     """Looks at the database."""
@@ -44,7 +49,7 @@ class Look(Protocol):
 
 
 async def check_database(
-    place: Path | str, look: Look, newest: Mapping[str, str]
+    place: Path | str, look: Look, newest: Mapping[str, str], *, is_in_use: bool = False
 ) -> Sequence[Finding]:
     """All findings about the database.
 
@@ -52,12 +57,20 @@ async def check_database(
         place: Its file, or a server's words.
         look: Looks at it.
         newest: Version table → the version of this program.
+        is_in_use: Whether a process works on the file.
     """
     if isinstance(place, str):
         return await _contents(f"database {place}", look, newest)
     what = f"database {place.name}"
     folder = _folder(place.parent)
     if not await asyncio.to_thread(place.exists):
+        if is_in_use:
+            gone = bad(
+                what,
+                "was deleted while Moot was using it; nothing is written any more",
+                "Put the file back, or stop Moot and restore a backup.",
+            )
+            return [*folder, gone]
         absent = skipped(what, "is not there yet; it is made when it is needed")
         return [*folder, absent]
     return [*folder, *await _contents(what, look, newest)]
@@ -72,6 +85,9 @@ async def _contents(what: str, look: Look, newest: Mapping[str, str]) -> Sequenc
         return [bad(what, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
     if seen.damage:
         return [bad(what, f"is damaged: {seen.damage}", "Restore it from a backup.")]
+    if seen.is_locked:
+        remedy = "Close that program. Until then Moot records nothing."
+        return [bad(what, "is locked by another program", remedy)]
     name = f"tables of {what.removeprefix('database ')}"
     found = seen.versions
     newer = [version for table, version in found.items() if version > newest.get(table, version)]

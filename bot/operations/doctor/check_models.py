@@ -37,10 +37,13 @@ class Vendors:
 def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
     """Every model the settings may ask, with who asks it."""
     found: dict[ModelChoice, list[str]] = {}
-    found.setdefault(settings.agent_model, []).append("agents")
-    found.setdefault(settings.judge_model, []).append("the judge")
-    if settings.summary_model and settings.summary_model.provider == settings.judge_model.provider:
-        found.setdefault(settings.summary_model, []).append("summaries")
+    for choice in settings.mixed_models or (settings.agent_model,):
+        found.setdefault(choice, []).append("agents")
+    for choice in settings.judge_models or (settings.judge_model,):
+        found.setdefault(choice, []).append("the judge")
+    there = {choice.provider for choice in found} | {one.provider for one in settings.agents}
+    if background := settings.background_model(there):
+        found.setdefault(background, []).append("summaries")
     for choice in settings.fallbacks:
         found.setdefault(choice, []).append("fallback")
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):

@@ -12,6 +12,7 @@ from bot.building import (
     check_settings,
     context_of,
     database_url,
+    is_database_in_use,
     load_settings,
     look_at_database,
     models_there,
@@ -20,7 +21,8 @@ from bot.building import (
 from bot.operations.doctor.check_database import check_database
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
 from bot.operations.doctor.check_slack import check_slack
-from bot.operations.doctor.findings import Finding, bad, good
+from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.operations.health import ask_health
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
@@ -40,7 +42,11 @@ async def examine(
         channel: Where pinning shall be tried; empty: nowhere.
     """
     settings, found = await _settings(environment, file)
-    checks = [check_slack(environment, channel), database_findings(environment)]
+    checks = [
+        check_slack(environment, channel),
+        database_findings(environment),
+        running_findings(environment),
+    ]
     if settings:
         checks.insert(0, models_findings(environment, settings))
     groups = await asyncio.gather(*checks)
@@ -61,6 +67,7 @@ async def examine_here(
         models_findings(environment, settings),
         check_slack(environment, channel),
         database_findings(environment),
+        running_findings(environment),
     )
     return [one for group in groups for one in group]
 
@@ -97,7 +104,25 @@ async def database_findings(environment: BotSettings) -> Sequence[Finding]:
     tables = (bot.store.tables.MIGRATIONS, bot.store.tables.VERSION_TABLE)
     newest = newest_tables(tables)
     place = "on the server" if is_server else Path(database_url(location).split(":///", 1)[-1])
-    return await check_database(place, lambda: look_at_database(location, list(newest)), newest)
+    return await check_database(
+        place,
+        lambda: look_at_database(location, list(newest)),
+        newest,
+        is_in_use=not isinstance(place, str) and is_database_in_use(place),
+    )
+
+
+async def running_findings(environment: BotSettings) -> Sequence[Finding]:
+    """What the bot that runs with these settings says of itself."""
+    what = "running bot"
+    address = f"http://{environment.moot_host}:{environment.moot_port}/health"
+    answer = await asyncio.to_thread(ask_health, address)
+    if answer.healthy:
+        return [good(what, "says that all is well")]
+    if not answer.troubles:
+        return [skipped(what, f"none answers at {address}")]
+    words = f"says: {', '.join(answer.troubles)}"
+    return [bad(what, words, "Its log says why: look for `not healthy`.")]
 
 
 async def _settings(

@@ -15,9 +15,10 @@ _CLOSE = f"\n{_FENCE}"
 _OPEN = f"{_FENCE}\n"
 #: Smaller pieces cannot hold code with its fences and be worth reading.
 SMALLEST_LIMIT = 40
-# What must stay together: entities, links, and a sign with the marks that belong to it.
+# What must stay together: entities, links, a sign with the marks that belong to it, and a word
+# after an @: the beginning of "@channels" is the name of everybody.
 _ATOM = re.compile(
-    rf"&(?:amp|lt|gt);|{LINK.pattern}|```"
+    rf"&(?:amp|lt|gt);|{LINK.pattern}|```|@[A-Za-z0-9]{{1,16}}"
     "|.(?:[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|(?<=\u200d).){0,16}",
     re.DOTALL,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from core.capabilities import Record
+from core.capabilities import Record, UsualModels, usual_models
 from core.errors import ConfigurationBroken, ProviderError
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.offline import OfflineProvider
@@ -18,38 +18,15 @@ Build = Callable[[str, str | None, tuple[Record, ...]], ModelProvider]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Models:
-    """The default models of a provider."""
-
-    agent: str
-    summary: str
-    judge: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Choice:
     """A provider and its models."""
 
     provider: str
-    models: Models
+    models: UsualModels
 
 
 #: The models of each provider; Ollama has what was pulled.
-DEFAULT_MODELS: Mapping[str, Models] = {
-    "anthropic": Models(
-        agent="claude-sonnet-5-5", summary="claude-haiku-5-5", judge="claude-sonnet-5-5"
-    ),
-    "openai": Models(agent="gpt-6.1-terra", summary="gpt-6-luna", judge="gpt-6.1-terra"),
-    "openrouter": Models(
-        agent="anthropic/claude-sonnet-5.5",
-        summary="openai/gpt-6-luna",
-        judge="anthropic/claude-sonnet-5.5",
-    ),
-    "moonshot": Models(agent="kimi-k3.1-pro", summary="kimi-k3.1-pro", judge="kimi-k3.1-pro"),
-    "offline": Models(
-        agent="offline-checklists", summary="offline-checklists", judge="offline-checklists"
-    ),
-}
+DEFAULT_MODELS: Mapping[str, UsualModels] = usual_models()
 #: Providers that need a key, in the order they are chosen.
 KEYED = ("anthropic", "openai", "openrouter", "moonshot")
 #: Any address that speaks like OpenAI; it needs an address and perhaps a key.
@@ -136,7 +113,9 @@ async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choi
         return Choice(provider=keyed, models=DEFAULT_MODELS[keyed])
     model = await _ollama_model(ollama_url)
     if model:
-        return Choice(provider="ollama", models=Models(agent=model, summary=model, judge=model))
+        return Choice(
+            provider="ollama", models=UsualModels(agent=model, summary=model, judge=model)
+        )
     return Choice(provider="offline", models=DEFAULT_MODELS["offline"])
 
 

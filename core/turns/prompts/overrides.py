@@ -36,6 +36,9 @@ _SAMPLES: Mapping[str, object] = {
     "may_ask": 2,
     "may_vote": False,
     "partial": "a person stopped it.",
+    "roles": {"security": "You look at what is worth stealing."},
+    "fewest": 3,
+    "sceptic": "sceptic",
     "criteria": [{"name": "security", "meaning": "threats are met."}],
 }
 

@@ -2,13 +2,23 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.operations.metrics import CountingSink, Metrics, watching_loop
+from bot.operations.metrics import (
+    LOOK_SECONDS,
+    CountingSink,
+    Gauges,
+    Metrics,
+    exposition,
+    watching_loop,
+)
 from core.clock import SystemClock
-from core.events import DebateConcluded, FeedbackGiven
-from core.models import ContextMethod, Feedback, Person
-from core.testing import RecordingSink
+from core.events import DebateConcluded, FeedbackGiven, fold
+from core.models import ContextMethod, Feedback, Person, When
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, a_setup
+from tests.bot.plays import DEBATE_ID, play
 from tests.core.bench import DEBATE
 from tests.core.summing import held
 
@@ -64,6 +74,22 @@ async def test_a_process_counts_only_what_was_spent_while_it_published() -> None
     assert 'moot_tokens_total{kind="input"} 0.0' in metrics.text().decode().splitlines()
 
 
+async def test_gates_are_counted_by_reason_and_an_end_that_was_overtaken_is_none() -> None:
+    setup = a_setup().model_copy(update={"when": When.SPLIT})
+    log, store, metrics = play(setup, wanted=True), InMemoryStore(), Metrics()
+    await store.create(DEBATE_ID, log[0].event, origin="o", at=log[0].at)
+    sink = CountingSink(sink=RecordingSink(), store=store, clock=SystemClock(), metrics=metrics)
+    for number, recorded in enumerate(log, start=1):
+        await sink.publish(fold(log[:number]), recorded)
+    running = fold(log[:-1])
+    await sink.publish(running, replace(log[-1], event=DebateConcluded()))
+
+    lines = metrics.text().decode().splitlines()
+    assert 'moot_gates_total{reason="agreed"} 1.0' in lines
+    assert 'moot_debates_ended_total{status="concluded"} 2.0' in lines
+    assert not any('status="running"' in line for line in lines)
+
+
 async def test_a_loop_that_is_held_up_shows() -> None:
     metrics = Metrics()
     async with watching_loop(metrics, every=0.01):
@@ -74,3 +100,20 @@ async def test_a_loop_that_is_held_up_shows() -> None:
     lines = metrics.text().decode().splitlines()
     [seen] = [line for line in lines if line.startswith("moot_loop_lag_seconds_sum")]
     assert float(seen.split()[1]) > 0.25
+
+
+async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
+    async def never() -> int:
+        await asyncio.sleep(60)
+        return 0
+
+    async def health() -> Mapping[str, bool]:
+        return {"database": False, "slack": True}
+
+    gauges = Gauges(debates=lambda: 0, depth=never, age=lambda: 0.0, health=health)
+    began = time.monotonic()
+    text = (await exposition(Metrics(), gauges)).decode()
+
+    assert time.monotonic() - began < LOOK_SECONDS + 2
+    assert "moot_outbox_depth NaN" in text
+    assert 'moot_health{part="database"} 0.0' in text

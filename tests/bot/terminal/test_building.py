@@ -6,9 +6,10 @@ import pytest
 
 from bot.building import build_providers, check_providers, database_url, load_settings, usual_models
 from bot.settings import BotSettings, read_settings
+from core.config.writing import all_as_yaml
 from core.errors import ConfigurationBroken
 from core.models import Setup
-from core.settings import Server
+from core.settings import Server, Settings
 from core.testing import a_setup
 
 
@@ -111,3 +112,34 @@ async def test_a_server_cannot_be_where_machines_get_their_credentials(tmp_path:
 
     with pytest.raises(ConfigurationBroken, match=r"server a: .* is where machines"):
         await load_settings(environment(), tmp_path / "a.yaml")
+
+
+async def test_several_keys_mix_the_strongest_models_unless_people_name_one(tmp_path: Path) -> None:
+    file = tmp_path / "moot.yaml"
+    keys = environment(anthropic_api_key="k", openai_api_key="k")
+
+    async def loaded(text: str) -> Settings:
+        file.write_text(text, encoding="utf-8")
+        return (await load_settings(keys, file)).settings
+
+    mixed = (await load_settings(keys)).settings
+    assert [one.model for one in mixed.mixed_models] == ["claude-opus-5-5", "gpt-6.1-sol"]
+    assert mixed.judge_models == mixed.mixed_models
+    assert mixed.background_models[0].model == "claude-haiku-5-5", "as cheap as gpt-6-luna"
+    one = (await load_settings(environment(openai_api_key="k"))).settings
+    assert (one.mixed_models, one.judge_models) == ((), ())
+    assert one.agent_model.model == usual_models()["openai"]
+
+    named = await loaded("default_model: {provider: anthropic}")
+    assert (named.mixed_models, named.judge_models) == ((), ())
+    judged = await loaded("judge: {provider: openai}")
+    assert (judged.judge_models, judged.mixed_models) == ((), mixed.mixed_models)
+    agents = (await loaded("agents: [{id: a}, {id: b, provider: openai}, {id: c}, {id: d}]")).agents
+    assert [agent.model for agent in agents] == [
+        "claude-opus-5-5",
+        "gpt-6.1-sol",
+        "gpt-6.1-sol",
+        "claude-opus-5-5",
+    ]
+    shown = await loaded(all_as_yaml(mixed, tmp_path))
+    assert (shown.mixed_models, shown.judge_models) == (mixed.mixed_models, mixed.judge_models)

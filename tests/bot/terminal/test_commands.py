@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -69,7 +71,7 @@ def error_of(done: Result) -> MootError:
 
 
 def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1")
+    done = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
 
     assert done.exit_code == 0
     assert "# Reasoning and solution" in done.stdout
@@ -133,10 +135,88 @@ def test_options_reach_the_debate(moot: Moot) -> None:
     assert "In all: " in done.stderr
 
 
-def test_an_unknown_role_is_warned_about(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1", "--agents", "wizard,architect")
+@pytest.mark.parametrize(
+    ("named", "hint"),
+    [("securty,architect", 'Did you mean "security"?'), ("wizard", "Roles: architect, ")],
+)
+def test_an_unknown_role_is_refused_with_the_nearest_name(
+    moot: Moot, named: str, hint: str
+) -> None:
+    done = moot("debate", QUESTION, "--rounds", "1", "--agents", named)
 
-    assert 'Warning: There is no role "wizard"; a generalist takes its place.' in done.stderr
+    assert isinstance(done.exception, BadInput)
+    assert hint in str(done.exception)
+    assert "There are no debates" in moot("list").stderr
+
+
+def test_a_disabled_agent_is_refused_and_one_alone_is_told(moot: Moot) -> None:
+    (moot.folder / "moot.yaml").write_text(
+        "agents: [{id: ann, role: data}, {id: bob, role: legal, enabled: false}]", encoding="utf-8"
+    )
+    words = ("debate", QUESTION, "--rounds", "1", "--config", "moot.yaml")
+    refused = error_of(moot(*words, "--agents", "ann,legal"))
+
+    assert 'The agent "legal" is disabled in the settings. There are: ann.' in str(refused)
+    assert "Warning: One agent alone is no debate" in moot(*words).stderr
+
+
+def test_agents_chosen_for_the_question_are_told_with_their_reasons(moot: Moot) -> None:
+    done = moot("debate", QUESTION, "--rounds", "1", "--report", "out")
+    report = (moot.folder / "out.md").read_text(encoding="utf-8")
+
+    assert done.stderr.startswith("Models: NO MODEL IS SET UP: ")
+    assert "Estimated: " in done.stderr
+    assert "Agents, chosen for this question:" in done.stderr
+    line = "Performance (offline/offline-checklists): The question is about load and speed."
+    assert line in done.stderr
+    assert "Sceptic (offline/offline-checklists): Looks for what is wrong" in done.stderr
+    assert "## Agents, chosen for this question" in report
+
+
+@pytest.mark.parametrize(("typed", "words"), [(b"n\n", ()), (b"y\n", ()), (b"", ("--yes",))])
+@pytest.mark.timeout(60)
+def test_a_dear_debate_is_asked_about_on_a_terminal(
+    tmp_path: Path, typed: bytes, words: tuple[str, ...]
+) -> None:
+    """Over a real pseudo-terminal: standard input has to be one."""
+    (tmp_path / "moot.yaml").write_text(
+        "default_model: {provider: openai, model: gpt-6.1-sol}\nlimits: {turn_seconds: 0.5}\n"
+        "prices: {gpt-6.1-sol: {input: 40, output: 100}}\n",
+        encoding="utf-8",
+    )
+    ours, theirs = os.openpty()
+    environment = {
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "MOOT_DATABASE": str(tmp_path / "moot.db"),
+        "OPENAI_API_KEY": "k",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    }
+    command = (sys.executable, "-c", "from bot.cli import main; main()", "debate", QUESTION)
+    options = ("--config", "moot.yaml", "--rounds", "1", "--agents", "data,legal", *words)
+    os.write(ours, typed)
+    done = subprocess.run(  # noqa: S603 - our own program
+        (*command, *options),
+        cwd=tmp_path,
+        env=environment,
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    os.close(ours)
+    os.close(theirs)
+
+    models = "Models: Data modelling: openai/gpt-6.1-sol, Legal: openai/gpt-6.1-sol; judge: "
+    assert f"{models}openai/gpt-6.1-sol" in done.stderr
+    assert "2 points of view, 1 model." in done.stderr
+    assert "It stops before it costs more than its cap, $5.00." in done.stderr
+    assert ("Start it?" in done.stderr) is (not words)
+    if typed == b"n\n":
+        assert done.returncode == 2
+        assert "Nothing was started, and nothing was spent." in done.stderr
+    else:  # nobody answers at that address
+        assert done.returncode == 3
 
 
 def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
@@ -249,7 +329,7 @@ def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None
 
 
 def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
-    debate_id = moot.debate()
+    debate_id = moot.debate("--agents", "architect,security,simplicity")
     listed = moot("list").stdout.splitlines()
 
     assert [line.split("\t")[0] for line in listed] == [debate_id]

@@ -186,7 +186,7 @@ def test_notices():
         notices.vote_called(Person(id="U1")),
         notices.paused(Person(id="U1")),
         notices.resumed(Person(id="U1")),
-        notices.guidance(GUIDANCE),
+        notices.guidance(debate, GUIDANCE),
         notices.out_of_time(),
         notices.failed("No agent could take a position."),
     ]
@@ -240,11 +240,11 @@ def test_a_whole_verdict_carries_no_warning():
 
 @pytest.mark.parametrize(
     ("percent", "words"),
-    [(0, "very low"), (30, "low"), (50, "moderate"), (72, "high"), (100, "very high")],
+    [(0, "very low"), (30, "very low"), (50, "low"), (72, "fair"), (100, "high")],
 )
 def test_confidence_is_said_in_words_too(percent: int, words: str):
     text = verdict(a_debate(), a_verdict(confidence=percent))[-1]
-    assert f"Confidence: {percent} of 100 ({words})" in shown(text)
+    assert f"*Confidence*\\n{words} ({percent} of 100)" in shown(text)
 
 
 def test_no_view_makes_up_a_confidence_that_nobody_gave():
@@ -254,9 +254,9 @@ def test_no_view_makes_up_a_confidence_that_nobody_gave():
     for post in posts:
         assert "None" not in shown(post)
         assert not re.search(r"onfidence\S* \d", shown(post))
-    assert "Confidence: not given" in shown(posts[0])
+    assert "*Confidence*\\nnot given" in shown(posts[0])
     assert "None" not in summed_up(debate)
-    assert "Confidence: not given" in summed_up(debate)
+    assert "*Confidence*: not given" in summed_up(debate)
 
 
 def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
@@ -320,7 +320,7 @@ def a_vote_without_final_ballots() -> Debate:
 
 def test_ballots_from_before_the_debate_never_pass_for_the_vote():
     debate = a_vote_without_final_ballots()
-    assert "ranked:" not in shown(vote(debate, tally_of(debate)))
+    assert ": ranked" not in shown(vote(debate, tally_of(debate)))
 
 
 def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_used():
@@ -361,10 +361,10 @@ def test_progress_counts_what_is_done_and_ends_at_all():
 def test_work_of_agents_that_are_out_is_not_waited_for():
     text = board(a_debate(*MIDDLE)).text
     assert "4 of 18 turns" in text
-    assert "At work: Security (critique of Architect's proposal and 2 more)" in text
+    assert "At work: Security (critique of Architect's proposal and 1 more)" in text
 
 
-def test_buttons_are_those_that_work_and_at_the_end_those_of_the_team():
+def test_buttons_are_those_that_work_and_those_of_the_team_are_below_the_verdict():
     def buttons(message: MessageView) -> list[str]:
         blocks = message.payload["blocks"]
         return [e["text"]["text"] for b in blocks if b["type"] == "actions" for e in b["elements"]]
@@ -372,7 +372,10 @@ def test_buttons_are_those_that_work_and_at_the_end_those_of_the_team():
     assert buttons(board(a_debate(), enabled={BoardAction.STOP})) == ["Stop"]
     assert buttons(board(a_debate())) == []
     at_the_end = ["Accept", "Reject", "Revisit", "Supersede"]
-    assert buttons(board(fold(play(a_setup())), enabled=set(BoardAction))) == at_the_end
+    ended = fold(play(a_setup()))
+    assert ended.verdict
+    assert buttons(board(ended, enabled=set(BoardAction))) == []
+    assert buttons(headline(ended, ended.verdict)) == at_the_end
 
 
 def test_the_newest_summary_of_whole_rounds_is_on_the_board():

@@ -18,16 +18,16 @@ from bot.views.decision import decided, decision_form, reminder
 from bot.views.feedback import comment_form, thanks
 from bot.views.lists import DebateRow, channel_list, home, own_list, search_list
 from bot.views.message import MessageView
+from bot.views.options_form import options_form
 from bot.views.people_vote import ballot_form
 from bot.views.start_form import (
     FormDraft,
     FormOptions,
     FormTarget,
-    estimate_words,
     settings_form,
     start_form,
 )
-from core.estimate import Estimate
+from core.estimate import Estimate, estimate_words
 from core.events import (
     ClarificationAnswered,
     ClarificationsClosed,
@@ -37,10 +37,12 @@ from core.events import (
     DebateFailed,
     DecisionRecorded,
     Event,
+    OptionsMerged,
     PeopleBallotCast,
     VerdictReached,
 )
 from core.models import (
+    SUMMARIZER,
     Act,
     Answer,
     Clarification,
@@ -50,7 +52,10 @@ from core.models import (
     Decision,
     DecisionKind,
     Feedback,
+    Option,
+    Options,
     PeopleBallot,
+    QuestionKind,
     Turn,
     Usage,
 )
@@ -108,6 +113,14 @@ POSITIONS: list[Event] = [
         ("simplicity", "PostgreSQL; buy nothing."),
     )
 ]
+OPTIONS = OptionsMerged(
+    options=Options(
+        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+        question_kind=QuestionKind.CHOICE,
+        items=(Option(id="o1", name="PostgreSQL"), Option(id="o2", name="Kafka & ACLs")),
+        stances={"architect": "o1", "security": "o2", "simplicity": "o1"},
+    )
+)
 REACHED = VerdictReached(verdict=a_verdict())
 
 
@@ -177,10 +190,17 @@ def test_the_form_to_add_context():
 
 
 def test_the_ballot_before_and_after_it_is_cast():
-    ranking = ("simplicity", "architect", "security")
-    cast = PeopleBallotCast(ballot=PeopleBallot(by=SAM, ranking=ranking, origin="V1"))
-    forms = [ballot_form(a_debate(*POSITIONS)), ballot_form(a_debate(*POSITIONS, cast), SAM.id)]
+    ballot = PeopleBallot(by=SAM, options=("o2", "o1"), origin="V1")
+    forms = [
+        ballot_form(a_debate(*POSITIONS, OPTIONS)),
+        ballot_form(a_debate(*POSITIONS, OPTIONS, PeopleBallotCast(ballot=ballot)), SAM.id),
+    ]
     assert as_sent(*forms) == external_file(f"{FOLDER}/ballot_form.json")
+
+
+def test_the_form_for_options():
+    form = options_form(a_debate(*POSITIONS, OPTIONS))
+    assert as_sent(form) == external_file(f"{FOLDER}/options_form.json")
 
 
 def test_the_forms_to_decide():

@@ -18,22 +18,37 @@ from bot.views.message import MessageView
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
-from core.events import ContributionMade, TurnFailed, VoteTallied, fold
+from core.events import (
+    BallotCast,
+    ContributionMade,
+    OptionsMerged,
+    TurnFailed,
+    VoteTallied,
+    fold,
+)
 from core.models import (
+    SUMMARIZER,
     Act,
     Agent,
     Ballot,
     Contribution,
     Debate,
     Failure,
+    Judgement,
     Note,
     NoteOutcome,
+    Option,
+    Options,
     Person,
+    QuestionKind,
+    Requirement,
+    RequirementStatus,
     Setup,
     Stop,
     Turn,
     Verdict,
 )
+from core.rules.options import options_of
 from core.rules.voting import count
 from core.testing import a_setup
 from slack_on_loopback.rules import check_message_blocks
@@ -96,6 +111,16 @@ def setups(draw: st.DrawFn) -> Setup:
     return a_setup().model_copy(update=changed)
 
 
+def some_options(names: Sequence[str], setup: Setup) -> Options:
+    """Options of these names; every agent stands for the first one."""
+    return Options(
+        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+        question_kind=QuestionKind.CHOICE,
+        items=tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1)),
+        stances={agent.id: "o1" for agent in setup.agents},
+    )
+
+
 @st.composite
 def debates(draw: st.DrawFn) -> Debate:
     """The middle of a debate with everything as long as it comes."""
@@ -108,6 +133,8 @@ def debates(draw: st.DrawFn) -> Debate:
         said = Contribution(turn=made, text=text, call=CALL, warnings=(reason,) * 3)
         events.append(ContributionMade(contribution=said))
         events.append(TurnFailed(failure=Failure(turn=failed, reason=reason)))
+    names = draw(st.lists(st.sampled_from(["x", NASTY, "名" * 80, '"' * 80]), max_size=12))
+    events.append(OptionsMerged(options=some_options(names, setup)))
     return a_debate(*events, setup=setup)
 
 
@@ -118,8 +145,17 @@ def verdicts(draw: st.DrawFn) -> Verdict:
         name: draw(long) for name in ("decision", "solution", "implementation", "dissent")
     }
     points = ("tradeoffs", "recommendations", "unmet_requirements", "open_questions", "warnings")
-    listed: dict[str, Any] = {name: draw(lists) for name in (*points, "overturned_by")}
-    return a_verdict(**texts, **listed, notes=notes, partial=draw(st.booleans()))
+    points = (*points, "overturned_by", "reasons", "rests_on")
+    listed: dict[str, Any] = {name: draw(lists) for name in points}
+    said = draw(st.lists(short, max_size=2))
+    judged: dict[str, Any] = {
+        "option": draw(st.sampled_from(["", "o1"])),
+        "requirements": tuple(
+            Requirement(text=text, words=text, status=RequirementStatus.UNKNOWN) for text in said
+        ),
+        "criteria": tuple(Judgement(option="o1", criterion=text, words=text) for text in said),
+    }
+    return a_verdict(**texts, **listed, **judged, notes=notes, partial=draw(st.booleans()))
 
 
 @given(debates(), lists)
@@ -157,15 +193,24 @@ def test_a_verdict_fits_and_is_there_whole(
 def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     dice = Random(seed)
     ids = tuple(agent.id for agent in setup.agents)
-    ballots = [
-        Ballot(
-            turn=Turn(act=Act.BALLOT, round=1, agent=voter),
-            ranking=tuple(dice.sample(ids, len(ids))),
+    names = [NASTY, "名" * 80, *(f"{n} & {'<' * 60}" for n in range(dice.randint(0, 10)))]
+    merged = OptionsMerged(options=some_options(names[: dice.choice([0, 12])], setup))
+    known = options_of(a_debate(merged, setup=setup))
+    votes = [
+        BallotCast(
+            ballot=Ballot(
+                turn=Turn(act=Act.BALLOT, round=number, agent=voter),
+                ranking=tuple(dice.sample(ids, len(ids))),
+                probabilities={item.id: dice.random() + 0.01 for item in known.items},
+            )
         )
         for voter in ids[: dice.randint(0, len(ids))]
+        for number in (0, 1)
     ]
-    tally = count(ids, ballots, abstained=ids)
-    check(vote(a_debate(VoteTallied(tally=tally), setup=setup), tally))
+    final = [vote.ballot for vote in votes if vote.ballot.turn.round]
+    positions = dict.fromkeys(ids, "o1" if known.items else "")
+    tally = count(positions, final, abstained=ids, options=known)
+    check(vote(a_debate(merged, *votes, VoteTallied(tally=tally), setup=setup), tally))
 
 
 @given(debates(), short, short)

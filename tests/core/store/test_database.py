@@ -8,7 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -101,7 +103,7 @@ async def test_the_file_is_kept_safe(database: Database, tmp_path: Path) -> None
         return [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]
 
     full = 2
-    assert await database.write(pragmas) == ["wal", full, 1, 5000]
+    assert await database.write(pragmas) == ["wal", full, 1, 2000]
     assert (tmp_path / "moot.db").stat().st_mode & 0o077 == 0
 
 
@@ -322,6 +324,42 @@ async def test_a_program_that_holds_the_lock_is_told_of(tmp_path: Path) -> None:
 
     assert await database.write(put("duck")) == "duck"
     await database.close()
+
+
+async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
+    async with await Database.open(location(tmp_path / "moot.db")) as database:
+        await database.write(lambda c: c.exec_driver_sql("CREATE TABLE words (word TEXT)"))
+        await database.write(lambda c: c.exec_driver_sql("PRAGMA busy_timeout = 300").close())
+        with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            began = time.monotonic()
+            found = await outcomes(database, *(put(f"w{number}") for number in range(30)))
+            other.execute("ROLLBACK")
+
+        assert all(isinstance(one, StoreDown) for one in found)
+        assert len(set(map(id, found))) == 30
+        assert time.monotonic() - began < 3  # one after the other they took 18 seconds
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_nothing_is_written_to_a_file_that_nobody_will_find(
+    database: Database, tmp_path: Path, *, replaced: bool
+) -> None:
+    file, aside = tmp_path / "moot.db", tmp_path / "aside.db"
+    await database.write(put("ant"))
+    file.rename(aside)
+    if replaced:
+        file.write_bytes(aside.read_bytes())
+    with pytest.raises(StoreDown, match="deleted or replaced"):
+        await database.write(put("bee"))
+    with pytest.raises(StoreDown, match="deleted or replaced"):
+        await database.read(words)
+    assert file.exists() == replaced
+
+    aside.rename(file)
+
+    assert await database.write(put("cat")) == "cat"
+    assert await database.read(words) == ["ant", "cat"]
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
     "summarizer": {
         Act.SUMMARY: {"length": "150 tokens", "brief": True},
         Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
+        Act.CASTING: {
+            "roles": {role: " ".join(render.persona(role).split()) for role in ROLES},
+            "sceptic": "sceptic",
+            "fewest": 3,
+            "most": 5,
+        },
     },
 }
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A

@@ -138,6 +138,7 @@ async def test_secrets_in_names_are_not_kept() -> None:
         (edit(OptionChange.RENAME, option="o9", name="Redis"), "no such option"),
         (edit(OptionChange.MERGE, option="o1", into="o1"), "into itself"),
         (edit(OptionChange.MERGE, option="o1", into="o9"), "Say which option it goes into"),
+        (edit(OptionChange.MERGE, option="o1"), "Choose both"),
         (edit(OptionChange.ADD, name="long " * 40), "the most is 80"),
     ],
 )

@@ -1,6 +1,7 @@
 """Starting a debate: what forbids it before any money is spent."""
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from core.errors import BadInput
 from core.estimate import Estimate
 from core.events import TurnFailed
-from core.models import Act, Failure, Setup, Turn, Usage
+from core.models import Act, Failure, Person, Setup, Turn, Usage
 from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.settings import AllLimits, Settings
@@ -16,7 +17,7 @@ from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
-from core.use_cases.start import StartDebate
+from core.use_cases.start import REPEATED_WITHIN, StartDebate
 from tests.core.use_cases.logs import SlowStore
 
 
@@ -46,7 +47,7 @@ async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> No
     await store.append(started.debate_id, TurnFailed(failure=failure), at=clock.now())
 
     with pytest.raises(BadInput, match=r"\$0.06"):
-        await start.start(request, origin="o2")
+        await start.start(replace(request, question="Rust or Go?"), origin="o2")
     await start.start(request, origin="o1")  # a repeated request is no new debate
     assert len(await store.find(DebateFilter())) == 1
 
@@ -62,8 +63,33 @@ async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:
     request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
 
     results = await asyncio.gather(
-        *(start.start(request, origin=f"o{n}") for n in range(5)), return_exceptions=True
+        *(start.start(replace(request, question=f"{n}?"), origin=f"o{n}") for n in range(5)),
+        return_exceptions=True,
     )
 
     assert sum(isinstance(result, BadInput) for result in results) == 3
     assert len(await store.find(DebateFilter())) == 2
+
+
+async def test_what_is_asked_again_while_it_runs_is_the_debate_that_has_begun() -> None:
+    store, clock, setup = SlowStore(), ManualClock(), a_setup()
+    start = StartDebate(
+        facts=FactLog(store=store, clock=clock, wake=str),
+        settings=Settings,
+        estimating=no_estimate,
+        bounds=Bounds(debates_per_person=9),
+    )
+    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
+    first = await start.start(request, origin="o1")
+
+    again = await start.start(request, origin="o2")
+    assert (again.debate_id, again.fresh) == (first.debate_id, False)
+    others = (
+        replace(request, question="Tabs or blanks?"),
+        replace(request, asked_by=Person(id="U0OTHER")),
+        replace(request, rounds=1),
+    )
+    for number, other in enumerate(others):
+        assert (await start.start(other, origin=f"other{number}")).fresh
+    clock.advance(REPEATED_WITHIN.total_seconds() + 1)
+    assert (await start.start(request, origin="o3")).fresh

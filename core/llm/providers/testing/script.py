@@ -29,6 +29,10 @@ class Fault(Enum):
     GARBAGE = auto()
     #: An event that says that the server is overloaded.
     OVERLOAD = auto()
+    #: A byte a second.
+    DRIP = auto()
+    #: Bytes that are no text.
+    NOT_UTF8 = auto()
 
 
 @dataclass(frozen=True, kw_only=True)

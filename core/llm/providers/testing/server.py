@@ -123,6 +123,11 @@ class Vendor:
         writer.write("\r\n".join(lines).encode())
         await writer.drain()
         pieces = frames(asked.path, say, str(asked.body.get("model", "")))
+        if say.fault is Fault.DRIP:
+            for byte in b"".join(pieces):
+                await _chunk(writer, bytes([byte]))
+                await self._pause(1.0)
+            return
         whole = say.fault is Fault.NONE
         for piece in pieces if whole else pieces[: max(1, len(pieces) // 2)]:
             await _chunk(writer, piece)
@@ -138,6 +143,8 @@ class Vendor:
                 await _chunk(writer, broken_frame(asked.path))
             case Fault.OVERLOAD:
                 await _chunk(writer, overload_frame(asked.path))
+            case Fault.NOT_UTF8:
+                await _chunk(writer, b'data: "\xff\xfe\xc3("\n\n')
             case Fault.NONE | Fault.EARLY:
                 pass
         await _chunk(writer, b"")

@@ -35,6 +35,10 @@ def write(environment: BotSettings, text: str) -> None:
     Path(environment.moot_database).write_text(text, encoding="utf-8")
 
 
+def unlinked(environment: BotSettings) -> None:
+    Path(environment.moot_database).unlink()
+
+
 def files(environment: BotSettings) -> list[str]:
     return [path.name for path in Path(environment.moot_database).parent.iterdir()]
 
@@ -124,3 +128,22 @@ async def test_a_fresh_machine_is_well(environment: BotSettings) -> None:
 
     assert exit_code(found) == 0, as_text(found)
     assert {one.mark for one in found} == {CheckMark.GOOD, CheckMark.SKIPPED}
+
+
+async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:
+    path = await made(environment)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        said = as_text(await database_findings(environment))
+        other.execute("ROLLBACK")
+
+    assert "✗ database moot.db: is locked by another program" in said
+    assert "opens and is whole" in as_text(await database_findings(environment))
+
+
+async def test_a_file_that_was_deleted_under_the_bot_is_told(environment: BotSettings) -> None:
+    async with open_store(environment.moot_database):
+        unlinked(environment)
+        said = as_text(await database_findings(environment))
+    assert "✗ database moot.db: was deleted while Moot was using it" in said
+    assert "is not there yet" in as_text(await database_findings(environment))

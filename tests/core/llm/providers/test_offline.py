@@ -103,7 +103,7 @@ async def held(question: str, *notes: Note, form: str = "critique", rounds: int 
     request = DebateRequest(
         question=question, asked_by=Person(id="U1"), place=place, rounds=rounds, format=form
     )
-    setup = open_debate(request, Settings(), delimiter="k7f3q9zz4m1x8p2w")
+    setup = open_debate(request, Settings(casting=False), delimiter="k7f3q9zz4m1x8p2w")
     store, clock = InMemoryStore(), SystemClock()
     await store.create("doffline", DebateStarted(setup=setup), origin="test", at=clock.now())
     for note in notes:

@@ -1,0 +1,230 @@
+"""Options as people read them: who stands where, the vote, how the debate went (pure)."""
+
+from collections.abc import Iterator, Mapping
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
+
+from bot.slack.ids import ActionId, BlockId
+from bot.slack.mrkdwn.convert import gist
+from bot.views.message import Block, as_json, listed
+from bot.views.words import name_of, person
+from core.figures import counted, money, number, percent
+from core.models import Debate, Ending, GateReason, OptionChange, OptionEdit, Status, Tally, Verdict
+from core.rules import schedule
+from core.rules.agreement import AGREED_WITHIN, agreement
+from core.rules.formats.registry import format_of
+from core.rules.gate import closing_gate, gate_after, in_words
+from core.rules.options import (
+    NAME_MAX_CHARS,
+    OptionList,
+    after_edits,
+    as_named,
+    by_option,
+    held_by,
+    leading,
+    options_of,
+)
+from core.rules.voting import counted as ballots_counted
+from core.rules.voting import winning_options
+from core.rules.wanting import was_skipped, why_not_wanted
+
+_LIST_LIMIT = 1200
+_NAMES_LIMIT = 300
+_SENTENCE_LIMIT = 500
+_REASON_LIMIT = 300
+_CLOSE = ":warning: *Close:* the best two options are within 10 points of each other."
+
+
+def option_name(debate: Debate, option: str) -> str:
+    """What the option is called, safe; empty if there is no such option."""
+    return _safe(options_of(debate).name(option))
+
+
+def who_stands_where(debate: Debate) -> str:
+    """Every option with the agents who hold it best and how likely; what they split about."""
+    standing = by_option(debate)
+    if not standing:
+        return ""
+    held = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    lines = list[str]()
+    for option, drafted in standing.items():
+        # What an agent says counts more than what its first answer was taken for.
+        agents = [
+            agent
+            for agent, shares in held.items()
+            if (leading(shares) == option if shares else agent in drafted)
+        ]
+        names = (
+            name_of(debate, agent)
+            + (f" {percent(held[agent][option])}" if held[agent].get(option) else "")
+            for agent in agents
+        )
+        said = listed(names, _NAMES_LIMIT, ", ") or "nobody's first choice"
+        lines.append(f"• *{option_name(debate, option)}* – {said}")
+    level = [name_of(debate, a) for a, shares in held.items() if shares and not leading(shares)]
+    if level:
+        lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
+    how = agreement({agent: shares for agent, shares in held.items() if shares})
+    if how.spread > AGREED_WITHIN:
+        lines.append(
+            f"They split about *{option_name(debate, how.widest)}*: "
+            f"{round(how.spread * 100)} points apart."
+        )
+    return f"*Options*\n{listed(lines, _LIST_LIMIT)}"
+
+
+def how_it_goes(debate: Debate) -> Iterator[str]:
+    """Why the debate was skipped, is held or ended, in a sentence each, the newest last."""
+    first, closing = gate_after(debate, 0), closing_gate(debate)
+    # While a split is debated, the list of options says what it is about now.
+    over = debate.verdict or debate.status is not Status.RUNNING
+    if first and (over or first.reason is not GateReason.SPLIT):
+        yield _sentence(in_words(debate, first))
+    if debate.wanted_by:
+        yield f"{person(debate.wanted_by)} wanted the debate anyway."
+    later = [gate for gate in debate.gates.values() if gate.turn.round]
+    newest = closing or max(later, key=lambda gate: gate.turn.round, default=None)
+    if newest and newest is not first:
+        yield _sentence(in_words(debate, newest))
+
+
+def how_it_ended(debate: Debate) -> str:
+    """Why the rounds ended and how many were really held."""
+    held = schedule.rounds_held(debate)
+    said = list(how_it_goes(debate)) if debate.gates else []
+    skipped = was_skipped(debate) and not debate.wanted_by
+    if not skipped and debate.tally:
+        said.append(f"{rounds_words(debate)[0].upper()}{rounds_words(debate)[1:]}.")
+    elif not debate.gates and not held:
+        return ""
+    return " ".join(said)
+
+
+def rounds_words(debate: Debate) -> str:
+    """How many rounds there are: held so far or in all, of how many at most."""
+    held, wished = schedule.rounds_held(debate), debate.setup.rounds
+    if debate.status is Status.RUNNING and not debate.verdict:
+        early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
+        return f"{'at most ' if early and wished > 1 else ''}{counted(wished, 'round')}"
+    if held == wished:
+        return "the round was held" if wished == 1 else f"all {wished} rounds were held"
+    if not held:
+        return "no round was held"
+    return f"{held} of {counted(wished, 'round')} {'was' if held == 1 else 'were'} held"
+
+
+def vote_by_option(debate: Debate, tally: Tally) -> str:
+    """The vote by option, best first, a line each; empty where there are no options."""
+    options = options_of(debate)
+    shares = [options.probabilities(b.probabilities) for b in ballots_counted(debate, tally)]
+    votes = [vote for vote in shares if vote]
+    lines = list[str]()
+    for score in tally.options:
+        first = sum(leading(vote) == score.option for vote in votes)
+        weighed = (
+            "" if first == score.first_choices else f", weighing {number(score.first_choices)}"
+        )
+        lines.append(
+            f"*{option_name(debate, score.option)}*: {first} of {counted(len(votes), 'agent')}"
+            f"{weighed}, {percent(score.mean_probability)} on average"
+        )
+    return listed(lines, _LIST_LIMIT)
+
+
+def vote_remark(tally: Tally) -> str:
+    """That the vote is a tie, or close; only options can be."""
+    if not tally.options or not tally.voters:
+        return ""
+    if len(winning_options(tally.options)) > 1:
+        return ":warning: *A tie:* the best options are level. No rule breaks it."
+    return _CLOSE if tally.controversial else ""
+
+
+def cross_check_words(debate: Debate, verdict: Verdict) -> str:
+    """What the judge chose in the opposite order; empty where it was not asked."""
+    check = debate.cross_check
+    if check is None:
+        return ""
+    options = options_of(debate)
+    if options.resolve(check.option) == verdict.option:
+        return "Asked again with the positions in the opposite order, the judge chose the same."
+    other = option_name(debate, check.option)
+    chose = f"chose *{other}*" if other else "chose none of the options"
+    why = f" (“{gist(check.reason, _REASON_LIMIT)}”)" if check.reason.strip() else ""
+    return (
+        f":warning: Asked with the positions in the opposite order, the judge {chose}{why}: "
+        "the order decided, so check this verdict before you follow it."
+    )
+
+
+def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
+    """The decision on one safe line, with the option's name before it where it is not named."""
+    said = gist(verdict.decision, limit)
+    name = option_name(debate, verdict.option)
+    if not name or name.casefold() in said.casefold():
+        return said
+    return f"{name}: {said}"
+
+
+def edited(debate: Debate, edit: OptionEdit) -> str:
+    """What a person did to the options, in a sentence."""
+    at = next((i for i, one in enumerate(debate.option_edits) if one.origin == edit.origin), 0)
+    before = after_edits(as_named(debate), debate.option_edits[:at])
+    who = person(edit.by)
+    match edit.change:
+        case OptionChange.ADD:
+            return f"{who} added the option *{_safe(edit.name)}*."
+        case OptionChange.RENAME:
+            return f"{who} renamed {_called(before, edit.option)} to *{_safe(edit.name)}*."
+        case OptionChange.MERGE:
+            into = _called(before, edit.into)
+            return f"{who} merged {_called(before, edit.option)} into {into}: they count as one."
+
+
+def anyway_button(debate: Debate) -> list[Block]:
+    """Return the button that has the skipped debate held; none where nothing was skipped."""
+    return (
+        [as_json(ActionsBlock(block_id=BlockId.SKIPPED.value, elements=[anyway]))]
+        if (anyway := anyway_element(debate))
+        else []
+    )
+
+
+def anyway_element(debate: Debate) -> ButtonElement | None:
+    """Return the same without a block of its own."""
+    if debate.wanted_by or why_not_wanted(debate):
+        return None
+    first = gate_after(debate, 0)
+    cost = f" It is expected to cost {money(first.saved)} more." if first and first.saved else ""
+    ends = " This verdict then counts no more." if debate.verdict else ""
+    return ButtonElement(
+        text="Debate anyway",
+        action_id=ActionId.DEBATE_ANYWAY.value,
+        value=debate.id,
+        accessibility_label="Debate anyway: have the rounds held that were skipped",
+        confirm=ConfirmObject(
+            title="Debate it anyway?",
+            text=f"The agents criticise each other's answers and vote again.{ends}{cost}",
+            confirm="Debate it",
+            deny="Leave it",
+        ),
+    )
+
+
+def shares_words(debate: Debate, shares: Mapping[str, float]) -> str:
+    """Probabilities by option, the likeliest first: "PostgreSQL 80%, Kafka 20%"."""
+    ranked = sorted(shares.items(), key=lambda item: -item[1])
+    return ", ".join(f"{option_name(debate, option)} {percent(share)}" for option, share in ranked)
+
+
+def _called(options: OptionList, option: str) -> str:
+    name = _safe(options.name(option))
+    return f"*{name}*" if name else "an option"
+
+
+def _safe(name: str) -> str:
+    return gist(name, 2 * NAME_MAX_CHARS)
+
+
+def _sentence(text: str) -> str:
+    return gist(text, _SENTENCE_LIMIT)

@@ -1,0 +1,107 @@
+"""The form to rename, merge and add options, and what was put into it (pure)."""
+
+from collections.abc import Sequence
+
+from bot.slack.ids import CallbackId, FieldId, name_field
+from bot.slack.mrkdwn.convert import bare_gist, gist
+from bot.slack.payloads import FormSubmitted
+from bot.views.forms import OPTION_LIMIT, Field, Form, form, select, text_input
+from bot.views.message import sections
+from core.models import Debate, OptionChange, OptionEdit, Person
+from core.rules.options import NAME_MAX_CHARS, after_edits, as_named, options_of
+
+_QUESTION_LIMIT = 300
+_HOW = (
+    "Agents compare and vote on these options. What you change is shown in the thread and holds "
+    "from their next turn on."
+)
+#: What the fields for merging two and for a new one are, by what they do.
+_FIELDS = {
+    OptionChange.MERGE: FieldId.MERGED_INTO.value,
+    OptionChange.ADD: FieldId.NEW_OPTION.value,
+}
+
+
+def options_form(debate: Debate) -> Form:
+    """Return the form."""
+    items = options_of(debate).items
+    names = {item.id: bare_gist(item.name, OPTION_LIMIT) for item in items}
+    renaming = [
+        text_input(
+            Field(
+                id=name_field(item.id),
+                label=f"Option {number}",
+                hint="" if number > 1 else "Type over a name to rename the option.",
+            ),
+            value=item.name[:NAME_MAX_CHARS],
+            most=NAME_MAX_CHARS,
+        )
+        for number, item in enumerate(items, start=1)
+    ]
+    merging = [
+        select(
+            Field(id=FieldId.MERGED.value, label="Merge this option …", optional=True),
+            names,
+        ),
+        select(
+            Field(
+                id=FieldId.MERGED_INTO.value,
+                label="… into this one",
+                hint="For two that are the same: votes for either count for it.",
+                optional=True,
+            ),
+            names,
+        ),
+    ]
+    adding = text_input(
+        Field(id=FieldId.NEW_OPTION.value, label="Add an option", optional=True),
+        most=NAME_MAX_CHARS,
+    )
+    return form(
+        CallbackId.OPTIONS_FORM,
+        title="Options",
+        submit="Change options",
+        blocks=[
+            *sections(f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{_HOW}"),
+            *renaming,
+            *(merging if len(items) > 1 else []),
+            adding,
+        ],
+        metadata={"debate": debate.id, "edits": str(len(debate.option_edits))},
+    )
+
+
+def edits_in(debate: Debate, submitted: FormSubmitted, by: Person) -> Sequence[OptionEdit]:
+    """Return what the form asks for: renamed ones first, then the merge, then the new one."""
+    edits = list[OptionEdit]()
+    # Compared with the names that stood in the form: another form may have changed some since.
+    known = submitted.kept.get("edits", "")
+    then = debate.option_edits[: int(known)] if known.isdecimal() else debate.option_edits
+    for item in after_edits(as_named(debate), then).items:
+        field = name_field(item.id)
+        if field in submitted.values and submitted.typed(field) != item.name:
+            edits.append(
+                OptionEdit(
+                    change=OptionChange.RENAME,
+                    option=item.id,
+                    name=submitted.typed(field),
+                    by=by,
+                    origin=f"{submitted.view_id}/{item.id}",
+                )
+            )
+    merged = submitted.chosen(FieldId.MERGED.value)
+    into = submitted.chosen(FieldId.MERGED_INTO.value)
+    if merged or into:
+        origin = f"{submitted.view_id}/merge"
+        edits.append(
+            OptionEdit(change=OptionChange.MERGE, option=merged, into=into, by=by, origin=origin)
+        )
+    if added := submitted.typed(FieldId.NEW_OPTION.value):
+        origin = f"{submitted.view_id}/add"
+        edits.append(OptionEdit(change=OptionChange.ADD, name=added, by=by, origin=origin))
+    return edits
+
+
+def field_of(edit: OptionEdit) -> str:
+    """Return the field that an edit was put into."""
+    return _FIELDS.get(edit.change) or name_field(edit.option)

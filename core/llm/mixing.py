@@ -1,0 +1,48 @@
+"""Which models serve where several vendors' keys are set and nobody named one (pure).
+
+Different models find different mistakes; weak ones beside strong ones only cost money
+("Rethinking Mixture-of-Agents", arXiv:2502.00674). So the strongest model of each vendor is dealt
+to the agents, and what is cheap is done by the cheapest.
+"""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from core.capabilities import usual_models
+from core.llm.prices import NO_PRICES, Prices, price
+from core.models import ModelChoice, Usage
+
+#: What a summary takes, about.
+_SUMMARY = Usage(input_tokens=8000, output_tokens=300)
+#: An unknown price comes after every known one.
+_UNKNOWN = Decimal("Infinity")
+
+
+def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
+    """The strongest model of each provider with a key, each maker's once; empty for one maker.
+
+    Args:
+        providers: Those with a key, the first choice first.
+    """
+    usual, found = usual_models(), list[ModelChoice]()
+    keyed = [name for name in providers if name in usual]
+    # A reseller comes last: who has a key of their own asks the maker.
+    for name in sorted(keyed, key=lambda one: len(usual[one].strongest) > 1):
+        models = [ModelChoice(provider=name, model=model) for model in usual[name].strongest]
+        taken = {one.maker for one in found}
+        found += [one for one in models if one.maker not in taken][:1]
+    return tuple(found) if len(found) > 1 else ()
+
+
+def cheapest(providers: Iterable[str], prices: Prices = NO_PRICES) -> Sequence[ModelChoice]:
+    """The model of each provider that sums up, casts and merges; the cheapest first."""
+    usual = usual_models()
+    models = [
+        ModelChoice(provider=name, model=usual[name].summary) for name in providers if name in usual
+    ]
+
+    def cost(one: ModelChoice) -> Decimal:
+        known = price(one.provider, one.model, _SUMMARY, prices)
+        return _UNKNOWN if known is None else known
+
+    return sorted(models, key=cost)

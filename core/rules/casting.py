@@ -1,0 +1,101 @@
+"""Who debates a question, where nobody chose: three to five roles, one of them the sceptic (pure).
+
+Topics in the question's words choose first. Where there is a model it is asked too, as the first
+turn of the debate: it names the roles and its reasons, and `held_to_rules` makes a cast of them.
+Diversity comes from models and evidence; roles see to it that concerns are covered
+(arXiv:2512.05858).
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from core.models import SUMMARIZER, Act, Debate, Turn
+
+FEWEST, MOST = 3, 5
+#: Looks for what is wrong, in every cast.
+SCEPTIC = "sceptic"
+#: The turn on which a model is asked who takes part.
+TURN = Turn(act=Act.CASTING, round=0, agent=SUMMARIZER)
+#: Fill a cast whose topics name too few.
+_USUAL = ("generalist", "simplicity", "product")
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+#: Longer questions are judged by their beginning.
+_READ_CHARS = 4000
+#: A reason is shown on one line.
+_REASON_CHARS = 120
+
+
+@dataclass(frozen=True)
+class _Topic:
+    name: str
+    roles: tuple[str, ...]
+    words: frozenset[str]
+
+
+def _read_topics() -> Sequence[_Topic]:
+    text = resources.files("core.rules").joinpath("casting.toml").read_text(encoding="utf-8")
+    return [
+        _Topic(one["name"], tuple(one["roles"]), frozenset(one["words"].split()))
+        for one in tomllib.loads(text)["topic"]
+    ]
+
+
+_TOPICS = _read_topics()
+
+
+@dataclass(frozen=True)
+class CastRole:
+    """A role, and why it takes part."""
+
+    role: str
+    reason: str
+
+
+def is_due(debate: Debate) -> bool:
+    """Whether a model is still to be asked who takes part; nobody else has a turn before."""
+    return debate.setup.casting is not None and not debate.is_done(TURN)
+
+
+def by_topics(question: str) -> Sequence[CastRole]:
+    """Three to five roles for the topics that the question's words name."""
+    words = {word.lower() for word in _WORD.findall(question[:_READ_CHARS])}
+    hits = [(len(words & topic.words), topic) for topic in _TOPICS]
+    found: dict[str, str] = {}
+    for count, topic in sorted(hits, key=lambda hit: -hit[0]):
+        if count:
+            for role in topic.roles:
+                found.setdefault(role, f"The question is about {topic.name}.")
+    return _completed([CastRole(role, reason) for role, reason in found.items()])
+
+
+def held_to_rules(wanted: Sequence[CastRole], known: Collection[str]) -> Sequence[CastRole]:
+    """A model's choice as a cast: known roles, each once, three to five, the sceptic among them.
+
+    Empty where it names no known role: then the cast by topics stands.
+
+    Args:
+        wanted: As the model named them.
+        known: Ids of the roles there are.
+    """
+    found: dict[str, CastRole] = {}
+    for one in wanted:
+        reason = " ".join(one.reason.split())
+        if len(reason) > _REASON_CHARS:
+            reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
+        if one.role in known:
+            found.setdefault(one.role, CastRole(one.role, reason))
+    return _completed(list(found.values())) if found else ()
+
+
+def _completed(cast: Sequence[CastRole]) -> Sequence[CastRole]:
+    """At most five with the sceptic, at least three."""
+    others = [one for one in cast if one.role != SCEPTIC][: MOST - 1]
+    sceptic = next((one for one in cast if one.role == SCEPTIC), None)
+    usual = (role for role in _USUAL if role not in {one.role for one in others})
+    while len(others) < FEWEST - 1:
+        others.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))
+    doubts = CastRole(SCEPTIC, "Looks for what is wrong with the favourite answer.")
+    return (*others, sceptic or doubts)

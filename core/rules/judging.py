@@ -1,0 +1,23 @@
+"""Who judges a debate (pure)."""
+
+from core.models import Agent, Debate
+from core.rules.voting import best_texts
+
+
+def judge_of(debate: Debate) -> Agent:
+    """The judge with the model that takes its turn: of a maker none of whose agents has won.
+
+    A model likes its own kind's texts better ("LLM Evaluators Recognize and Favor Their Own
+    Generations", arXiv:2404.13076). Where nobody won, where all makers have, or where people named
+    the judge's model, it is the judge of the setup.
+    """
+    setup = debate.setup
+    winners = best_texts(debate.tally) if debate.tally else ()
+    makers = {setup.agent(winner).maker for winner in winners}
+    possible = (one for one in setup.judge_models if one.maker not in makers)
+    choice = next(possible, None) if makers else None
+    if choice is None:
+        return setup.judge
+    fallbacks = setup.judge.fallbacks
+    others = None if fallbacks is None else tuple(one for one in fallbacks if one != choice)
+    return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})

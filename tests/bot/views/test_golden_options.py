@@ -1,0 +1,260 @@
+"""What people see of options, whole and as it was looked at; and of debates without any."""
+
+import json
+
+from inline_snapshot import external_file
+
+from bot.presenter.event_posts import superseded_edits
+from bot.views import notices
+from bot.views.board import BoardAction, board
+from bot.views.message import MessageView
+from bot.views.options import how_it_ended, rounds_words, who_stands_where
+from bot.views.verdict import headline, verdict
+from bot.views.vote import vote
+from core.events import (
+    BallotCast,
+    ContributionMade,
+    CrossChecked,
+    DebateConcluded,
+    DebateWanted,
+    Event,
+    GatePassed,
+    OptionEdited,
+    OptionsMerged,
+    VerdictReached,
+    VoteTallied,
+)
+from core.models import (
+    JUDGE,
+    SUMMARIZER,
+    Act,
+    Ballot,
+    Contribution,
+    CrossCheck,
+    Debate,
+    Forecast,
+    Judgement,
+    Option,
+    OptionChange,
+    OptionEdit,
+    Options,
+    QuestionKind,
+    Requirement,
+    RequirementStatus,
+    Turn,
+    VerdictSource,
+    When,
+)
+from core.rules import gate
+from core.rules.options import option_of, options_of
+from core.rules.voting import count
+from core.testing import a_setup
+from tests.bot.plays import CALL, DANA, SAM, TEXTS, a_debate, a_verdict
+
+FOLDER = "../../golden/views"
+AGENTS = ("architect", "security", "simplicity")
+SETUP = a_setup(rounds=3).model_copy(
+    update={
+        "when": When.SPLIT,
+        "forecast": Forecast(
+            cost="0.88",  # pyright: ignore[reportArgumentType] - read as a decimal
+            cost_if_agreed="0.22",  # pyright: ignore[reportArgumentType]
+            seconds=60,
+            calls=20,
+            input_tokens=1,
+            output_tokens=1,
+        ),
+    }
+)
+
+
+def shown(*messages: MessageView) -> list[object]:
+    return json.loads(json.dumps([message.payload for message in messages]))
+
+
+def said(act: Act, number: int, agent: str, **stance: float) -> ContributionMade:
+    turn = Turn(act=act, round=number, agent=agent)
+    made = Contribution(turn=turn, text=TEXTS[act], call=CALL, stance=stance)
+    return ContributionMade(contribution=made)
+
+
+def ballot(number: int, agent: str, moved_by: str | None = None, **shares: float) -> BallotCast:
+    turn = Turn(act=Act.BALLOT, round=number, agent=agent)
+    return BallotCast(
+        ballot=Ballot(
+            turn=turn,
+            ranking=AGENTS,
+            probabilities=shares,
+            confidence=None,
+            moved_by=moved_by,
+            call=CALL,
+        )
+    )
+
+
+def edit(change: OptionChange, origin: str, **fields: str) -> OptionEdited:
+    return OptionEdited(edit=OptionEdit(change=change, by=SAM, origin=origin, **fields))
+
+
+DRAFTED: list[Event] = [
+    *(said(Act.PROPOSAL, 1, agent) for agent in AGENTS),
+    OptionsMerged(
+        options=Options(
+            turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+            question_kind=QuestionKind.CHOICE,
+            items=(
+                Option(id="o1", name="PostgreSQL"),
+                Option(id="o2", name="Kafka"),
+                Option(id="o3", name="Do both"),
+            ),
+            stances={"architect": "o1", "security": "o2", "simplicity": "o1"},
+        )
+    ),
+]
+
+
+def weighed(number: int, *events: Event) -> list[Event]:
+    """These events, and what the gate finds after that round."""
+    found = gate.weigh(a_debate(*events, setup=SETUP), number)
+    assert found
+    return [*events, GatePassed(gate=found)]
+
+
+SPLIT = weighed(
+    0,
+    *DRAFTED,
+    ballot(0, "architect", o1=0.8, o2=0.2),
+    ballot(0, "security", o1=0.25, o2=0.7, o3=0.05),
+    ballot(0, "simplicity", o1=0.7, o2=0.1, o3=0.2),
+)
+AGREED = weighed(0, *DRAFTED, *(ballot(0, agent, o1=0.9, o2=0.1) for agent in AGENTS))
+MOVED_BY = "r1/critique/architect/security"
+DEBATED: list[Event] = [
+    *SPLIT,
+    ContributionMade(
+        contribution=Contribution(
+            turn=Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security"),
+            text=TEXTS[Act.CRITIQUE],
+            call=CALL,
+        )
+    ),
+    *weighed(
+        1,
+        *SPLIT,
+        said(Act.REFINEMENT, 1, "architect", o1=0.8, o2=0.2),
+        said(Act.REFINEMENT, 1, "security", o1=0.5, o2=0.45, o3=0.05),
+        said(Act.REFINEMENT, 1, "simplicity", o1=0.7, o2=0.1, o3=0.2),
+    )[len(SPLIT) :],
+]
+
+
+def voted(number: int, *events: Event) -> list[Event]:
+    """These events, and the count of the ballots of that round."""
+    debate = a_debate(*events, setup=SETUP)
+    ballots = [one for one in debate.ballots.values() if one.turn.round == number]
+    positions = {agent: option_of(debate, agent) for agent in AGENTS}
+    tally = count(positions, ballots, options=options_of(debate))
+    return [*events, VoteTallied(tally=tally, edition=debate.edition)]
+
+
+VERDICT = a_verdict(
+    option="o1",
+    reasons=("The team runs it already.", "It keeps every job.", "Leases answer retries."),
+    requirements=(
+        Requirement(
+            text="It must keep every job.", words="keeps every job", status=RequirementStatus.MET
+        ),
+    ),
+    unmet_requirements=(),
+    criteria=(
+        Judgement(option="o1", criterion="Cost", words="none new"),
+        Judgement(option="o2", criterion="Cost", words="a cluster"),
+        Judgement(option="o2", criterion="Fan-out", words="built in"),
+    ),
+    confidence=61,
+    rests_on=("2 of 3 agents put it first", "one major requirement | of <!here> is unknown"),
+    judge_confidence=88,
+)
+FINAL = voted(
+    1,
+    *DEBATED,
+    ballot(1, "architect", o1=0.5, o2=0.5),
+    ballot(1, "security", MOVED_BY, o1=0.6, o2=0.4),
+    ballot(1, "simplicity", o1=0.45, o2=0.55),
+)
+
+
+def closed(*events: Event, edition: int = 1) -> Debate:
+    reached = VerdictReached(verdict=VERDICT, edition=edition)
+    return a_debate(*events, reached, DebateConcluded(edition=edition), setup=SETUP)
+
+
+def test_a_split_on_the_board_with_who_stands_where_and_about_what():
+    debate = a_debate(*SPLIT, setup=SETUP)
+    found = shown(board(debate, enabled=set(BoardAction)))
+    assert found == external_file(f"{FOLDER}/board_split.json")
+
+
+def test_what_was_skipped_on_board_and_verdict():
+    debate = closed(*voted(0, *AGREED))
+    found = shown(board(debate, enabled=set(BoardAction)), headline(debate, VERDICT))
+    assert found == external_file(f"{FOLDER}/skipped.json")
+
+
+def test_a_close_vote_by_option_and_who_moved():
+    debate = a_debate(*FINAL, setup=SETUP)
+    assert debate.tally
+    assert shown(vote(debate, debate.tally)) == external_file(f"{FOLDER}/vote_options.json")
+
+
+def test_the_whole_verdict_where_the_judge_was_swayed_by_the_order():
+    turn = Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)
+    check = CrossCheck(turn=turn, option="o2", reason="It scales.", call=CALL)
+    debate = closed(*FINAL, CrossChecked(check=check))
+    posts = [*verdict(debate, VERDICT, ["100 jobs a second"]), headline(debate, VERDICT)]
+    assert shown(*posts) == external_file(f"{FOLDER}/verdict_options.json")
+
+
+def test_lines_about_options():
+    edits = [
+        edit(OptionChange.RENAME, "V1/o2", option="o2", name="Kafka, managed"),
+        edit(OptionChange.MERGE, "V1/merge", option="o3", into="o2"),
+        edit(OptionChange.ADD, "V1/add", name="*Redis* <!here>"),
+    ]
+    debate = a_debate(*DEBATED, *edits, setup=SETUP)
+    lines = [
+        *(notices.options_changed(debate, one.edit) for one in edits),
+        *(notices.rounds_ended(debate, one) for one in debate.gates.values()),
+        notices.wanted(DANA, had_verdict=True),
+    ]
+    assert shown(*lines) == external_file(f"{FOLDER}/option_lines.json")
+
+
+def test_the_first_verdict_counts_no_more_when_the_debate_is_wanted():
+    before = closed(*voted(0, *AGREED))
+    edits = superseded_edits(before, DANA)
+    assert [one.payload["target_key"] for one in edits] == ["dabc2345/vote", "dabc2345/headline"]
+    for one in edits:
+        assert "Counts no more" in one.payload["text"]
+        assert not [block for block in one.payload["blocks"] if "actions" in block["type"]]
+    after = a_debate(*AGREED, DebateWanted(by=DANA), setup=SETUP)
+    text = board(after, enabled=set(BoardAction)).text
+    assert text.startswith("Debate running")
+    assert "<@U1> wanted the debate anyway." in text
+
+
+def test_nobody_claims_rounds_that_were_not_held():
+    skipped, ended = closed(*voted(0, *AGREED)), closed(*FINAL)
+    assert rounds_words(skipped) == "no round was held"
+    assert "all 3 rounds" not in how_it_ended(skipped)
+    assert how_it_ended(ended).endswith("1 of 3 rounds was held.")
+
+
+def test_a_debate_of_an_older_version_says_nothing_of_options():
+    texts = [said(Act.PROPOSAL, 1, agent) for agent in AGENTS]
+    older = a_debate(*texts, VerdictReached(verdict=a_verdict()), DebateConcluded())
+    assert older.verdict
+    assert older.verdict.source is VerdictSource.JUDGE
+    words = json.dumps(shown(board(older), headline(older, older.verdict)))
+    assert "ption" not in words
+    assert not who_stands_where(older)

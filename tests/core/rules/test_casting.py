@@ -1,0 +1,49 @@
+"""Who debates where nobody chose."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rules.casting import FEWEST, MOST, SCEPTIC, CastRole, by_topics, held_to_rules
+from core.settings import ROLES
+
+
+@pytest.mark.parametrize(
+    ("question", "roles"),
+    [
+        ("Which of our three hiring candidates should we pick?", ["people", "finance", "sceptic"]),
+        ("Which CRM should we buy?", ["finance", "legal", "sceptic"]),
+        ("Kafka or PostgreSQL for our job queue?", ["performance", "architect", "data", "sceptic"]),
+        ("Sollen wir das Büro in Berlin kündigen?", ["people", "finance", "sceptic"]),
+        ("What now?", ["generalist", "simplicity", "sceptic"]),
+    ],
+)
+def test_the_questions_topics_choose_the_roles(question: str, roles: list[str]) -> None:
+    assert [cast.role for cast in by_topics(question)] == roles
+
+
+@given(st.text())
+def test_any_question_has_three_to_five_known_roles_and_a_sceptic(question: str) -> None:
+    roles = [cast.role for cast in by_topics(question)]
+    assert FEWEST <= len(roles) <= MOST
+    assert len(set(roles)) == len(roles)
+    assert SCEPTIC in roles
+    assert set(roles) <= set(ROLES)
+
+
+def test_a_models_cast_is_held_to_the_rules() -> None:
+    wanted = [CastRole(role, "because") for role in ("people", "people", "wizard", "legal", *ROLES)]
+    cast = held_to_rules(wanted, ROLES)
+    assert [one.role for one in cast] == ["people", "legal", "architect", "performance", "sceptic"]
+    assert all(one.reason for one in cast)
+
+
+def test_a_model_that_names_no_known_role_casts_nobody() -> None:
+    assert held_to_rules([], ROLES) == ()
+    assert held_to_rules([CastRole("wizard", "magic")], ROLES) == ()
+
+
+def test_a_long_reason_is_cut() -> None:
+    cast = held_to_rules([CastRole("legal", "contracts " * 50)], ROLES)
+    assert len(cast[0].reason) <= 120
+    assert cast[0].reason.endswith("…")

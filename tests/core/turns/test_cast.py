@@ -1,0 +1,173 @@
+"""The choice of agents in whole debates with a scripted model."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from core.errors import LogBroken, ProviderError, RequestRejected
+from core.estimate import rehearse
+from core.events import AgentsCast, ContributionMade, DebateStarted, StopRequested, fold
+from core.models import (
+    SUMMARIZER,
+    Act,
+    Cast,
+    Contribution,
+    ModelChoice,
+    Person,
+    Place,
+    PromptText,
+    Setup,
+    Status,
+    Stop,
+    Turn,
+)
+from core.opening import DebateRequest, largest, open_debate
+from core.request import ModelRequest, PartKind
+from core.rules import casting, schedule
+from core.settings import Settings
+from core.testing import ManualClock, ScriptedProvider, plausible_reply, recorded
+from tests.core.bench import DEBATE, Bench
+
+ONE = ModelChoice(provider="scripted", model="one")
+TWO = ModelChoice(provider="scripted", model="two")
+WISH = DebateRequest(
+    question="Kafka or PostgreSQL for our queue?",
+    asked_by=Person(id="U1"),
+    place=Place(surface="terminal"),
+)
+BY_TOPICS = ["performance", "architect", "data", "sceptic"]
+
+
+def a_cast_setup(**changes: object) -> Setup:
+    settings = Settings(agent_model=ONE, judge_model=ONE, rounds=1).model_copy(update=changes)
+    return open_debate(WISH, settings, delimiter="ab")
+
+
+def answering(casting_reply: str | ProviderError) -> ScriptedProvider:
+    def script(request: ModelRequest) -> str | ProviderError:
+        return casting_reply if request.act is Act.CASTING else plausible_reply(request)
+
+    return ScriptedProvider(script)
+
+
+def naming(roles: Sequence[str]) -> str:
+    return json.dumps({"agents": [{"reason": f"It needs {one}.", "role": one} for one in roles]})
+
+
+async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:
+    bench = Bench()
+    setup = a_cast_setup()
+    debate = await bench.run(setup)
+    first, *others = bench.provider.requests
+
+    assert [agent.role for agent in setup.agents] == BY_TOPICS, "shown until a model has chosen"
+    assert first.act is Act.CASTING
+    assert all(request.act is not Act.CASTING for request in others)
+    assert [agent.id for agent in debate.setup.agents] == ["operations", "finance", "sceptic"]
+    assert debate.setup.reasons["operations"] == "Jobs must not be lost."
+    assert debate.setup.reasons["sceptic"] == "Looks for what is wrong with the favourite answer."
+    assert {made.turn.agent for made in debate.contributions.values()} == {
+        "operations",
+        "finance",
+        "sceptic",
+    }
+    assert debate.spent[0].agent == SUMMARIZER
+    assert debate.usage.attempts == len(bench.provider.requests)
+    assert debate.status is Status.CONCLUDED
+    assert not debate.setup.warnings
+
+
+async def test_the_call_sees_the_question_and_every_role() -> None:
+    bench = Bench()
+    await bench.run(a_cast_setup())
+    asked = bench.provider.asked(Act.CASTING)[0]
+    task = next(part.text for part in asked.parts if part.kind is PartKind.TASK)
+
+    assert asked.parts[0].text == WISH.question
+    assert "- legal: You look at law" in task
+    assert '"sceptic" is always one of them' in task
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (RequestRejected("No such model."), "No such model."),
+        ("I would rather not.", "no JSON object"),
+        (naming(["wizard"]), "named no known role"),
+    ],
+)
+async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: str) -> None:
+    debate = await Bench(answering(reply)).run(a_cast_setup())
+
+    assert [agent.id for agent in debate.setup.agents] == BY_TOPICS
+    assert debate.setup.reasons["performance"] == "The question is about load and speed."
+    assert why in debate.setup.warnings[0]
+    assert debate.usage.attempts > len(debate.contributions), "what it cost is booked"
+    assert debate.status is Status.CONCLUDED
+
+
+async def test_a_choice_in_the_log_is_never_made_again() -> None:
+    bench = Bench()
+    whole = await bench.run(a_cast_setup())
+    log = await bench.store.events(DEBATE)
+    debate = fold(log[:2])
+
+    assert isinstance(log[1].event, AgentsCast)
+    assert not casting.is_due(debate)
+    assert {turn.act for turn in schedule.ready(debate)} == {Act.PROPOSAL}
+    assert [turn.agent for turn in schedule.ready(debate)] == [
+        agent.id for agent in whole.setup.agents
+    ]
+
+
+async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:
+    mine = PromptText(text="Say it in a word.", source="mine.md")
+    setup = a_cast_setup(prompts={"proposal": mine}, fallbacks=(ONE, TWO))
+    assert setup.casting
+    both = setup.casting.model_copy(update={"models": (ONE, TWO)})
+    debate = await Bench(answering(naming(["legal", "data", "sceptic"]))).run(
+        setup.model_copy(update={"casting": both})
+    )
+    legal, data, sceptic = debate.setup.agents
+
+    assert [agent.model for agent in (legal, data, sceptic)] == ["one", "two", "one"]
+    assert legal.prompts["proposal"] == mine
+    assert legal.fallbacks == (TWO,)
+    assert data.fallbacks == (ONE,)
+
+
+def test_a_debate_stopped_before_its_agents_are_chosen_asks_nobody() -> None:
+    begun = DebateStarted(setup=a_cast_setup())
+    stopped = StopRequested(stop=Stop(by=Person(id="U1")))
+
+    assert schedule.ready(fold(recorded([begun]))) == (casting.TURN,)
+    assert schedule.ready(fold(recorded([begun, stopped]))) == ()
+
+
+def test_nobody_is_cast_after_others_have_spoken() -> None:
+    setup = a_cast_setup()
+    turn = Turn(act=Act.PROPOSAL, round=1, agent=setup.agents[0].id)
+    cast = Cast(turn=casting.TURN, agents=setup.agents, reasons=setup.reasons)
+    log = recorded(
+        [
+            DebateStarted(setup=setup),
+            ContributionMade(contribution=Contribution(turn=turn, text="Kafka.")),
+            AgentsCast(cast=cast),
+        ]
+    )
+
+    with pytest.raises(LogBroken, match="after others have spoken"):
+        fold(log)
+    with pytest.raises(LogBroken, match="casts nobody"):
+        fold(recorded([log[0].event, AgentsCast(cast=cast.model_copy(update={"agents": ()}))]))
+
+
+async def test_an_estimate_counts_the_call_and_its_worst_case_the_most_agents() -> None:
+    setup = a_cast_setup(agent_model=ModelChoice(provider="openai", model="gpt-6-luna"))
+    estimate = await rehearse(setup, ManualClock())
+    most = await rehearse(largest(setup), ManualClock())
+
+    assert sum(one.turn.act is Act.CASTING for one in estimate.played) == 1
+    assert estimate.calls < most.calls
+    assert estimate.at_most == most.at_most

@@ -1,0 +1,266 @@
+"""The machine of a drill: `moot run` as a process of its own, its disk, its clock, its commands."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from slack_on_loopback import Workspace
+
+ROOT = Path(__file__).parents[2]
+_MOOT = (sys.executable, "-c", "from bot.cli import main; main()")
+_SETTINGS = """\
+default_model: {provider: compatible, model: steady-1}
+agents:
+  - {id: ada, role: architect}
+  - {id: sam, role: security}
+  - {id: kim, role: simplicity, model: shaky-1}
+debate: {rounds: 1, clarifications: {enabled: false}}
+limits: {turn_seconds: TURN_SECONDS}
+prices: {steady-1: {input: 1, output: 1}, shaky-1: {input: 1, output: 1}}
+"""
+#: Bytes of the small disk.
+_DISK = 32_000_000
+_START_SECONDS = 120.0
+#: Shifts the time of day of a process, and nothing else, by the seconds that a file holds.
+_CLOCK = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static volatile long *ahead;
+__attribute__((constructor)) static void begin(void) {
+  int file = open(getenv("CLOCK_AHEAD"), O_RDONLY);
+  void *found = mmap(0, sizeof(long), PROT_READ, MAP_SHARED, file, 0);
+  if (found != MAP_FAILED) ahead = found;
+}
+int clock_gettime(clockid_t id, struct timespec *at) {
+  int failed = syscall(SYS_clock_gettime, id, at);
+  if (!failed && ahead && id == CLOCK_REALTIME) at->tv_sec += *ahead;
+  return failed;
+}
+int gettimeofday(struct timeval *at, void *zone) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  at->tv_sec = now.tv_sec;
+  at->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+time_t time(time_t *at) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (at) *at = now.tv_sec;
+  return now.tv_sec;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said."""
+
+    code: int
+    text: str
+
+
+@dataclass
+class Machine:
+    """Where Moot runs. Make the disk or the clock before the first start."""
+
+    folder: Path
+    workspace: Workspace
+    models: str
+    #: Empty: a file on the machine's disk.
+    database: str = ""
+    turn_seconds: float = 60.0
+    process: Process | None = None
+    #: Keeps the small disk mounted, which only processes entered into its namespace see.
+    _disk: Process | None = None
+    _environment: dict[str, str] = field(default_factory=dict[str, str])
+    _ports: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        (self.folder / "disk").mkdir(parents=True)
+        settings = _SETTINGS.replace("TURN_SECONDS", f"{self.turn_seconds:g}")
+        (self.folder / "moot.yaml").write_text(settings, encoding="utf-8")
+        self._ports = _free_port(), _free_port()
+
+    @property
+    def disk(self) -> Path:
+        """The folder of the database, as it is seen from here."""
+        if self._disk is None:
+            return self.folder / "disk"
+        return Path(f"/proc/{self._disk.pid}/root{self.folder}/disk")
+
+    @property
+    def file(self) -> Path:
+        """The database file, as it is seen from here."""
+        return self.disk / "moot.db"
+
+    def copied_file(self) -> Path:
+        """A copy of the database: SQLite would look for one on the small disk on our own."""
+        seen = self.folder / "seen"
+        seen.mkdir()
+        for part in self.disk.glob("moot.db*"):
+            shutil.copyfile(part, seen / part.name)
+        return seen / "moot.db"
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether its time is not ours."""
+        return "LD_PRELOAD" in self._environment
+
+    @property
+    def log(self) -> str:
+        """Everything that all processes have logged."""
+        path = self.folder / "log.json"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    async def make_small_disk(self) -> bool:
+        """Put the database on a disk of its own that can be filled; False if we may not."""
+        if not shutil.which("unshare") or not shutil.which("nsenter"):
+            return False
+        mount = f'mount -t tmpfs -o size={_DISK} tmpfs "$0" && echo mounted && exec sleep 600'
+        holder = await asyncio.create_subprocess_exec(
+            *("unshare", "-rm", "sh", "-c", mount, str(self.folder / "disk")),
+            stdout=PIPE,
+            stderr=DEVNULL,
+        )
+        assert holder.stdout is not None
+        if await holder.stdout.readline() != b"mounted\n":
+            await holder.wait()
+            return False
+        self._disk = holder
+        return True
+
+    async def make_clock(self) -> bool:
+        """Have Moot look at a clock that can be put forward and back; False without a compiler."""
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if not compiler:
+            return False
+        source, library = self.folder / "clock.c", self.folder / "clock.so"
+        source.write_text(_CLOCK, encoding="utf-8")
+        command = (compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source))
+        if await (await asyncio.create_subprocess_exec(*command)).wait():
+            return False
+        self.put_clock(0)
+        self._environment |= {
+            "LD_PRELOAD": str(library),
+            "CLOCK_AHEAD": str(self.folder / "ahead"),
+        }
+        return True
+
+    def put_clock(self, seconds: int) -> None:
+        """Put the clock ahead of the right time by so many seconds, at once."""
+        path = self.folder / "ahead"
+        with path.open("r+b" if path.exists() else "wb") as file:
+            file.write(seconds.to_bytes(8, sys.byteorder, signed=True))
+
+    async def start(self) -> None:
+        """Start Moot; return once it is at work."""
+        before = self.log.count('"event": "running"')
+        with (self.folder / "log.json").open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                *self._command("run"), cwd=self.folder, env=self.environment, stderr=log
+            )
+        async with asyncio.timeout(_START_SECONDS):
+            while self.log.count('"event": "running"') == before:
+                assert self.process.returncode is None, self.log[-3000:]
+                await asyncio.sleep(0.05)
+
+    async def stop(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
+        """End Moot; return its exit code and the seconds that it took."""
+        assert self.process is not None
+        began = time.monotonic()
+        self.process.send_signal(how)
+        self.process.send_signal(signal.SIGCONT)  # a frozen process hears nothing before
+        code = await asyncio.wait_for(self.process.wait(), 120)
+        self.process = None
+        return code, time.monotonic() - began
+
+    async def moot(self, *words: str) -> Said:
+        """Run another command of Moot beside it."""
+        process = await asyncio.create_subprocess_exec(
+            *self._command(*words),
+            cwd=self.folder,
+            env=self.environment,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        out, err = await asyncio.wait_for(process.communicate(), 120)
+        assert process.returncode is not None
+        return Said(process.returncode, (out + err).decode())
+
+    async def health(self) -> Mapping[str, Any]:
+        """What `/health` says; empty if nobody answers in time."""
+        with suppress(httpx2.HTTPError, ValueError):
+            async with httpx2.AsyncClient(timeout=5) as client:
+                answer = await client.get(f"http://127.0.0.1:{self._ports[0]}/health")
+                return {**answer.json(), "code": answer.status_code}
+        return {}
+
+    async def figures(self) -> str:
+        """What Prometheus is shown; empty if nobody answers in time."""
+        with suppress(httpx2.HTTPError):
+            async with httpx2.AsyncClient(timeout=5) as client:
+                return (await client.get(f"http://127.0.0.1:{self._ports[1]}/metrics")).text
+        return ""
+
+    async def close(self) -> None:
+        """Leave no process behind."""
+        for process in filter(None, (self.process, self._disk)):
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            await process.wait()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What Moot is told, and nothing of whoever runs the drill."""
+        return {
+            "PATH": os.environ["PATH"],  # noqa: TID251 - for the child
+            "PYTHONPATH": str(ROOT),
+            "SLACK_BOT_TOKEN": self.workspace.bot_token,
+            "SLACK_APP_TOKEN": self.workspace.app_token,
+            "SLACK_API_URL": self.workspace.api_url,
+            "MOOT_DATABASE": self.database or str(self.folder / "disk" / "moot.db"),
+            "MOOT_CONFIG": str(self.folder / "moot.yaml"),
+            "MOOT_PORT": str(self._ports[0]),
+            "MOOT_METRICS_PORT": str(self._ports[1]),
+            "MOOT_LOG_FORMAT": "json",
+            "OPENAI_API_KEY": "sk-drill-0000000000",
+            "OPENAI_BASE_URL": f"{self.models}/v1",
+            **self._environment,
+        }
+
+    def logged(self, since: int = 0) -> Sequence[Mapping[str, Any]]:
+        """Lines of the log from a position on."""
+        return [json.loads(line) for line in self.log[since:].splitlines() if line[:1] == "{"]
+
+    def _command(self, *words: str) -> Sequence[str]:
+        if self._disk is None:
+            return (*_MOOT, *words)
+        entered = ("-t", str(self._disk.pid), "-U", "-m", "--preserve-credentials", "--")
+        return ("nsenter", *entered, *_MOOT, *words)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

@@ -1,0 +1,54 @@
+"""The models of a drill: every reply bears the mark of its prompt, and one model can be spoilt."""
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+
+from core.llm.providers.testing.script import Asked, Reject, Say
+from tests.vendor_replies import good_reply
+
+STEADY = "steady-1"
+#: The model of one agent out of three.
+SHAKY = "shaky-1"
+
+
+class DrillModels:
+    """Answers as a `Vendor`'s script."""
+
+    def __init__(self, wait: float) -> None:
+        self.wait = wait
+        #: What the shaky model does instead of answering; None: it answers.
+        self.spoilt: Callable[[Say], Say | Reject] | None = None
+        #: When each prompt was asked, in seconds since 1970.
+        self.asked: dict[str, list[float]] = defaultdict(list)
+
+    def __call__(self, asked: Asked) -> Say | Reject:
+        """Note the prompt, then answer it."""
+        if asked.path == "/v1/models":
+            names = [{"id": name} for name in (STEADY, SHAKY)]
+            return Reject(status=200, body=json.dumps({"object": "list", "data": names}))
+        words = json.dumps(asked.body, sort_keys=True)
+        mark = f"mark-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+        self.asked[mark].append(time.time())
+        say = replace(_marked(good_reply(asked), mark), wait=self.wait)
+        spoilt = self.spoilt if asked.body.get("model") == SHAKY else None
+        return spoilt(say) if spoilt else say
+
+    @property
+    def calls(self) -> int:
+        """How many there were."""
+        return sum(map(len, self.asked.values()))
+
+
+def _marked(say: Say, mark: str) -> Say:
+    if say.text[:1] != "{":
+        return replace(say, text=f"{say.text}\n\n{mark}")
+    body = json.loads(say.text)
+    if "implementation" in body:
+        body["implementation"] = mark
+    elif "reasons" in body:
+        body["reasons"] = [mark for _ in body["reasons"]]
+    return replace(say, text=json.dumps(body))

@@ -1,0 +1,243 @@
+"""Options as people meet them: skipped and debated anyway, edited, voted on by people."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bot.slack.ids import ActionId, FieldId, name_field, rank_field
+from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from core.events import DebateWanted, OptionEdited, OptionsMerged
+from core.models import Act, GateReason, Status, When
+from core.request import ModelRequest
+from core.rules.options import options_of
+from core.rules.schedule import rounds_held
+from core.testing import ScriptedProvider, options_in, plausible_reply
+from slack_on_loopback import run_workspace
+from tests.scenarios.test_board import board_saying, buttons, debate_at
+from tests.scenarios.test_starting import form_of
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+#: Agents who all give PostgreSQL 90 %.
+AGREEING = BotSpec(rounds=2, when=When.SPLIT)
+
+
+def split(request: ModelRequest) -> str:
+    """Two hold PostgreSQL best; security holds Kafka best."""
+    if request.act is not Act.BALLOT:
+        return plausible_reply(request)
+    shares = [20, 80] if request.role == "security" else [80, 20]
+    shares = [*shares, *[0] * len(options_in(request))][: len(options_in(request))]
+    return json.dumps(json.loads(plausible_reply(request)) | {"probabilities": shares})
+
+
+def posts(team: Team, board: str, name: str) -> Sequence[Message]:
+    return [one for one in team.replies(board) if key_of(one).partition("/")[2] == name]
+
+
+async def the_post(team: Team, board: str, name: str, words: str = "") -> Message:
+    def found() -> Any:
+        return next((one for one in posts(team, board, name) if words in one["text"]), None)
+
+    return await team.workspace.wait_for(found, timeout=20)
+
+
+def buttons_of(message: Message) -> Sequence[str]:
+    found = (one["elements"] for one in message["blocks"] if one["type"] == "actions")
+    return [element["text"]["text"] for elements in found for element in elements]
+
+
+def typed(field: str, value: str) -> Mapping[str, Any]:
+    return {field: {field: {"value": value}}}
+
+
+def chosen(field: str, value: str) -> Mapping[str, Any]:
+    return {field: {field: {"selected_option": {"value": value}}}}
+
+
+async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict():
+    async with team_at_work(spec=AGREEING) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert [gate.reason for gate in debate.gates.values()] == [GateReason.AGREED]
+        assert rounds_held(debate) == 0
+        await board_saying(team, board, "the debate was skipped")
+        assert buttons(team, board) == ["Debate anyway"]
+        first = await the_post(team, board, "headline", "the debate was skipped")
+        assert "Debate anyway" in buttons_of(first)
+        assert "*PostgreSQL*: 3 of 3 agents, 90% on average" in first["text"]
+
+        # A double click has one effect.
+        await asyncio.gather(
+            team.workspace.click(
+                team.user, team.channel, first["ts"], ActionId.DEBATE_ANYWAY.value
+            ),
+            team.click(board, ActionId.DEBATE_ANYWAY.value),
+        )
+        second = await the_post(team, board, "headline/2")
+        await team.wait_until_sent()
+
+        debate = await debate_at(team, board)
+        assert (debate.status, debate.edition) == (Status.CONCLUDED, 2)
+        assert rounds_held(debate) == 2
+        log = await team.moot.store.events(debate.id)
+        assert sum(isinstance(one.event, DebateWanted) for one in log) == 1
+        shown = (await board_saying(team, board, "wanted the debate anyway"))["text"]
+        assert shown.startswith("Debate decided")
+        assert "Debate anyway" not in buttons(team, board)
+        old = await the_post(team, board, "headline", "Counts no more")
+        assert buttons_of(old) == []
+        assert second["subtype"] == "thread_broadcast"
+        assert buttons_of(second) == ["Accept", "Reject", "Revisit", "Supersede"]
+        assert "All 2 rounds were held" in second["text"]
+        await the_post(team, board, "vote", "Counts no more")
+        assert len(posts(team, board, "vote/2")) == 1
+        assert len(posts(team, board, "report/2")) <= 1
+        names = [file["name"] for one in team.thread(board) for file in one.get("files", ())]
+        assert names.count(f"moot-{debate.id}-report.md") == 2
+
+
+async def test_wanted_before_the_judge_has_written_there_is_one_verdict():
+    provider = ScriptedProvider(latency=0.4)
+    spec = BotSpec(rounds=1, when=When.SPLIT, provider=provider)
+    async with team_at_work(spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.workspace.wait_for(lambda: "Debate anyway" in buttons(team, board), timeout=20)
+        await team.click(board, ActionId.DEBATE_ANYWAY.value)
+        await the_post(team, board, "headline/2")
+        await team.wait_until_sent()
+        debate = await debate_at(team, board)
+        assert debate.status is Status.CONCLUDED
+        assert posts(team, board, "headline") == []
+        assert rounds_held(debate) == 1
+
+
+async def test_a_debate_wanted_after_its_verdict_goes_on_after_a_restart(tmp_path: Path):
+    database = tmp_path / "moot.db"
+    slow = BotSpec(rounds=1, when=When.SPLIT, provider=ScriptedProvider(latency=0.2))
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=database, spec=slow) as team:
+            board = await team.debate(QUESTION)
+            await team.wait_for_end(board)
+            await board_saying(team, board, "the debate was skipped")
+            await team.click(board, ActionId.DEBATE_ANYWAY.value)
+            await board_saying(team, board, "Debate running")
+        async with running_bot(workspace, database=database, spec=slow) as team:
+            await the_post(team, board, "headline/2")
+            await board_saying(team, board, "Debate decided")
+            assert (await debate_at(team, board)).status is Status.CONCLUDED
+
+
+async def test_what_the_team_has_accepted_is_not_debated_anyway():
+    async with team_at_work(spec=AGREEING) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+        verdict = await the_post(team, board, "headline")
+        await team.workspace.click(team.user, team.channel, verdict["ts"], ActionId.ACCEPT.value)
+        view = await form_of(team, team.user)
+        await team.workspace.submit(team.user, view["id"], {})
+        verdict = await the_post(team, board, "headline", "*Accepted*")
+        assert buttons_of(verdict) == ["Reject", "Revisit", "Supersede"]
+        await board_saying(team, board, "*Accepted*")
+        assert buttons(team, board) == []
+
+
+async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them():
+    slow = ScriptedProvider(split, latency=0.3)
+    async with team_at_work(spec=BotSpec(rounds=2, provider=slow)) as team:
+        board = await team.debate(QUESTION)
+        await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=20)
+
+        await team.click(board, ActionId.OPTIONS.value, user="alex")
+        assert any("can change its options" in words for words in team.told("alex"))
+
+        await team.click(board, ActionId.OPTIONS.value)
+        view = await form_of(team, team.user)
+        twice = {**typed(name_field("o1"), "PostgreSQL"), **typed("new_option", "kafka")}
+        answer = await team.workspace.submit(team.user, view["id"], twice)
+        assert "“Kafka” already" in answer["errors"][FieldId.NEW_OPTION.value]
+        fields = {
+            **typed(name_field("o1"), "PostgreSQL"),
+            **typed(name_field("o2"), "Kafka, managed"),
+            **typed(FieldId.NEW_OPTION.value, "Redis streams"),
+        }
+        await team.workspace.submit(team.user, view["id"], fields)
+        await board_saying(team, board, "*Redis streams*")
+        await team.workspace.wait_for(
+            lambda: any(
+                "added the option *Redis streams*" in m["text"] for m in team.replies(board)
+            )
+        )
+        renamed = [one["text"] for one in team.replies(board) if "renamed" in one["text"]]
+        assert "renamed *Kafka* to *Kafka, managed*" in renamed[0]
+
+        debate = await team.wait_for_end(board)
+        names = {item.id: item.name for item in options_of(debate).items}
+        assert names == {"o1": "PostgreSQL", "o2": "Kafka, managed", "t1": "Redis streams"}
+        log = await team.moot.store.events(debate.id)
+        assert sum(isinstance(one.event, OptionEdited) for one in log) == 2
+        final = [one for one in slow.asked(Act.BALLOT) if len(options_in(one)) == 3]
+        assert len(final) == 3
+        assert all("Redis streams" in str(request.parts) for request in final)
+        assert debate.tally is not None
+        assert {score.option for score in debate.tally.options} == set(names)
+        shown = (await the_post(team, board, "vote"))["text"]
+        assert "*Kafka, managed*: 1 of 3 agents" in shown
+
+
+async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
+    slow = ScriptedProvider(split, latency=0.3)
+    async with team_at_work(spec=BotSpec(rounds=2, provider=slow)) as team:
+        board = await team.debate(QUESTION)
+        await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=20)
+        await team.click(board, ActionId.OPTIONS.value)
+        view = await form_of(team, team.user)
+        merge = {
+            **typed(name_field("o1"), "PostgreSQL"),
+            **typed(name_field("o2"), "Kafka"),
+            **chosen(FieldId.MERGED.value, "o2"),
+            **chosen(FieldId.MERGED_INTO.value, "o1"),
+        }
+        await team.workspace.submit(team.user, view["id"], merge)
+        debate = await team.wait_for_end(board)
+        assert [item.id for item in options_of(debate).items] == ["o1"]
+        assert any("they count as one" in one["text"] for one in team.replies(board))
+        assert debate.tally is not None
+        assert [one.option for one in debate.tally.options] == ["o1"]
+
+
+async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
+    async with team_at_work(spec=BotSpec(rounds=1, provider=ScriptedProvider(split))) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert any(
+            isinstance(e.event, OptionsMerged) for e in await team.moot.store.events(debate.id)
+        )
+        vote = await the_post(team, board, "vote")
+        assert "*PostgreSQL*: 2 of 3 agents, 60% on average" in vote["text"]
+        assert "Whose text was ranked best" in vote["text"]
+        await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
+        view = await form_of(team, "alex")
+        both = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o2")}
+        answer = await team.workspace.submit("alex", view["id"], both)
+        assert rank_field(1) in answer["errors"]
+        once = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o1")}
+        await team.workspace.submit("alex", view["id"], once)
+        shown = (await the_post(team, board, "vote", "(1 ballot)"))["text"]
+        assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in shown
+        assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in shown
+        await board_saying(team, board, "Team and agents differ")
+
+
+async def test_show_tells_the_verdict_and_search_finds_an_option():
+    async with team_at_work(spec=AGREEING) as team:
+        board = await team.debate("Where do our jobs wait?")
+        debate = await team.wait_for_end(board)
+        await team.type(f"show {debate.id}")
+        told = team.told()[-1]
+        assert "*Use PostgreSQL.*" in told
+        assert "The team runs PostgreSQL already." in told
+        assert "What would overturn it" in told
+        await team.type("search kafka")
+        assert debate.id in team.told()[-1]
