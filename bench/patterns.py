@@ -27,7 +27,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from core.rules.convergence import is_repeated
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -546,7 +545,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.offline_engine.question_reading.sentences": sentences,
     "core.llm.structured.read_answer": _structure,
     "core.llm.structured.repair_parts": lambda text: repair_parts(text, text),
-    "core.rules.convergence.is_repeated": lambda text: is_repeated(text, text),
     "core.rules.facts.holds": lambda text: holds(text, Fact(FactKind.REQUIREMENT, text, "note 1")),
     "core.rules.facts.ledger": _whole(ledger),
     "core.rules.facts.lost": lambda text: lost([Fact(FactKind.FIGURE, text, "note 1")], text),

@@ -24,7 +24,7 @@ from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
 from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
 from core.ports import ModelProvider, SourceReader
-from core.settings import ModelChoice, Server, Settings
+from core.settings import ModelChoice, ModelServer, Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
@@ -58,7 +58,7 @@ def api_keys(environment: BotSettings) -> Mapping[str, str]:
 
 
 def build_providers(
-    environment: BotSettings, records: Sequence[Record] = (), servers: Sequence[Server] = ()
+    environment: BotSettings, records: Sequence[Record] = (), servers: Sequence[ModelServer] = ()
 ) -> Mapping[str, ModelProvider]:
     """Return every provider that can be used: those with a key, Ollama, and offline.
 
@@ -219,7 +219,9 @@ def usual_models() -> Mapping[str, str]:
     return {name: named.get(name, "") for name in factory.PROVIDER_NAMES}
 
 
-def check_providers(setup: Setup, environment: BotSettings, servers: Sequence[Server] = ()) -> None:
+def check_providers(
+    setup: Setup, environment: BotSettings, servers: Sequence[ModelServer] = ()
+) -> None:
     """Make sure that every agent's model can be asked, before anything is started.
 
     Args:
@@ -253,14 +255,14 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
             _check_agent(agent, environment, settings.servers)
 
 
-def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[Server]) -> None:
+def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[ModelServer]) -> None:
     _check_choice(agent.name, agent.provider, environment, servers)
     for fallback in agent.fallbacks or ():
         _check_choice(f"A fallback of {agent.name}", fallback.provider, environment, servers)
 
 
 def _check_choice(
-    who: str, provider: str, environment: BotSettings, servers: Sequence[Server]
+    who: str, provider: str, environment: BotSettings, servers: Sequence[ModelServer]
 ) -> None:
     missing = ""
     for server in servers:
@@ -312,7 +314,7 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
 
 
 async def models_there(
-    environment: BotSettings, provider: str, servers: Sequence[Server] = ()
+    environment: BotSettings, provider: str, servers: Sequence[ModelServer] = ()
 ) -> Sequence[str]:
     """Return the models a provider has for our key: the cheapest call that shows it is accepted.
 

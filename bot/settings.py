@@ -163,7 +163,7 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
 
 #: Shorter values are no secrets, and would be struck out of every log line they occur in.
 _SHORTEST_KEY = 6
-#: Names of variables that may hold the key of a server; `core.settings.Server` asks for one.
+#: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.
 _MAY_BE_KEY = re.compile(r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")
 
 

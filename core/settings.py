@@ -132,7 +132,7 @@ class EvidenceLimits(Value):
     )
 
 
-class Server(Value):
+class ModelServer(Value):
     """A model server that speaks like OpenAI, under a name of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -170,7 +170,7 @@ class CommonSettings(Value):
         description="Choose agents for each question where nobody named any; false: always "
         "architect, security and simplicity.",
     )
-    servers: tuple[Server, ...] = Field(
+    servers: tuple[ModelServer, ...] = Field(
         default=(), description="Model servers that speak like OpenAI, each a provider."
     )
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")

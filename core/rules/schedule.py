@@ -12,6 +12,7 @@ from core.events import DebateConcluded, DebateFailed
 from core.models import (
     ENGINE,
     JUDGE,
+    OFFLINE,
     SUMMARIZER,
     Act,
     Clarification,
@@ -228,7 +229,9 @@ def _synthesis(debate: Debate) -> Sequence[Turn]:
     if not format_of(debate).positions(debate):
         return ()
     number = rounds_open(debate)
-    if debate.tally and debate.tally.options and debate.tally.controversial:
+    # A judge that follows rules reads positions in no order.
+    judges = debate.setup.judge.provider != OFFLINE
+    if judges and debate.tally and debate.tally.options and debate.tally.controversial:
         check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
         if check:
             return check

@@ -20,6 +20,7 @@ def record_json(log: Sequence[Recorded]) -> str:
     record = {
         "moot": VERSION,
         "debate_id": debate.id,
+        "status": debate.status.value,
         "outcome": outcome(debate),
         "totals": totals(debate),
         "events": [

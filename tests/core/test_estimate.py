@@ -21,6 +21,7 @@ from core.models import (
     Summarization,
     Termination,
     Usage,
+    When,
 )
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
@@ -61,7 +62,7 @@ async def test_a_debate_costs_something_and_less_than_its_worst_case() -> None:
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 async def test_what_a_debate_costs_that_is_skipped_is_known_before(form: str) -> None:
     setup = on(a_setup(rounds=3), "anthropic", "claude-sonnet-5-5")
-    found = await estimate(setup.model_copy(update={"format": form}))
+    found = await estimate(setup.model_copy(update={"format": form, "when": When.SPLIT}))
 
     agreed = found.forecast.cost_if_agreed
     assert agreed is not None

@@ -17,7 +17,7 @@ from core.llm.providers.testing.script import Asked, Say
 from core.llm.providers.testing.server import Vendor
 from core.models import Agent, ModelChoice, Status
 from core.retry import RetryPolicy
-from core.settings import Server, Settings, agent_for
+from core.settings import ModelServer, Settings, agent_for
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
 
@@ -45,7 +45,7 @@ class MixedSpec(BotSpec):
     )
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
-        server = Server(name="workshop", base_url=f"{self.workshop.url}/v1")
+        server = ModelServer(name="workshop", base_url=f"{self.workshop.url}/v1")
         providers = {
             "anthropic": AnthropicProvider("sk-test", self.vendor.url, stall_seconds=5),
             "workshop": build_server(server),

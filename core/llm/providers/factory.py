@@ -11,7 +11,7 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
 from core.llm.providers.openai_chat import ChatDialect
 from core.ports import ModelProvider
-from core.settings import Server
+from core.settings import ModelServer
 
 #: Builds a provider from its key, its address and settings' records of capabilities.
 Build = Callable[[str, str | None, tuple[Record, ...]], ModelProvider]
@@ -43,7 +43,9 @@ def _compatible(key: str, url: str | None, records: tuple[Record, ...]) -> Model
     """A provider at any address that speaks like OpenAI."""
     if not url:
         raise ConfigurationBroken(f"The provider {COMPATIBLE!r} needs an address (base URL).")
-    return build_server(Server(name=COMPATIBLE, base_url=url), key, records, words="The server")
+    return build_server(
+        ModelServer(name=COMPATIBLE, base_url=url), key, records, words="The server"
+    )
 
 
 _BUILDS: Mapping[str, Build] = {
@@ -80,7 +82,7 @@ def build(
 
 
 def build_server(
-    server: Server, key: str = "", records: tuple[Record, ...] = (), *, words: str = ""
+    server: ModelServer, key: str = "", records: tuple[Record, ...] = (), *, words: str = ""
 ) -> ModelProvider:
     """The provider for a server that the settings name; nothing of OpenAI's own is sent to it.
 

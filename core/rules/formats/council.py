@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind, numbered
-from core.rules.agreement import agreement
+from core.rules.agreement import Probabilities, agreement
 from core.rules.formats.opening_words import first_paragraphs
 from core.rules.formats.outcomes import outcome_keys
 from core.rules.formats.presence import awaited
@@ -127,7 +127,8 @@ def needs(debate: Debate, turn: Turn) -> Sequence[str]:
         case Act.REBUTTAL:
             turns = [_turn(Act.DEBATE, agent) for agent in all_agents]
             # Where the others differ its own adjusted position decides nothing.
-            differ = _agreed(debate, but=turn.agent) is False
+            said, _, _ = _stances(debate, but=turn.agent)
+            differ = len(said) > 1 and not agreement(said).is_agreed
             turns += [_turn(Act.ADJUST, agent) for agent in (others if differ else all_agents)]
         case _:
             pass
@@ -186,12 +187,22 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
             return [_turn(act, a) for a in agents if _all_done(debate, Act.ADJUST, but=a)]
 
 
-def _agreed(debate: Debate, *, but: str = "") -> bool | None:
+def _agreed(debate: Debate) -> bool | None:
     """Whether the adjusted positions agree, so that a rebuttal would add nothing; None: not known.
 
     That they do not is known as soon as two of them differ. Who says nothing of options may differ.
     """
-    said, pending, silent = dict[str, Mapping[str, float]](), False, False
+    said, pending, silent = _stances(debate)
+    if len(said) > 1 and not agreement(said).is_agreed:
+        return False
+    if pending:
+        return None
+    return not silent and len(said) > 1
+
+
+def _stances(debate: Debate, *, but: str = "") -> tuple[Mapping[str, Probabilities], bool, bool]:
+    """What agents say of the options in adjusted positions; whether some are to come, or silent."""
+    said, pending, silent = dict[str, Probabilities](), False, False
     for agent in [one for one in alive(debate) if one != but]:
         if not debate.is_done(_turn(Act.ADJUST, agent)):
             pending = True
@@ -201,12 +212,7 @@ def _agreed(debate: Debate, *, but: str = "") -> bool | None:
             said[agent] = stance
         else:
             silent = True
-    how = agreement(said)
-    if len(said) > 1 and not how.is_agreed:
-        return False
-    if pending:
-        return None
-    return not silent and len(said) > 1
+    return said, pending, silent
 
 
 def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:

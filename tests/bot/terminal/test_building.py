@@ -9,7 +9,7 @@ from bot.settings import BotSettings, read_settings
 from core.config.writing import all_as_yaml
 from core.errors import ConfigurationBroken
 from core.models import Setup
-from core.settings import Server, Settings
+from core.settings import ModelServer, Settings
 from core.testing import a_setup
 
 
@@ -78,8 +78,10 @@ async def test_the_file_of_the_environment_is_read_unless_another_is_named(tmp_p
     assert (await load_settings(environment())).settings.rounds == 3
 
 
-GROQ = Server(name="groq", base_url="https://api.groq.com/openai/v1", key_variable="GROQ_API_KEY")
-WORKSHOP = Server(name="workshop", base_url="http://10.0.0.7:8000/v1")
+GROQ = ModelServer(
+    name="groq", base_url="https://api.groq.com/openai/v1", key_variable="GROQ_API_KEY"
+)
+WORKSHOP = ModelServer(name="workshop", base_url="http://10.0.0.7:8000/v1")
 
 
 async def test_servers_of_the_settings_are_providers_once_their_keys_are_set(

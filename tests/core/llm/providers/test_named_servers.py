@@ -12,7 +12,6 @@ from core.llm.providers.testing.script import Asked, Reject, Say
 from core.llm.providers.testing.server import Vendor, always
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelRequest
-from core.settings import Server
 
 OPENAIS_OWN = (
     "store",
@@ -36,7 +35,7 @@ FORM = AnswerForm(
 
 def a_server(vendor: Vendor, api: str = "chat") -> ModelProvider:
     fields = {"name": "groq", "base_url": f"{vendor.url}/v1", "api": api}
-    return build_server(Server.model_validate(fields), "gsk-test", CACHING)
+    return build_server(ModelServer.model_validate(fields), "gsk-test", CACHING)
 
 
 #: Even what settings say of a model's cache does not make OpenAI's fields welcome.

@@ -33,7 +33,7 @@ from core.llm.providers.testing.script import Asked, Say
 from core.llm.providers.testing.server import Vendor
 from core.models import Debate, Person, Setup, Status, Stop, VerdictSource
 from core.retry import RetryPolicy
-from core.settings import Server
+from core.settings import ModelServer
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import Turns
@@ -83,7 +83,7 @@ class Stand:
 
     async def hold(self) -> Debate:
         """Hold the debate in a process of its own."""
-        workshop = Server(name="workshop", base_url=f"{self.servers['workshop'].url}/v1")
+        workshop = ModelServer(name="workshop", base_url=f"{self.servers['workshop'].url}/v1")
         providers = {
             "openai": factory.build("openai", "sk-test", f"{self.servers['openai'].url}/v1"),
             "anthropic": factory.build("anthropic", "sk-test", self.servers["anthropic"].url),
