@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 
 import bot.store.tables
 import core.store.tables
-from bot.building import build_turns, database_url, estimating
+from bot.building import build_reader, build_turns, database_url, estimating
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
@@ -37,6 +37,8 @@ from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.http import FiguresServer, HttpServer
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
+from bot.slack.evidence import SlackSources
+from bot.slack.ids import headline_key
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
@@ -52,7 +54,9 @@ from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
+from core.evidence.earlier import FetchEarlierDecisions
 from core.llm.call import ModelCalls
+from core.models import Debate, SourceKind
 from core.ports import EventSink
 from core.settings import Settings
 from core.store.database import Database
@@ -274,11 +278,24 @@ def _connect(
         channels=ChannelSettings(database),
         words=DebateWords(database),
     )
-    turns = build_turns(parts.calls, parts.settings, store)
+    access = Accesses(clients)
+    slack = SlackSources(clients, access)
+
+    async def address_of(debate: Debate) -> str:
+        row = await outbox.posts.row_by_key(headline_key(debate.id))
+        return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
+
+    fetchers = {
+        SourceKind.FILE: slack.fetch_file,
+        SourceKind.THREAD: slack.fetch_thread,
+        SourceKind.REGISTER: FetchEarlierDecisions(store, address_of),
+    }
+    reader = build_reader(parts.settings, fetchers)
+    turns = build_turns(parts.calls, parts.settings, store, reader)
     engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    access, posts, channels = Accesses(clients), outbox.posts, ChannelSettings(database)
+    posts, channels = outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
     start = StartDebate(

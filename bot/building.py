@@ -7,20 +7,23 @@ from pathlib import Path
 
 import core.store.tables
 from bot.addresses import fault_of
+from bot.links import FetchLinks
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
 from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
+from core.evidence.reader import EvidenceReader, Fetch
+from core.evidence.reading import FileReader
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
 from core.llm.mixing import cheapest, strongest
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
-from core.models import Agent, Clarifying, Debate, Setup, Turn
-from core.ports import ModelProvider
+from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
+from core.ports import ModelProvider, SourceReader
 from core.settings import ModelChoice, ModelServer, Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
@@ -102,7 +105,17 @@ def build_calls(
     return ModelCalls(providers, SystemClock(), tables=tables)
 
 
-def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:
+def build_reader(
+    settings: Settings, fetchers: Mapping[SourceKind, Fetch] | None = None
+) -> EvidenceReader:
+    """Return what reads sources: pages of allowed hosts, and what the surface has besides."""
+    links: Mapping[SourceKind, Fetch] = {SourceKind.LINK: FetchLinks(settings.evidence.link_hosts)}
+    return EvidenceReader(FileReader(settings.evidence), {**links, **(fetchers or {})})
+
+
+def build_turns(
+    calls: ModelCalls, settings: Settings, store: SqlDebateStore, reader: SourceReader
+) -> Turns:
     """Return what takes turns, within the caps that the settings set."""
     clock = SystemClock()
     caps = SharedCaps(settings.limits, store, clock)
@@ -116,6 +129,7 @@ def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) ->
         caps,
         secret=store.secret,
         shared_holds=shared_holds if store.is_shared else None,
+        reader=reader,
     )
 
 

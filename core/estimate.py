@@ -39,7 +39,10 @@ from core.models import (
     Ending,
     Forecast,
     NextStep,
+    Place,
     Setup,
+    SourceReference,
+    SourceText,
     Turn,
     Usage,
     When,
@@ -61,6 +64,8 @@ _CHARS_PER_WORD = 6.0
 _MOST_WAVES = 1000
 #: Sums of estimates may differ by so many tokens.
 _ROUNDING = 4
+#: A source has about so many characters, in paragraphs of so many sentences.
+_SOURCE_CHARACTERS, _SENTENCES = 8000, 5
 #: Characters of a token in English prose, and of what a person answers at length.
 _CHARS_PER_TOKEN = 4
 _LONG_ANSWER = 1000
@@ -78,6 +83,16 @@ class Cached(StrEnum):
     WRITTEN = "written to the cache"
     #: Neither: it is paid in full.
     NOT = ""
+
+
+class _Unread:
+    """The `SourceReader` of a rehearsal: sources of a usual length, with nothing to say."""
+
+    async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
+        """A text of the usual length, another one for each source."""
+        paragraph = " ".join([_SENTENCE] * _SENTENCES)
+        text = "\n\n".join([paragraph] * (_SOURCE_CHARACTERS // len(paragraph)))
+        return SourceText(text=text, sha256=reference.fetch)
 
 
 @dataclass(frozen=True)
@@ -160,7 +175,7 @@ async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
     names = {setup.agent(agent).provider for agent in everybody}
     names |= {one.provider for one in setup.judge_models}
     calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=stage.tables)
-    turns = Turns(calls)
+    turns = Turns(calls, reader=_Unread())
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})
     changes = {"when": When.ALWAYS, "termination": termination, "limits": limits}

@@ -40,6 +40,7 @@ from core.models import (
     Person,
     Questions,
     Setup,
+    Source,
     Spent,
     Status,
     Stop,
@@ -305,6 +306,18 @@ class NoteAdded(Value):
         return f"note/{self.note.id}"
 
 
+class SourceRead(Value):
+    """A piece of evidence was read, or could not be."""
+
+    kind: Literal["source_read"] = "source_read"
+    source: Source
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.source.turn.key
+
+
 class StopRequested(Value):
     """A person ended the debate early."""
 
@@ -561,6 +574,7 @@ Event = Annotated[
     | CrossChecked
     | VoteTallied
     | NoteAdded
+    | SourceRead
     | StopRequested
     | StopWithdrawn
     | VoteCalled
@@ -629,6 +643,7 @@ def turn_in(event: Event) -> Turn | None:
             | SummaryMade(summary=made)
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
+            | SourceRead(source=made)
             | OptionsMerged(options=made)
             | GatePassed(gate=made)
             | CrossChecked(check=made)
@@ -692,6 +707,7 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
         return Debate(
             id=recorded.debate_id,
             setup=event.setup,
+            references=event.setup.references,
             started_at=at,
             seq=recorded.seq,
             now=at,
@@ -835,7 +851,12 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case VerdictReached(verdict=verdict, edition=edition):
             return replace(debate, verdict=verdict) if edition == debate.edition else debate
         case NoteAdded(note=note):
-            return replace(debate, notes=(*debate.notes, note))
+            given = (*debate.references, *note.references)
+            return replace(debate, notes=(*debate.notes, note), references=given)
+        case SourceRead(source=source):
+            known = sorted((*debate.sources, source), key=lambda one: one.number)
+            given = (*debate.references, *source.references)
+            return replace(debate, sources=tuple(known), references=given)
         case StopRequested(stop=stop):
             return replace(debate, stop=stop, paused_by=None)
         case StopWithdrawn():

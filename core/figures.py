@@ -74,6 +74,15 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{number(count)} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def size(count: int) -> str:
+    """Bytes: "730 bytes", "12 kB", "3.4 MB"."""
+    if count < 1000:  # noqa: PLR2004 - the next unit
+        return counted(count, "byte")
+    if count < 1_000_000:  # noqa: PLR2004 - the next unit
+        return f"{count // 1000} kB"
+    return f"{count / 1_000_000:.1f} MB".replace(".0 MB", " MB")
+
+
 def percent(share: float) -> str:
     """A share of 1: `64%`. Only all of it is 100%."""
     rounded = round(share * 100)

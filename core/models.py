@@ -87,6 +87,7 @@ class Act(StrEnum):
     #: The judge's choice with the positions in another order.
     CROSS_CHECK = "cross_check"
     SYNTHESIS = "synthesis"
+    READING = "reading"
     EVALUATION = "evaluation"
     CASTING = "casting"
 
@@ -377,6 +378,9 @@ class DebateRules(Value):
     summarization: Summarization = Field(
         default=Summarization(), description="What stands in for older turns."
     )
+    evidence_characters: int = Field(
+        default=24_000, ge=1000, description="Passages of sources in a prompt, in characters."
+    )
 
 
 class Forecast(Value):
@@ -390,6 +394,30 @@ class Forecast(Value):
     calls: int
     input_tokens: int
     output_tokens: int
+
+
+class SourceKind(StrEnum):
+    """What kind of thing evidence comes from."""
+
+    FILE = "file"
+    LINK = "link"
+    #: A conversation of people.
+    THREAD = "thread"
+    #: What was decided earlier in the same place.
+    REGISTER = "register"
+
+
+class SourceReference(Value):
+    """Something people gave as evidence, before it is read."""
+
+    kind: SourceKind
+    #: What people call it: a file's name, a page's address.
+    title: str
+    #: Where people find it; empty where there is no such address.
+    address: str = ""
+    #: What the surface needs to fetch it: a path, a file's id, a channel and a timestamp.
+    fetch: str
+    by: Person
 
 
 class CastingModels(Value):
@@ -428,6 +456,8 @@ class Setup(DebateRules):
     facilitator: Agent | None = None
     #: Random per debate: marks where quoted text begins and ends in prompts.
     delimiter: str
+    #: What was given as evidence when it was asked for.
+    references: tuple[SourceReference, ...] = ()
     #: None: nobody estimated it.
     forecast: Forecast | None = None
     #: Said to people when the debate starts (defaults used, unknown roles, …).
@@ -564,6 +594,92 @@ class Spent(Value):
         return self.call.usage + self.lost if self.call else self.lost
 
 
+class Mark(Value):
+    """Where a place in a source begins."""
+
+    #: The line of the text, counted from 1.
+    line: int
+    #: "page 3", "sheet Load", "Ann, 12:40"; may be empty where lines are counted.
+    label: str
+    #: Leads to that place; empty: the source's own address does.
+    address: str = ""
+    #: What the lines from here on are called, where people can find them by number: "row".
+    counts: str = ""
+
+
+class SourceText(Value):
+    """The text of a source. Cleaned of what nobody sees; secrets are redacted."""
+
+    text: str = ""
+    #: In the order of their lines; none: lines are counted.
+    marks: tuple[Mark, ...] = ()
+    #: SHA-256 of what was read, in hexadecimal digits.
+    sha256: str = ""
+    #: What people should know of it: "only the first 500 of 900 pages were read".
+    warnings: tuple[str, ...] = ()
+    #: What came with it: the files of a thread. They become sources too.
+    references: tuple[SourceReference, ...] = ()
+
+
+class Source(SourceText):
+    """A piece of evidence as it was read, or why it could not be."""
+
+    turn: Turn
+    reference: SourceReference
+    #: Why there is no text, as the end of a sentence: "it has a password".
+    fault: str = ""
+
+    @property
+    def number(self) -> int:
+        """Which of the debate's references it is, counted from 1."""
+        return int(self.turn.target or 0)
+
+    @property
+    def id(self) -> str:
+        """How it is cited: e1, e2 and so on."""
+        return f"e{self.number}"
+
+
+class CitationStatus(StrEnum):
+    """What checking a citation showed."""
+
+    #: The words stand in the source.
+    VERIFIED = "verified"
+    #: They do not, or there is no such source.
+    UNVERIFIED = "unverified"
+    #: A claim without a source.
+    ASSUMED = "assumed"
+
+
+class Citation(Value):
+    """Words an agent says stand in a source, checked when it said them."""
+
+    #: As the agent named it: `e3`.
+    source: str
+    #: As the agent wrote them.
+    words: str
+    status: CitationStatus
+    #: Where they stand: "page 3", "line 12".
+    place: str = ""
+    #: Leads there.
+    address: str = ""
+    #: Why it is not verified, in words for people.
+    fault: str = ""
+
+
+class EvidenceUsed(Value):
+    """A claim the verdict rests on, and what shows it."""
+
+    claim: str
+    #: None: nothing shows it, it is assumed.
+    citation: Citation | None = None
+
+    @property
+    def status(self) -> CitationStatus:
+        """Verified, unverified, or assumed where no source is named."""
+        return self.citation.status if self.citation else CitationStatus.ASSUMED
+
+
 class Contribution(Value):
     """What an agent said on one of its turns."""
 
@@ -573,6 +689,10 @@ class Contribution(Value):
     call: Call | None = None
     #: Key of the turn whose text was carried over, if any.
     carried_from: str | None = None
+    #: What it quotes, in the order of the text.
+    citations: tuple[Citation, ...] = ()
+    #: What it looked up in the sources before it spoke; empty: nothing.
+    looked_up: str = ""
     #: How likely the agent now holds each option the best: 0 to 1 by option id; empty: not said.
     stance: Mapping[str, float] = Field(default_factory=dict[str, float])
     #: Options that its stance names first: their names, each with its share.
@@ -902,6 +1022,8 @@ class Note(Value):
     text: str
     #: Contributions that existed when it arrived; turns after it see it.
     after: int = 0
+    #: What came with it as evidence.
+    references: tuple[SourceReference, ...] = ()
 
 
 class NoteOutcome(Value):
@@ -983,6 +1105,10 @@ class Verdict(Value):
     dissent: str = ""
     overturned_by: tuple[str, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
+    #: The claims it rests on; empty where the debate had no sources.
+    evidence: tuple[EvidenceUsed, ...] = ()
+    #: What its texts quote.
+    citations: tuple[Citation, ...] = ()
     #: 0 to 100, computed from the debate; None: none can be given. In debates of older versions:
     #: what the judge said.
     confidence: int | None
@@ -1109,6 +1235,11 @@ class Debate:
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
+    #: What people gave as evidence, in the order of the log: with the question, with notes, or
+    #: in a thread that is a source itself.
+    references: tuple[SourceReference, ...] = ()
+    #: Evidence in the order it was given, what could not be read as well.
+    sources: tuple[Source, ...] = ()
     stop: Stop | None = None
     #: How often a stop was taken back.
     stops_withdrawn: int = 0
@@ -1137,6 +1268,11 @@ class Debate:
     #: Origins of decisions people were reminded of.
     reminded: frozenset[str] = frozenset()
     feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
+
+    @property
+    def evidence(self) -> tuple[Source, ...]:
+        """The sources that could be read and have a text."""
+        return tuple(source for source in self.sources if not source.fault and source.text)
 
     @property
     def decision(self) -> Decision | None:

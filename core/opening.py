@@ -21,6 +21,7 @@ from core.models import (
     Person,
     Place,
     Setup,
+    SourceReference,
     Summarization,
     When,
 )
@@ -69,6 +70,8 @@ class DebateRequest:
     rounds: int | None = None
     when: When | None = None
     format: str | None = None
+    #: What was given as evidence.
+    references: Sequence[SourceReference] = ()
 
 
 def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
@@ -121,6 +124,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         termination=termination,
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
+        evidence_characters=settings.evidence_characters,
+        references=tuple(request.references),
         delimiter=delimiter,
         warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
 from core.events import Event, Recorded
-from core.models import Cap, Debate, Place, Turn
+from core.models import Cap, Debate, Place, SourceReference, SourceText, Turn
 from core.request import ModelReply, ModelRequest
 
 
@@ -250,6 +250,22 @@ class PeopleDirectory(Protocol):
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
         """A person's time zone; UTC when nobody knows."""
+        ...
+
+
+class SourceReader(Protocol):
+    """Reads what people gave as evidence."""
+
+    async def read(self, reference: SourceReference, place: Place, /) -> SourceText:
+        """The text of a source.
+
+        Args:
+            reference: What was given.
+            place: Where the debate is held: a source of another place is not read.
+
+        Raises:
+            BadInput: It cannot be read; says why, as the end of a sentence: "it has a password".
+        """
         ...
 
 

@@ -14,6 +14,8 @@ class PartKind(StrEnum):
     QUESTION = "question"
     CONTEXT = "context"
     CLARIFICATIONS = "clarifications"
+    #: What evidence there is, and passages of it.
+    SOURCE = "source"
     NOTES = "notes"
     #: Stands in for older turns.
     SUMMARY = "summary"

@@ -19,6 +19,7 @@ from core.models import (
     ModelChoice,
     Money,
     PromptText,
+    Seconds,
     Speaker,
     Value,
     VoteRules,
@@ -111,6 +112,26 @@ class AllLimits(Limits, Caps):
         return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
 
 
+class EvidenceLimits(Value):
+    """Which sources debates may have, and what reading one may take."""
+
+    #: Nothing is fetched from the network unless somebody says from where.
+    link_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Hosts that links may be read from: `docs.example.com`, `*.example.com`.",
+    )
+    earlier_decisions: bool = Field(
+        default=True, description="Whether the channel's earlier decisions are a source."
+    )
+    file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")
+    pages: int = Field(default=500, ge=1, description="Pages or slides read of one file.")
+    characters: int = Field(default=400_000, ge=1, description="Characters kept of one source.")
+    seconds: Seconds = Field(default=30.0, description="Computing time for one file.")
+    memory_bytes: int = Field(
+        default=1_500_000_000, ge=300_000_000, description="Memory for reading one file, in bytes."
+    )
+
+
 class ModelServer(Value):
     """A model server that speaks like OpenAI, under a name of its own."""
 
@@ -155,6 +176,9 @@ class CommonSettings(Value):
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
     limits: AllLimits = Field(
         default=AllLimits(), description="Time, money, least number of agents."
+    )
+    evidence: EvidenceLimits = Field(
+        default=EvidenceLimits(), description="Which sources there may be, and their limits."
     )
     fallbacks: tuple[ModelChoice, ...] = Field(
         default=(), description="Models to ask, in order, when an agent's own cannot be asked."

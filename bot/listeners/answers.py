@@ -56,7 +56,6 @@ QUESTION_CLOSED = (
     "This question is answered already, or its time is over. Write in the thread what the agents "
     "should know; it reaches them as a note."
 )
-THREAD_NOT_READ = "Slack did not show the whole thread in time: the agents have only a part of it."
 MENTIONED = "Mention me with a question and I start a debate, or type `/debate help`."
 _ON_BOARD = "on {board}, the debate's first message. `/debate list` links to it."
 _ANSWERING = (

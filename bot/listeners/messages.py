@@ -13,9 +13,9 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
-from bot.listeners.peoples_thread import as_context, read_thread
 from bot.listeners.typed import Doctor, OpenForm, OpenSettings, TypedQuestion, understood
-from bot.slack.ids import after_end_key, board_key, note_id
+from bot.slack.evidence import file_references, thread_reference
+from bot.slack.ids import FILES, after_end_key, board_key, note_id
 from bot.slack.payloads import (
     ChangeEvent,
     Command,
@@ -77,8 +77,30 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
 async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
     message = event.message
+    if message.is_thread_reply_of_person and message.files:
+        await _take_files(context, event.team_id, message)
     if message.is_thread_reply_of_person and event.question:
         await _take(context, event.team_id, message, context.answer.reply)
+
+
+async def _take_files(context: ListenerContext, team: str, message: PostedMessage) -> None:
+    """Take the files of a reply as evidence, with a note of their own."""
+    debate_id = await _debate_of_thread(context, team, message)
+    if debate_id is None:
+        return
+    by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
+    origin = note_id(message.channel, message.ts) + FILES
+    names = ", ".join(file.name or file.id for file in message.files)
+    try:
+        await context.answer.note.add(
+            debate_id,
+            note_id=origin,
+            author=by,
+            text=f"[Attached as evidence: {names}]",
+            references=file_references(message.files, by),
+        )
+    except BadInput as refusal:
+        await _whisper(context, team, message, {"text": str(refusal)}, key=f"{origin}/answer")
 
 
 async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
@@ -147,14 +169,10 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     name = await context.access.of(event.team_id).name_of(said.user)
     match understood(event.question):
         case TypedQuestion(text=question):
-            request = DebateRequest(
-                question=question,
-                asked_by=Person(id=said.user, name=name),
-                place=place(event.team_id, said.channel),
-            )
-            if said.thread_ts and await context.start.facts.store.begun(origin) is None:
-                request = await _with_thread(context, event.team_id, said, request)
+            by, where = Person(id=said.user, name=name), place(event.team_id, said.channel)
+            request = DebateRequest(question=question, asked_by=by, place=where)
             try:
+                request = await _with_sources(context, event.team_id, said, request)
                 await context.start.start(request, origin=origin)
             except BadInput as refusal:
                 told = {"text": answers.not_started(str(refusal), question)}
@@ -183,17 +201,18 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     await _whisper(context, event.team_id, said, told, key=f"{origin}/answer")
 
 
-async def _with_thread(
+async def _with_sources(
     context: ListenerContext, team: str, said: PostedMessage, request: DebateRequest
 ) -> DebateRequest:
-    """Return the request with the thread it was made in as context, and the way back there."""
-    thread = await read_thread(context, team, said.channel, said.thread_ts, without=said.ts)
-    return replace(
-        request,
-        context=as_context(thread, context.start.bounds.context_characters),
-        mention=Mention(message=said.ts, thread=said.thread_ts),
-        warnings=() if thread.is_whole else (answers.THREAD_NOT_READ,),
-    )
+    """Return the request with its evidence: the message's files, and the thread it is in."""
+    by = request.asked_by
+    found = file_references(said.files, by)
+    if not said.thread_ts:
+        return replace(request, references=found)
+    address = await context.access.of(team).link_to(said.channel, said.thread_ts)
+    thread = thread_reference(said.channel, said.thread_ts, without=said.ts, by=by, address=address)
+    mention = Mention(message=said.ts, thread=said.thread_ts)
+    return replace(request, references=(thread, *found), mention=mention)
 
 
 async def _debate_of_thread(

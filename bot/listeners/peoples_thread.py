@@ -1,7 +1,6 @@
-"""A thread of people's own, read as context for a debate that is asked for in it."""
+"""A thread of people's own, read in the seconds that Slack waits, for a message in it."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +11,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import UNREACHED, Access
-from bot.slack.payloads import PostedMessage, ThreadPage, plain
+from bot.slack.evidence import MARKUP
+from bot.slack.payloads import PostedMessage, ThreadPage
 from core.errors import MootError
-from core.figures import counted
 
 _log = logger(__name__)
 
@@ -26,9 +25,6 @@ NAME_SECONDS = 0.7
 _PAGE = 200
 #: People whose names are asked for.
 _MOST_NAMES = 40
-_HEAD = "The thread in which people asked for this debate:"
-_NOT_READ = "[The rest of the thread could not be read in time.]"
-_MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +61,7 @@ async def read_thread(
     said = [one for one in found if one.ts != without and one.words]
     people = dict.fromkeys(one.user for one in said if one.user)
     mentioned = (
-        match["what"]
-        for one in said
-        for match in _MARKUP.finditer(one.text)
-        if match["sign"] == "@"
+        match["what"] for one in said for match in MARKUP.finditer(one.text) if match["sign"] == "@"
     )
     wanted = list(dict.fromkeys([*people, *mentioned]))[:_MOST_NAMES]
     return ThreadRead(
@@ -107,59 +100,7 @@ async def _names(access: Access, people: Sequence[str]) -> dict[str, str]:
     return {person: name for person, name in known.items() if name}
 
 
-def as_context(thread: ThreadRead, most: int) -> str:
-    """Return a thread as context of a debate (pure): who wrote what, at most so many characters.
-
-    Where it is too long, its beginning and its newest messages stay, with a mark between them.
-    """
-    lines = [
-        f"{thread.names.get(one.user, one.user) or one.username or 'An app'}: "
-        f"{readable(one.text, thread.names)}"
-        for one in thread.messages
-    ]
-    end = [] if thread.is_whole else [_NOT_READ]
-    whole = "\n".join([_HEAD, *lines, *end])
-    if len(whole) <= most or not lines:
-        return whole if lines or end else ""
-    room = most - len("\n".join([_HEAD, *end])) - len(_left_out(len(lines))) - 3
-    first = cut(lines[0], room // 2)
-    kept: list[str] = []
-    left = room - len(first)
-    for line in reversed(lines[1:]):
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.insert(0, line)
-    if not kept and len(lines) > 1:
-        kept = [cut(lines[-1], room - len(first) - 1)]
-    missing = len(lines) - 1 - len(kept)
-    mark = [_left_out(missing)] if missing else []
-    return "\n".join([_HEAD, first, *mark, *kept, *end])
-
-
 def cut(text: str, most: int) -> str:
     """Return a text of at most so many characters, with a mark where it was cut."""
     mark = " [… cut here]"
     return text if len(text) <= most else text[: max(0, most - len(mark))] + mark
-
-
-def readable(text: str, names: dict[str, str]) -> str:
-    """Return what was typed with names and addresses in place of Slack's marks."""
-
-    def shown(match: re.Match[str]) -> str:
-        what, label = match["what"], match["label"] or ""
-        match match["sign"]:
-            case "@":
-                return f"@{names.get(what) or label or what}"
-            case "#":
-                return f"#{label or what}"
-            case "!":
-                return label or f"@{what.partition('^')[0]}"
-            case _:
-                return f"{label} ({what})" if label and label != what else what
-
-    return plain(_MARKUP.sub(shown, text)).strip()
-
-
-def _left_out(number: int) -> str:
-    return f"[… {counted(number, 'message')} left out here: the thread is too long]"

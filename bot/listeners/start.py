@@ -1,9 +1,8 @@
 """The form to start a debate: from the command, a message's shortcut, or a button."""
 
 import re
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -14,8 +13,9 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
-from bot.listeners.peoples_thread import as_context, cut, read_thread, readable
+from bot.listeners.peoples_thread import cut, read_thread
 from bot.slack.access import SlackSilent
+from bot.slack.evidence import file_references, readable, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.views.forms import TYPED_LIMIT, said
@@ -27,7 +27,7 @@ from bot.views.start_form import (
     start_form,
 )
 from core.errors import BadInput
-from core.models import MOST_ROUNDS, Person
+from core.models import MOST_ROUNDS, Person, SourceReference
 from core.opening import DebateRequest, check_question
 from core.use_cases.choices import WAITS, Choices, cost_cap
 from core.use_cases.find import NOT_A_MEMBER
@@ -35,6 +35,8 @@ from core.use_cases.find import NOT_A_MEMBER
 #: Menus of the form whose choice changes the estimate.
 _COSTLY = (FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
 FEWEST_AGENTS = 2
+#: Slack keeps 3,000 characters for a form.
+_MOST_REMEMBERED = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,8 @@ class FormOpening:
     text: str = ""
     message: str = ""
     thread: str = ""
+    #: The files of that message.
+    references: tuple[SourceReference, ...] = ()
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -100,6 +104,7 @@ async def open_start_form(
         message=opening.message,
         thread=opening.thread,
         long=len(told) if is_long else 0,
+        references=opening.references,
     )
     view = start_form(draft, form_options(context.start), target, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
@@ -122,6 +127,9 @@ async def open_for_message(
         # In a direct message nothing is read again: what is debated in a channel, all may read.
         message="" if used.is_direct else used.message_ts,
         thread="" if used.is_direct else used.thread_ts,
+        references=()
+        if used.is_direct
+        else file_references(used.files, person(used))[:_MOST_REMEMBERED],
     )
     try:
         await open_start_form(context, client, opening)
@@ -160,20 +168,21 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     source = f"Asked about: {target.source}" if target.source else ""
     typed = "\n\n".join(filter(None, (draft.context, source)))
     room = context.start.bounds.context_characters - len(typed) - 2
-    more = await _read_again(context, form, target, room)
+    more = await _long_message(context, form, target, room)
     request = DebateRequest(
         question=draft.question,
-        context="\n\n".join(filter(None, (typed, *more))),
+        context="\n\n".join(filter(None, (typed, more))),
         asked_by=person(form),
         place=here,
+        references=_evidence(form, target),
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
 
 
-async def _read_again(
+async def _long_message(
     context: ListenerContext, form: FormSubmitted, target: FormTarget, room: int
-) -> Sequence[str]:
-    """Read what the form had no room for: a long message, and the thread where it is wanted.
+) -> str:
+    """Read a message that the form had no room for; empty where it had.
 
     Args:
         context: What listeners work with.
@@ -184,22 +193,28 @@ async def _read_again(
     Raises:
         SlackSilent: Slack does not show it now.
     """
-    with_thread = bool(form.all_chosen(FieldId.THREAD.value))
-    if not target.message or not (target.long or with_thread):
-        return ()
+    if not target.message or not target.long:
+        return ""
     root = target.thread or target.message
     read = await read_thread(context, form.team_id, target.channel, root)
-    parts: list[str] = []
-    if target.long:
-        found = [one.text for one in read.messages if one.ts == target.message]
-        if not found:
-            raise SlackSilent
-        parts.append(cut(f"The message:\n{readable(found[0], read.names)}", room))
-        room -= len(parts[0]) + 2
-    if with_thread:
-        others = [one for one in read.messages if one.ts != target.message]
-        parts.append(as_context(replace(read, messages=others), max(0, room)))
-    return [part for part in parts if part]
+    found = [one.text for one in read.messages if one.ts == target.message]
+    if not found:
+        raise SlackSilent
+    return cut(f"The message:\n{readable(found[0], read.names)}", room)
+
+
+def _evidence(form: FormSubmitted, target: FormTarget) -> tuple[SourceReference, ...]:
+    """The thread of the message, where it is wanted, and the message's files."""
+    if not target.message or not form.all_chosen(FieldId.THREAD.value):
+        return target.references
+    thread = thread_reference(
+        target.channel,
+        target.thread or target.message,
+        without=target.message,
+        by=person(form),
+        address=target.source,
+    )
+    return (thread, *target.references)
 
 
 def target_of(form: Filled) -> FormTarget:
@@ -212,6 +227,7 @@ def target_of(form: Filled) -> FormTarget:
         message=kept.get("message", ""),
         thread=kept.get("thread", ""),
         long=int(long) if re.fullmatch(r"[0-9]{1,6}", long) else 0,
+        references=FormTarget.references_in(kept),
     )
 
 

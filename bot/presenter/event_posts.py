@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.slack.ids import (
+    FILES,
     address_of,
     asked_key,
     board_key,
@@ -51,6 +52,7 @@ from core.events import (
     OutageEnded,
     Recorded,
     ReminderDue,
+    SourceRead,
     StopRequested,
     TimeRanOut,
     TurnFailed,
@@ -99,7 +101,7 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             return [root, *_answer_to_mention(debate), pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
             # A reaction on the message that the note is; a note from a form is shown to everybody.
-            seen = _reaction(debate, recorded, note.id, _SEEN)
+            seen = _reaction(debate, recorded, note.id.removesuffix(FILES), _SEEN)
             return seen or _in_thread(debate, recorded, [notices.added(note)])
         case VerdictReached(edition=edition) | VoteTallied(edition=edition) if (
             edition != debate.edition
@@ -159,6 +161,9 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
         case ReminderDue(decision=origin):
             found = [one for one in debate.decisions if one.origin == origin]
             messages = [reminder(debate, one) for one in found]
+        case SourceRead(source=source):
+            is_empty = not source.text and not source.fault
+            messages = [] if is_empty else [notices.source_read(source)]
         case StopRequested(stop=stop):
             messages = [notices.stopped(stop, debate)]
         case VoteCalled(by=by):

@@ -203,6 +203,10 @@ def note_id(channel: str, ts: str) -> str:
     return f"{channel}:{ts}"
 
 
+#: Follows the id of a message in the id of the note that its files are.
+FILES = "/files"
+
+
 def note_ts(note: str) -> str | None:
     """The timestamp of the message a note is; None if it came another way (a form)."""
     found = _NOTE.fullmatch(note)

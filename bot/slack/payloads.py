@@ -85,6 +85,42 @@ class Command(Payload):
         return self.channel_id.startswith("D")
 
 
+class SharedFile(Payload):
+    """A file at a message, or the answer of `files.info`.
+
+    Source: https://docs.slack.dev/reference/objects/file-object
+    """
+
+    id: str
+    name: str = ""
+    title: str = ""
+    mimetype: str = ""
+    size: int = 0
+    permalink: str = ""
+    is_external: bool = False
+    url_private: str = ""
+    url_private_download: str = ""
+    channels: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    ims: tuple[str, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """Where its content is, for who has a token."""
+        return self.url_private_download or self.url_private
+
+    @property
+    def shared_in(self) -> frozenset[str]:
+        """The conversations it was shared in, as far as the bot sees them."""
+        return frozenset((*self.channels, *self.groups, *self.ims))
+
+
+class FileLookedUp(Payload):
+    """The answer of `files.info`."""
+
+    file: SharedFile
+
+
 class PostedMessage(Payload):
     """A `message` event. Also the shape of what `conversations.replies` returns."""
 
@@ -98,6 +134,7 @@ class PostedMessage(Payload):
     bot_id: str = ""
     #: What a bot calls itself.
     username: str = ""
+    files: tuple[SharedFile, ...] = ()
     #: When it was edited last; empty: it was not.
     edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
 
@@ -307,6 +344,9 @@ class MessageShortcut(Payload):
     channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
     message_ts: str
     text: str = Field(default="", validation_alias=AliasPath("message", "text"))
+    files: tuple[SharedFile, ...] = Field(
+        default=(), validation_alias=AliasPath("message", "files")
+    )
     #: Root of the thread that the message is in or begins; empty: in none.
     thread_ts: str = Field(default="", validation_alias=AliasPath("message", "thread_ts"))
 

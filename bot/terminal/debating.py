@@ -12,6 +12,7 @@ from typer import confirm
 
 from bot.building import (
     build_calls,
+    build_reader,
     build_turns,
     check_providers,
     estimating,
@@ -24,16 +25,19 @@ from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
+from bot.terminal.sources import references_to
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.estimate import estimate_words
+from core.evidence.earlier import FetchEarlierDecisions
+from core.evidence.reader import fetch_path
 from core.figures import money
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, When
+from core.models import Debate, Person, Place, SourceKind, When
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateStore
+from core.ports import DebateStore, SourceReader
 from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.transcript.decision import decision_text
@@ -69,6 +73,8 @@ class DebateCommand:
     question: str | None = None
     problem_file: Path | None = None
     context: str = ""
+    #: Files, folders and addresses of pages.
+    sources: Sequence[str] = ()
     agents: Sequence[str] | None = None
     rounds: int | None = None
     #: Debate where first answers differ, or always; None: as the settings say.
@@ -114,6 +120,7 @@ async def hold(asked: DebateCommand) -> int:
         rounds=asked.rounds,
         when=asked.when,
         format=asked.format,
+        references=references_to(asked.sources, current_user()),
     )
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
@@ -133,7 +140,7 @@ async def hold(asked: DebateCommand) -> int:
             if asked.when is When.ALWAYS:
                 await _want(facts, resumed)
         calls = build_calls(environment, settings)
-        turns = build_turns(calls, settings, store)
+        turns = build_turns(calls, settings, store, _reader(settings, store))
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
         except ModelsAway as error:
@@ -247,6 +254,12 @@ def _read(file: Path) -> str:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
+
+
+def _reader(settings: Settings, store: DebateStore) -> SourceReader:
+    """What reads sources: whoever sits at a terminal may read every file they name."""
+    register = FetchEarlierDecisions(store)
+    return build_reader(settings, {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register})
 
 
 def _report_path(asked: DebateCommand) -> Path | None:

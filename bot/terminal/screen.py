@@ -24,6 +24,7 @@ from core.events import (
     OutageEnded,
     QuestionsAsked,
     Recorded,
+    SourceRead,
     StopRequested,
     SummaryMade,
     TimeRanOut,
@@ -37,6 +38,7 @@ from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.rules.options import stance_in
 from core.transcript.ballots import vote_words
+from core.transcript.cited import source_words
 from core.transcript.inert import visible
 from core.transcript.options import (
     cross_check_words,
@@ -223,6 +225,9 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
                 lines = (line.strip() for line in made.text.splitlines())
                 yield f"    {next(filter(None, lines), '')}"
             yield from (f"    Warning: {warning}" for warning in made.warnings)
+        case SourceRead(source=source) if source.text or source.fault:
+            yield f"  {source.id}: {source_words(source)}"
+            yield from (f"    Warning: {warning}" for warning in source.warnings)
         case TurnFailed(failure=failure):
             yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"
         case BallotCast(ballot=ballot):

@@ -22,6 +22,10 @@ Config = Annotated[
 ProblemFile = Annotated[
     Path | None, typer.Option("--problem-file", help="Read the question from this file.")
 ]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option("--source", "-s", help="A file, folder or page as evidence; may be repeated."),
+]
 Agents = Annotated[
     str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
 ]
@@ -73,6 +77,7 @@ def debate(  # noqa: PLR0913 - one per option
     *,
     problem_file: ProblemFile = None,
     context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
+    source: Sources = None,
     agents: Agents = None,
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
@@ -102,6 +107,7 @@ def debate(  # noqa: PLR0913 - one per option
         question=" ".join(question) if question else None,
         problem_file=problem_file,
         context=context,
+        sources=source or (),
         agents=None if agents is None else [one for one in agents.split(",") if one.strip()],
         rounds=rounds,
         when=Whenever(when) if when else None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import literal, plain
+from bot.slack.mrkdwn.escape import link, literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, listed, sections
 from bot.views.message import notice_of as notice
@@ -19,6 +19,7 @@ from core.models import (
     Note,
     OptionEdit,
     Person,
+    Source,
     Stop,
 )
 from core.rules.formats.registry import format_of
@@ -26,6 +27,7 @@ from core.rules.gate import in_words
 from core.use_cases.choices import NO_CAP, ChannelChoices
 
 _REASON_LIMIT = 600
+_TITLE_LIMIT = 120
 _STEPS: Mapping[NextStep, str] = {
     NextStep.GO_ON: "the facilitator lets the debate go on",
     NextStep.ASK: "the facilitator asks people first",
@@ -66,6 +68,20 @@ def question(debate: Debate) -> list[MessageView]:
     if setup.context:
         text += f"\n\n*Context*\n{plain(setup.context)}"
     return [notice(part) for part in split(text, PAGE_LIMIT)]
+
+
+def source_read(source: Source) -> MessageView:
+    """Return the line that says how a source is cited; or who brought it what cannot be read."""
+    title = gist(source.reference.title, _TITLE_LIMIT)
+    if source.fault:
+        return notice(
+            f":warning: {person(source.reference.by)}, I could not read {title}:"
+            f" {gist(source.fault, _REASON_LIMIT)}. The agents do without it."
+        )
+    where = link(source.reference.address, title) if source.reference.address else title
+    warnings = "".join(f"; {gist(warning, _REASON_LIMIT)}" for warning in source.warnings)
+    read = counted(len(source.text), "character")
+    return notice(f":page_facing_up: `{source.id}` is {where}: {read} read{warnings}.")
 
 
 def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:

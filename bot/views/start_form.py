@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from pydantic import TypeAdapter, ValidationError
 from slack_sdk.models.blocks import (
     ConversationFilter,
     ConversationSelectElement,
@@ -27,7 +28,7 @@ from bot.views.forms import (
 )
 from bot.views.message import Block, context, sections
 from core.figures import counted, money
-from core.models import MOST_ROUNDS, Value
+from core.models import MOST_ROUNDS, SourceReference, Value
 from core.rules.casting import by_topics
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import WAITS, ChannelChoices, Choices, ModelSet
@@ -42,6 +43,8 @@ _FORMAT_WORDS: Mapping[str, str] = {
 }
 _ESTIMATE_BLOCK = "estimate"
 _NAME_LIMIT = 40
+_TITLE_LIMIT = 60
+_REFERENCES = TypeAdapter(tuple[SourceReference, ...])
 #: A message of at most so many characters is a question as it is; no question is longer.
 _SHORT = 300
 #: Between two sentences; "2.5" is none.
@@ -89,13 +92,25 @@ class FormTarget:
     thread: str = ""
     #: Characters of that message, where it is too long for a field: it is read again at the start.
     long: int = 0
+    #: The files of that message.
+    references: tuple[SourceReference, ...] = ()
 
     @property
     def metadata(self) -> Mapping[str, str]:
         """What the form brings back."""
         kept = {"message": self.message, "thread": self.thread, "long": str(self.long or "")}
+        if self.references:
+            kept["evidence"] = _REFERENCES.dump_json(self.references).decode()
         named = {name: value for name, value in kept.items() if value}
         return {"channel": self.channel, "source": self.source, **named}
+
+    @staticmethod
+    def references_in(metadata: Mapping[str, str]) -> tuple[SourceReference, ...]:
+        """What a form brings back of its evidence; nothing where it is not as we wrote it."""
+        try:
+            return _REFERENCES.validate_json(metadata.get("evidence", "[]"))
+        except ValidationError:
+            return ()
 
 
 def question_in(text: str) -> str:
@@ -246,6 +261,9 @@ def _from(target: FormTarget) -> Iterator[str]:
     """Which message the question was taken from, and what becomes of a long one."""
     if target.source:
         yield f"From <{target.source}|this message>."
+    if target.references:
+        named = ", ".join(gist(one.title, _TITLE_LIMIT) for one in target.references)
+        yield f":page_facing_up: The agents will read: {named}."
     if target.long:
         yield (
             f"It has {counted(target.long, 'character')}, more than a field takes: "

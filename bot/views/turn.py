@@ -7,6 +7,7 @@ from bot.views.message import MessageView, context, named, pages, sections
 from bot.views.words import OFFLINE_NOTE, cost, icon, is_offline, title, turn_noun
 from core.figures import duration
 from core.models import Agent, Contribution, Debate
+from core.transcript.cited import cited
 
 _WARNING_LIMIT = 400
 _MODEL_LIMIT = 120
@@ -20,7 +21,7 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     The first says what it is and, for a critique, whose proposal it is about.
     """
     agent = debate.setup.agent(made.turn.agent)
-    text = made.text
+    text = cited(made.text, made.citations)
     if is_offline(agent):
         # The engine's own last line says what the post's foot says.
         rest, _, last = text.rstrip().rpartition("\n")

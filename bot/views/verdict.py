@@ -37,8 +37,9 @@ from bot.views.words import (
     title,
 )
 from core.figures import percent
-from core.models import Debate, NoteOutcome, Verdict, VerdictSource
+from core.models import CitationStatus, Debate, NoteOutcome, Verdict, VerdictSource
 from core.rules.options import held_by, leading, options_of
+from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.models_used import judge_words
 from core.transcript.words import table
 
@@ -68,6 +69,7 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
         reached: The verdict.
         assumptions: What was taken for granted where people gave no answer; Markdown.
     """
+    reached = cited_verdict(reached)
     banner = shortcomings(reached)
     text = "\n\n".join([*([banner] if banner else []), *_parts(debate, reached, assumptions)])
     parts = in_pages(text)
@@ -123,7 +125,7 @@ def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> Messa
 
 def told(debate: Debate, reached: Verdict) -> str:
     """Return the verdict in as few lines as tell it, and what the team made of it."""
-    lines = [shortcomings(reached), *_short(debate, reached)]
+    lines = [shortcomings(reached), *_short(debate, cited_verdict(reached))]
     lines += [standing(debate)] if debate.decision else []
     return "\n".join(filter(None, lines))
 
@@ -204,6 +206,8 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
         ("What would overturn it", reached.overturned_by),
     )
     yield from (_titled(name, _listed(items)) for name, items in lists if items)
+    if reached.evidence:
+        yield _titled("Evidence", "\n".join(_evidence_lines(reached)))
     minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
     if minority.strip():
         yield _titled("Minority report", minority)
@@ -265,6 +269,18 @@ def _held_out(debate: Debate, reached: Verdict) -> str:
 
 def _listed(items: Sequence[str]) -> str:
     return "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items)
+
+
+def _evidence_lines(reached: Verdict) -> Iterator[str]:
+    """What each reason rests on, with a link to where the words stand."""
+    marks = {
+        "verified": ":white_check_mark:",
+        "unverified": ":warning:",
+        "assumed": ":grey_question:",
+    }
+    for claim, status, shown in evidence_rows(reached):
+        rest = f": {mrkdwn(shown)}" if status != CitationStatus.ASSUMED else ""
+        yield f"{marks[status]} {gist(claim, _NOTE_LIMIT)} – *{status}*{rest}"
 
 
 def _titled(name: str, text: str) -> str:

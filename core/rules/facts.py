@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from core.models import Debate, Verdict
+from core.models import CitationStatus, Debate, Verdict
 
 #: Words that make a sentence a requirement; German ones too, for the teams that ask in German.
 _DEMANDS = re.compile(
@@ -66,21 +66,28 @@ class Fact:
     kind: FactKind
     #: As it was written.
     text: str
-    #: Where it came from: "question", "context", "answer 2", "note 1".
+    #: Where it came from: "question", "context", "answer 2", "note 1", "e3".
     source: str
     #: Whether an answer that breaks it is no good; "should" and "ideally" are minor.
     is_major: bool = True
 
 
 def ledger(debate: Debate) -> Sequence[Fact]:
-    """All facts people gave so far, each once, in the order they gave them."""
+    """All facts people gave so far, and those agents cited from their sources, each once."""
     answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
     notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
+    cited = [
+        (one.source, one.words)
+        for made in debate.contributions.values()
+        for one in made.citations
+        if one.status is CitationStatus.VERIFIED
+    ]
     sources = [
         ("question", debate.setup.question),
         ("context", debate.setup.context),
         *answers,
         *notes,
+        *cited,
     ]
     found = (fact for source, text in sources for fact in _facts(text, source))
     return list({(fact.kind, fact.text.lower()): fact for fact in found}.values())

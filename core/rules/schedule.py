@@ -1,7 +1,8 @@
 """Decides what comes next in a debate of any format: turns, waiting, the end (pure).
 
-The order: questions to people, the format's rounds with summaries and ballots beside them, the
-vote, the synthesis. Everything is derived from the debate, so a restart schedules the same.
+The order: sources that came with the question, questions to people, the format's rounds with
+summaries and ballots beside them, the vote, the synthesis. Everything is derived from the debate,
+so a restart schedules the same.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from core.models import (
     Status,
     Turn,
 )
-from core.rules import casting, gate
+from core.rules import casting, gate, sources
 from core.rules.formats import clarifying
 from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
@@ -40,8 +41,15 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return ()
     if is_cut_short(debate):
         return _end(debate)
+    reading = sources.unread(debate)
     if casting.is_due(debate):
-        return (casting.TURN,)
+        return (casting.TURN, *reading)
+    if sources.are_awaited(debate, reading):
+        return reading
+    return (*reading, *_debating(debate))
+
+
+def _debating(debate: Debate) -> Sequence[Turn]:
     asking = clarifying.ready(debate)
     if asking is not None:
         return asking

@@ -3,6 +3,7 @@
 from core.figures import day
 from core.models import Debate, Verdict
 from core.transcript.ballots import vote_words
+from core.transcript.cited import cited_verdict
 from core.transcript.decision import requirements_table
 from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert_line
@@ -15,7 +16,7 @@ _TITLE_MAX_CHARS = 80
 
 def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
-    verdict = debate.verdict
+    verdict = debate.verdict and cited_verdict(debate.verdict)
     facts = (
         f"Status: {adr_status(debate)}",
         f"Date: {day(debate.ended_at or debate.now)}",

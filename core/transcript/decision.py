@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import money
 from core.models import Debate, Verdict, VerdictSource
 from core.transcript.ballots import vote_lines
+from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert, inert_line
 from core.transcript.options import criteria_table
@@ -32,7 +33,7 @@ def decision_text(debate: Debate, *, judged: bool = True) -> str:
         judged: With the judge's confidence, the vote and what went wrong on the way; whoever scores
             the decision itself must see none of these.
     """
-    verdict = debate.verdict
+    verdict = debate.verdict and cited_verdict(debate.verdict)
     if verdict is None:
         return f"There is no decision. {inert_line(debate.failure)}".strip()
     notes: list[str] = []
@@ -61,7 +62,7 @@ def judged_text(debate: Debate) -> str:
 
     Who scores a decision is not to know how sure others were of it.
     """
-    verdict = debate.verdict
+    verdict = debate.verdict and cited_verdict(debate.verdict)
     if verdict is None:
         return ""
     return "\n\n".join([inert(verdict.decision), *_sections(debate, verdict, level=1)])
@@ -69,7 +70,7 @@ def judged_text(debate: Debate) -> str:
 
 def verdict_section(debate: Debate, *, level: int = 2) -> str:
     """The verdict with the question and all its fields, under a heading of that level."""
-    verdict, mark = debate.verdict, "#" * level
+    verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
     question = quoted(debate.setup.question)
     if verdict is None:
         none = f"There is no decision. {inert_line(debate.failure)}".strip()
@@ -119,6 +120,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             assumptions.append(f"{item.question}{by} NA; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
         ("Why", bullets(verdict.reasons)),
+        ("Evidence", _evidence(verdict)),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
         ("Reasoning and solution", nested(verdict.solution, level)),
@@ -137,6 +139,12 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
+
+
+def _evidence(verdict: Verdict) -> str:
+    """What each reason rests on; empty where the debate had no sources."""
+    rows = evidence_rows(verdict)
+    return table(("Reason", "Status", "Words that show it"), rows) if rows else ""
 
 
 def requirements_table(verdict: Verdict) -> str:

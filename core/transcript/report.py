@@ -9,6 +9,7 @@ from core.rules.formats.registry import format_of
 from core.rules.options import stance_in
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
+from core.transcript.cited import cited, sources_section
 from core.transcript.decision import verdict_section
 from core.transcript.ending import rounds_words
 from core.transcript.inert import inert_line
@@ -46,6 +47,7 @@ def report(debate: Debate) -> str:
         _notes(debate),
         "## Debate\n\n" + table(("", ""), _facts(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
+        sources_section(debate),
         _cast(debate),
         _clarifications(debate),
         _rounds(debate),
@@ -151,7 +153,11 @@ def _contribution(debate: Debate, made: Contribution) -> str:
         origin += f". Now holds: {inert_line(minds)}"
     verdict = debate.verdict
     is_solution = verdict is not None and made.text.strip() == verdict.solution.strip()
-    text = "Its text is the solution in the decision above." if is_solution else made.text
+    text = (
+        "Its text is the solution in the decision above."
+        if is_solution
+        else cited(made.text, made.citations)
+    )
     parts = [title, f"*{origin}*", nested(text, 4)]
     parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)

@@ -189,6 +189,14 @@ ACTS: Mapping[Act, ActSpec] = {
         sees_history=False,
         outcome_key="verdict",
     ),
+    Act.READING: ActSpec(
+        label="Reading of a source",
+        noun="source",
+        phase="reading sources",
+        asks_model=False,
+        is_posted=False,
+        is_numbered=True,
+    ),
     Act.EVALUATION: ActSpec(
         label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
     ),

@@ -20,6 +20,7 @@ from core.rules.history.strategies import judge_summary, strategy_of
 from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, leading, option_of, options_of
 from core.turns.acts import ACTS
+from core.turns.citing import source_parts, struck_parts
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400
@@ -52,6 +53,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         *_shared_first(*_said_once(history, _about(debate, turn))),
         *_notes(debate),
         *_lost_facts(debate, turn),
+        *struck_parts(debate, turn),
     )
 
 
@@ -135,6 +137,7 @@ def _question(debate: Debate) -> Sequence[Part]:
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
+    parts += source_parts(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
     lines: list[str] = []
     for item in (item for asked in debate.clarifications.values() for item in asked.items):

@@ -30,6 +30,7 @@ from core.rules.formats.registry import format_of
 from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
 from core.rules.schedule import is_cut_short
+from core.turns.citing import with_checked_evidence
 from core.turns.context import note_labels, options_shown
 from core.turns.replies import (
     NOBODY,
@@ -114,6 +115,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(said)),
     }
+    verdict = with_checked_evidence(debate, verdict)
     verdict = _with_confidence(debate, verdict.model_copy(update=marks))
     return VerdictReached(verdict=verdict, edition=debate.edition)
 

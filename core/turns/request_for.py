@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.llm.call import CallOptions, ModelRef
-from core.models import Act, Agent, Debate, NextStep, Turn
+from core.models import Act, Agent, Debate, NextStep, SourceKind, Turn
 from core.request import ModelRequest, Part, PartKind
 from core.rules import casting
 from core.rules.formats import council, critique, panel
@@ -14,6 +14,7 @@ from core.rules.schedule import is_cut_short, is_patient
 from core.rules.voting import best_texts, winning_options
 from core.settings import ROLES
 from core.turns.acts import ACTS
+from core.turns.citing import is_to_cite, may_look_up
 from core.turns.context import (
     candidates,
     held_before,
@@ -84,7 +85,14 @@ def request_with(
     values: Mapping[str, object],
 ) -> ModelRequest:
     """What to ask a model about these parts."""
-    task = Part(kind=PartKind.TASK, label="Task", text=render.task(turn.act, agent, **values))
+    text = render.task(turn.act, agent, **values)
+    if is_to_cite(debate, turn):
+        text += "\n\n" + render.citing(
+            is_judge=turn.act is Act.SYNTHESIS,
+            may_look_up=may_look_up(debate, turn),
+            has_register=any(one.reference.kind is SourceKind.REGISTER for one in debate.evidence),
+        )
+    task = Part(kind=PartKind.TASK, label="Task", text=text)
     return ModelRequest(
         model=agent.model,
         act=turn.act,

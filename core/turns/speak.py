@@ -1,12 +1,13 @@
 """What agents do: say something, in every act that ends in text, and vote."""
 
-from core.errors import ReplyUnreadable
+from core.errors import ReplyUnreadable, ReplyUnusable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.rules.options import leading, options_of, read_stance, without_stance
 from core.turns.acts import ACTS
+from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
 from core.turns.context import candidates, held_before, movers_shown, options_shown
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
@@ -27,29 +28,36 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
                 turn=turn,
                 text=carried.text,
                 carried_from=carried.turn.key,
+                citations=carried.citations,
                 stance=carried.stance,
                 warnings=warnings,
             )
         )
     agent = debate.setup.agent(turn.agent)
-    text, call = await calls.ask(request_for(debate, turn), agent, terms_for(debate, turn))
+    request, terms = request_for(debate, turn), terms_for(debate, turn)
+    text, call = await calls.ask(request, agent, terms)
+    looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
+    if looked_up:
+        text, more = await calls.ask(with_looked_up(debate, request, looked_up), agent, terms)
+        call = more.model_copy(update={"usage": call.usage + more.usage})
+        if look_up_in(text):
+            raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
-    options = options_of(debate)
-    if not ACTS[turn.act].states_stance or not options.items:
-        made = Contribution(turn=turn, text=text.strip(), call=call, warnings=warnings)
-        return ContributionMade(contribution=made)
-    stance = read_stance(text.strip(), options)
-    return ContributionMade(
-        contribution=Contribution(
-            turn=turn,
-            text=without_stance(text.strip()),
-            stance=stance.known,
-            new_options=stance.new,
-            call=call,
-            warnings=warnings,
-        )
+    made = Contribution(
+        turn=turn, text=text.strip(), call=call, looked_up=looked_up, warnings=warnings
     )
+    options = options_of(debate)
+    if ACTS[turn.act].states_stance and options.items:
+        stance = read_stance(made.text, options)
+        made = made.model_copy(
+            update={
+                "text": without_stance(made.text),
+                "stance": stance.known,
+                "new_options": stance.new,
+            }
+        )
+    return ContributionMade(contribution=with_checked_quotes(debate, made))
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:

@@ -10,7 +10,7 @@ from core.llm.call import ModelCalls
 from core.llm.call_options import TellAway
 from core.llm.caps import OwnCaps
 from core.models import Act, Debate, Turn, Usage
-from core.ports import SpendingCaps
+from core.ports import SourceReader, SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
 from core.rules.formats.registry import format_of
@@ -23,6 +23,7 @@ from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
 from core.turns.acts import ACTS
+from core.turns.read import read
 
 #: Share of a debate's cap that only the vote and the verdict may use.
 KEPT_FOR_THE_END = Decimal("0.2")
@@ -73,6 +74,7 @@ class Turns:
         *,
         secret: Callable[[], Awaitable[bytes]] | None = None,
         shared_holds: Callable[[Debate, Turn], SharedHolds] | None = None,
+        reader: SourceReader | None = None,
     ) -> None:
         """Keep what turns need.
 
@@ -83,11 +85,13 @@ class Turns:
                 them; None: vendors are told nothing.
             shared_holds: Makes what reserves money for a turn where several processes draw on the
                 same caps; None: this process has them alone.
+            reader: Reads sources; None: none can be read.
         """
         self._calls = calls
         self._caps = caps_of
         self._secret = secret
         self._shared_holds = shared_holds
+        self._reader = reader
         self._key: bytes = b""
 
     async def take(
@@ -114,6 +118,8 @@ class Turns:
             RunLost: `prove` says so.
             StoreDown: Nobody knows what was spent.
         """
+        if turn.act is Act.READING:
+            return await read(self._reader, debate, turn)
         caps = await self._caps.caps(debate)
         if not is_ending(turn):
             # A share of the debate's own cap is kept back, so that what is there can be judged.

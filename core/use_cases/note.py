@@ -1,10 +1,11 @@
 """People add to a debate that runs: a note reaches the agents from their next turn on."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.events import NoteAdded
-from core.models import Note, Person, Status
+from core.models import Note, Person, SourceReference, Status
 from core.redaction import redact
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_notes, check_size
@@ -21,8 +22,16 @@ class AddNote:
         default_factory=asyncio.Lock, init=False, repr=False, compare=False
     )
 
-    async def add(self, debate_id: str, *, note_id: str, author: Person, text: str) -> bool:
-        """Add what a person said to a running debate; False if it has ended.
+    async def add(
+        self,
+        debate_id: str,
+        *,
+        note_id: str,
+        author: Person,
+        text: str,
+        references: Sequence[SourceReference] = (),
+    ) -> bool:
+        """Add what a person said or attached to a running debate; False if it has ended.
 
         Calling it again with the same id changes nothing.
 
@@ -38,6 +47,12 @@ class AddNote:
             check_size(text, self.bounds)
             check_notes(debate, self.bounds)
             after = len(debate.contributions)
-            note = Note(id=note_id, author=author, text=redact(text), after=after)
+            note = Note(
+                id=note_id,
+                author=author,
+                text=redact(text),
+                after=after,
+                references=tuple(references),
+            )
             await self.facts.record(debate_id, NoteAdded(note=note))
         return True

@@ -10,9 +10,11 @@ from datetime import timedelta
 from core.errors import LogBroken
 from core.estimate import Estimate
 from core.events import DebateStarted
+from core.evidence.earlier import earlier_decisions, has_earlier
 from core.models import Place, Setup
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
+from core.redaction import redact
 from core.settings import Settings
 from core.use_cases.choices import (
     NO_CAP,
@@ -94,6 +96,11 @@ class StartDebate:
             request, agents=agents, usual_agents=own.agents, rounds=asked or request.rounds
         )
         settings = with_choices(self.settings(), chosen, self.models)
+        if settings.evidence.earlier_decisions and await has_earlier(
+            self.facts.store, request.place
+        ):
+            earlier = earlier_decisions(redact(request.question), request.asked_by)
+            whole = replace(whole, references=(*request.references, earlier))
         return open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
 
     async def begin(self, setup: Setup, *, origin: str) -> StartedDebate:

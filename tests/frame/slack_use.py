@@ -31,6 +31,7 @@ METHOD_SCOPES: dict[str, set[str]] = {
     "conversations_replies": {"channels:history", "groups:history"},
     "files_completeUploadExternal": {"files:write"},
     "files_getUploadURLExternal": {"files:write"},
+    "files_info": {"files:read"},
     "files_upload_v2": {"files:write"},
     "oauth_v2_access": set(),
     "pins_add": {"pins:write"},

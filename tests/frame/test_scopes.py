@@ -25,6 +25,7 @@ REASONS: dict[str, set[str]] = {
         "users_conversations",
     },
     "chat:write": {"chat_postEphemeral", "chat_postMessage", "chat_update"},
+    "files:read": {"files_info"},
     "files:write": {"files_upload_v2"},
     "groups:history": {"message.groups", "conversations_history", "conversations_replies"},
     "groups:read": {

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from bot.slack.ids import asked_key
-from bot.testing import BotSpec, Message, Team, debate_of, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.events import fold
-from core.models import Debate
+from core.models import Debate, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 
@@ -73,42 +73,44 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
     assert debate.verdict.decision[:40] in verdict["text"]
     assert "Read it all" in verdict["text"]
     assert "moot.invalid" not in verdict["text"]
-    context = debate.setup.context
-    assert "alex: We lose jobs when Redis restarts." in context
-    assert "About 2000 a day, @alex counted them (https://x.example/1)" in context
-    assert QUESTION not in context
+    (thread,) = debate.evidence
+    assert "alex: We lose jobs when Redis restarts." in thread.text
+    assert "About 2000 a day, @alex counted them (https://x.example/1)" in thread.text
+    assert QUESTION not in thread.text
+    assert thread.marks[0].label.startswith("alex, ")
+    assert root["ts"].replace(".", "") in thread.marks[0].address
     assert debate.setup.mention
     assert debate.setup.mention.thread == root["ts"]
 
 
-async def test_a_long_thread_is_read_to_its_end_and_cut_with_a_mark():
+async def test_a_long_thread_is_read_to_its_end():
     async with team_at_work() as team:
         root = await team.say("It began with an outage.", user="alex")
         for number in range(230):
             await team.say(f"Remark {number} " + "and more " * 8, root["ts"])
         await team.say(f"@Moot {QUESTION}", root["ts"])
-        await team.workspace.wait_for(
+        board = await team.workspace.wait_for(
             lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
         )
-        context = (await debates(team))[0].setup.context
-    assert len(context) <= 12_000
-    assert "It began with an outage." in context
-    assert "messages left out here: the thread is too long]" in context
-    assert "Remark 229" in context
-    assert "Remark 5 " not in context
+        (thread,) = (await team.wait_for_end(board[0]["ts"])).evidence
+    assert "It began with an outage." in thread.text
+    assert "Remark 5 " in thread.text
+    assert "Remark 229 " in thread.text
 
 
-async def test_where_slack_does_not_show_the_thread_the_debate_begins_and_says_so():
+async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_so():
     async with team_at_work() as team:
         root = await team.say("It began with an outage.", user="alex")
-        team.workspace.faults.rate_limit("conversations.replies", seconds=60)
+        team.workspace.faults.server_error("conversations.replies", status=500, times=None)
         await team.say(f"@Moot {QUESTION}", root["ts"])
         board = await team.workspace.wait_for(
             lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
         )
-        debate = next(one for one in await debates(team) if one.id == debate_of(board[0]))
-    assert "could not be read in time" in debate.setup.context
-    assert any("only a part of it" in warning for warning in debate.setup.warnings)
+        debate = await team.wait_for_end(board[0]["ts"])
+        told = [one["text"] for one in team.replies(board[0]["ts"])]
+    assert debate.status is Status.CONCLUDED
+    assert not debate.evidence
+    assert any("I could not read the thread" in text for text in told)
 
 
 async def test_a_usage_error_in_a_thread_is_told_in_that_thread():

@@ -197,7 +197,7 @@ async def test_a_message_that_no_field_can_hold_reaches_the_agents_whole(team: T
     assert text in debate.setup.context
 
 
-async def test_the_thread_of_a_message_is_offered_as_context(team: Team):
+async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):
     root = await team.say("Our queue is slow.", user="alex")
     said = await team.say(ASKED, root["ts"])
     await team.say("Sam has the numbers: 2000 a day.", root["ts"], user="sam")
@@ -207,8 +207,8 @@ async def test_the_thread_of_a_message_is_offered_as_context(team: Team):
     values = chosen(question=ASKED, thread=["yes"])
     await team.workspace.submit("dana", view["id"], values)
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
-    assert "alex: Our queue is slow.\nsam: Sam has the numbers: 2000 a day." in debate.setup.context
-    assert ASKED not in debate.setup.context
+    (thread,) = debate.evidence
+    assert thread.text == "alex: Our queue is slow.\nsam: Sam has the numbers: 2000 a day."
 
 
 async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_read(team: Team):
@@ -220,7 +220,7 @@ async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_r
     view = await estimated(team)
     await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
-    assert "Our queue is slow." not in debate.setup.context
+    assert not debate.sources
 
 
 async def test_where_the_bot_is_not_no_form_opens_and_the_shortcut_says_why(team: Team):

@@ -73,6 +73,15 @@ def task(act: Act, agent: Agent, **values: object) -> str:
     return template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
 
 
+def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
+    """How sources are quoted, said after the task."""
+    return (
+        _environment.get_template("citing.md.j2")
+        .render(is_judge=is_judge, may_look_up=may_look_up, has_register=has_register)
+        .strip()
+    )
+
+
 def source(act: Act, agent: Agent) -> str:
     """Where the agent's prompt for this act comes from, for the record."""
     own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]

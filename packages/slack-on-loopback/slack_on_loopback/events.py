@@ -6,11 +6,12 @@ Source: https://docs.slack.dev/apis/events-api and /reference/events.
 from slack_on_loopback.json_values import Json, text_at, without
 from slack_on_loopback.rules import mentions
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.state import App, Channel
+from slack_on_loopback.state import App, Channel, StoredFile
 
 # What a subscription needs besides itself; message.* needs the history scope of its channel kind.
 _SCOPES = {
     "app_mention": "app_mentions:read",
+    "file_shared": "files:read",
     "reaction_added": "reactions:read",
     "reaction_removed": "reactions:read",
     "pin_added": "pins:read",
@@ -81,6 +82,19 @@ def emit_deletion(runtime: Runtime, channel: Channel, before: Json) -> None:
         "previous_message": without(before, _NOT_IN_EVENTS),
     }
     emit(runtime, deletion, channel)
+
+
+def emit_file(runtime: Runtime, channel: Channel, stored: StoredFile, user: str) -> None:
+    """Send file_shared: ids only, the app asks files.info for the rest."""
+    event: Json = {
+        "type": "file_shared",
+        "file_id": stored.id,
+        "file": {"id": stored.id},
+        "user_id": user,
+        "channel_id": channel.id,
+        "event_ts": runtime.state.new_ts(runtime.now()),
+    }
+    emit(runtime, event, channel)
 
 
 def send(runtime: Runtime, app: App, event: Json) -> None:

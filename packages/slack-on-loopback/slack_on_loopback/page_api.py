@@ -12,7 +12,7 @@ from slack_on_loopback import channels, interactions, people, posting
 from slack_on_loopback.emoji import EMOJI
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.feed import Viewer
-from slack_on_loopback.json_values import Json, as_object, child, copy, parsed, text_at
+from slack_on_loopback.json_values import Json, as_list, as_object, child, copy, parsed, text_at
 from slack_on_loopback.methods.files import file_object
 from slack_on_loopback.page_apps import page_apps
 from slack_on_loopback.runtime import Runtime
@@ -95,9 +95,16 @@ class PageApi:
         return {"messages": sorted(seen, key=lambda one: one["ts"])}
 
     async def say(self, user: User, body: Json) -> Json:
-        """A message, or a slash command."""
+        """A message with or without files, or a slash command."""
         text, thread_ts = text_at(body, "text").strip(), text_at(body, "thread_ts")
         channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        ids = [one for one in as_list(body.get("files")) or () if isinstance(one, str)]
+        if ids:
+            files = [people.uploaded(self.runtime, user, one) for one in ids]
+            shared = people.attach(
+                self.runtime, user, channel, files, text=text, thread_ts=thread_ts
+            )
+            return {"message": posting.shown(channel, shared)}
         if not text:
             raise PersonRefusal("no_text", "There is nothing to send.")
         if not text.startswith("/"):
@@ -179,7 +186,7 @@ class PageApi:
         return {"channel": channels.page_channel(channel, user.id)}
 
     async def files(self, user: User, body: Json) -> Json:
-        """Store a file that a person chose in a form."""
+        """Store a file that a person chose, in a form or to be sent with a message."""
         try:
             content = base64.b64decode(text_at(body, "content"), validate=True)
         except binascii.Error as wrong:

@@ -1,6 +1,6 @@
 """What people do with messages and channels; the same rules hold for the page and for tests."""
 
-from slack_on_loopback import channels, posting
+from slack_on_loopback import channels, events, posting
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.methods.files import file_object, new_file
@@ -20,6 +20,7 @@ WORDS = {
     "already_reacted": "You reacted with this already.",
     "name_taken": "There is a channel of this name already.",
     "invalid_name_specials": "Channel names have small letters, digits, - and _ only.",
+    "file_not_found": "This file did not arrive.",
     "user_not_found": "There is no such person.",
     "cant_archive_general": "The general channel cannot be archived.",
 }
@@ -78,9 +79,16 @@ def say(runtime: Runtime, user: User, channel: Channel, text: str, *, thread_ts:
 
 
 def attach(
-    runtime: Runtime, user: User, channel: Channel, files: list[StoredFile], *, text: str
+    runtime: Runtime,
+    user: User,
+    channel: Channel,
+    files: list[StoredFile],
+    *,
+    text: str,
+    thread_ts: str = "",
 ) -> Json:
-    """Share files in a channel."""
+    """Share files in a channel or in a thread."""
+    root = posting.thread_root(channel, thread_ts)["ts"] if thread_ts else ""
     for stored in files:
         stored.channels.append(channel.id)
     message: Json = {
@@ -90,13 +98,30 @@ def attach(
         "files": [file_object(runtime, stored) for stored in files],
         "upload": True,
     }
-    return posting.post(runtime, channel, message)
+    if root:
+        message["thread_ts"] = root
+    shared = posting.post(runtime, channel, message)
+    for stored in files:
+        events.emit_file(runtime, channel, stored, user.id)
+    return shared
 
 
 def upload(runtime: Runtime, user: User, name: str, content: bytes) -> StoredFile:
     """Store a file of a person."""
     stored = new_file(runtime, name, user.id, len(content))
     stored.content, stored.uploaded = content, True
+    return stored
+
+
+def uploaded(runtime: Runtime, user: User, file_id: str) -> StoredFile:
+    """Return a file that a person has uploaded.
+
+    Raises:
+        SlackRefusal: file_not_found.
+    """
+    stored = runtime.state.files.get(file_id)
+    if stored is None or stored.user != user.id:
+        raise SlackRefusal("file_not_found")
     return stored
 
 

@@ -13,13 +13,14 @@ from slack_on_loopback.control_api import ControlApi
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.initial_state import save_state
 from slack_on_loopback.json_values import Json, as_object, parsed
+from slack_on_loopback.methods import files
 from slack_on_loopback.page_api import PageApi
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.web_api import WebApi, hang_up
 
 PAGE = Path(__file__).parent / "page"
 _SAVE_EVERY_SECONDS = 0.5
-_MOST_UPLOAD_BYTES = 20 * 1024 * 1024
+_MOST_UPLOAD_BYTES = 40 * 1024 * 1024
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -76,6 +77,8 @@ class Server:
             web.post("/response/{name}", self.response),
             web.post("/upload/{file}", self.upload),
             web.get("/files/{file}/{name}", self.file),
+            web.get("/files-pri/{file}/{name}", self.private_file),
+            web.get("/files-pri/{file}/download/{name}", self.private_file),
             web.get("/archives/{channel}/{ts}", self.permalink),
             *self._page.routes(),
             *ControlApi(self.runtime).routes(),
@@ -116,7 +119,7 @@ class Server:
         return web.Response(text=f"OK - {stored.length}")
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """Send the content of a file."""
+        """Send the content of a file to a person: whoever reaches this port may be anybody."""
         stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or not stored.uploaded:
             return web.Response(status=404, text="file_not_found")
@@ -125,6 +128,24 @@ class Server:
             content_type=stored.mimetype,
             headers={"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"},
         )
+
+    async def private_file(self, request: web.Request) -> web.StreamResponse:
+        """Send the content of a file to an app that may see it; lead everybody else to log in.
+
+        Source: https://docs.slack.dev/reference/objects/file-object (url_private).
+        """
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
+        stored = self.runtime.state.files.get(request.match_info["file"])
+        apps = self.runtime.state.apps.values()
+        app = next((one for one in apps if token and one.bot_token == token), None)
+        if (
+            app is None
+            or stored is None
+            or "files:read" not in app.scopes
+            or not files.may_see(self.runtime, app.bot_user, stored)
+        ):
+            raise web.HTTPFound("/?redir=%2Ffiles-pri")
+        return await self.file(request)
 
     async def permalink(self, request: web.Request) -> web.StreamResponse:
         """Lead from a permalink to the page."""

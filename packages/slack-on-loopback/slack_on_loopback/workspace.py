@@ -172,13 +172,22 @@ class Workspace:
         people.delete(self.runtime, person, people.joined(self.runtime, person, channel), ts)
 
     async def share_file(
-        self, user: str, channel: str, name: str, content: bytes, *, text: str = ""
+        self,
+        user: str,
+        channel: str,
+        name: str,
+        content: bytes,
+        *,
+        text: str = "",
+        thread_ts: str = "",
     ) -> Json:
-        """Upload a file into a channel and return the message."""
+        """Upload a file into a channel or a thread and return the message."""
         person = self.user(user)
         where = people.joined(self.runtime, person, channel)
-        stored = people.upload(self.runtime, person, name, content)
-        return copy(people.attach(self.runtime, person, where, [stored], text=text))
+        stored = [people.upload(self.runtime, person, name, content)]
+        return copy(
+            people.attach(self.runtime, person, where, stored, text=text, thread_ts=thread_ts)
+        )
 
     async def channel_action(self, user: str, action: str, **fields: Any) -> Channel:
         """Create, rename, archive, unarchive, invite, kick, join, leave; as the page does."""

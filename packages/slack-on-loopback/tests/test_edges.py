@@ -183,6 +183,34 @@ async def test_files_can_be_looked_up_by_who_may_see_them(
         assert found["file"]["preview"] == "# a"
         hidden = client.files_info(file=secret["files"][0]["id"])
         assert await error_of(hidden) == "file_not_found"
+        assert open_file["files"][0]["channels"] == [ws.channel("general").id]
+        assert secret["files"][0]["groups"] == [ws.channel("security-review").id]
+
+
+async def test_an_app_reads_a_file_with_its_token_and_nobody_without(
+    config: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    async with run_workspace(replace(config, manifest=manifest_with("files:read"))) as ws:
+        root = await ws.say("dana", "general", "look")
+        shared = await ws.share_file(
+            "dana", "general", "a b.md", b"# a", text="here", thread_ts=root["ts"]
+        )
+        secret = await ws.share_file("dana", "security-review", "b.md", b"# b")
+        file = shared["files"][0]
+        assert ws.thread("general", root["ts"])[1]["files"][0]["id"] == file["id"]
+
+        async def get(url: str, token: str) -> tuple[int, bytes]:
+            headers = {"Authorization": f"Bearer {token}"}
+            async with http.get(url, headers=headers, allow_redirects=False) as answer:
+                return answer.status, await answer.read()
+
+        assert await get(file["url_private"], ws.bot_token) == (200, b"# a")
+        assert await get(file["url_private_download"], ws.bot_token) == (200, b"# a")
+        assert (await get(file["url_private"], "xoxb-else"))[0] == 302
+        assert (await get(secret["files"][0]["url_private"], ws.bot_token))[0] == 302
+    async with run_workspace(config) as ws:
+        shared = await ws.share_file("dana", "general", "a.md", b"# a")
+        assert (await get(shared["files"][0]["url_private"], ws.bot_token))[0] == 302
 
 
 @pytest.mark.parametrize("length", ["0", "-1", "many"])

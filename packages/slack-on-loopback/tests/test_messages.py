@@ -284,7 +284,7 @@ async def test_a_file_is_uploaded_in_three_steps(
     file = shared["files"][0]
     assert (file["title"], file["size"]) == ("Decision", 11)
     assert file["preview"] == "# Decision\n"
-    async with http.get(file["url_private"]) as answer:
+    async with http.get(file["permalink"]) as answer:
         assert await answer.read() == b"# Decision\n"
 
 

@@ -21,7 +21,7 @@ from core.models import (
     Termination,
     VoteRules,
 )
-from core.settings import AllLimits, SettingsFile
+from core.settings import AllLimits, EvidenceLimits, SettingsFile
 from core.turns.prompts import overrides
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -91,6 +91,7 @@ def defaults(section: str) -> dict[str, str]:
         ("summarization", Summarization),
         ("vote", VoteRules),
         ("limits", AllLimits),
+        ("evidence", EvidenceLimits),
     ],
 )
 def test_the_guide_has_every_default_as_it_is(section: str, model: type[BaseModel]) -> None:

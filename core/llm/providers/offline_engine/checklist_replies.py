@@ -206,7 +206,7 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
             return json.dumps(_verdict(asked), ensure_ascii=False)
         case Act.EVALUATION:
             raise RequestRejected(_SCORES_NOTHING)
-        case Act.CLARIFICATION | Act.GATE | Act.TALLY | Act.CASTING:
+        case Act.CLARIFICATION | Act.GATE | Act.TALLY | Act.CASTING | Act.READING:
             raise RequestRejected(f"No model is asked for {request.act}.")
         case _:
             assert_never(request.act)

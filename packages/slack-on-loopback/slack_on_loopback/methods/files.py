@@ -4,6 +4,7 @@ Source: https://docs.slack.dev/messaging/working-with-files
 """
 
 import mimetypes
+from urllib.parse import quote
 
 from slack_on_loopback import access, posting
 from slack_on_loopback.api_call import ApiCall, Method, Methods
@@ -41,7 +42,7 @@ def complete_upload(runtime: Runtime, call: ApiCall) -> Json:
 def file_info(runtime: Runtime, call: ApiCall) -> Json:
     """files.info."""
     stored = runtime.state.files.get(call.args.required("file"))
-    if stored is None or not _may_see(runtime, call, stored):
+    if stored is None or not may_see(runtime, call.app.bot_user, stored):
         raise SlackRefusal("file_not_found")
     return {"file": file_object(runtime, stored)}
 
@@ -64,7 +65,13 @@ def new_file(runtime: Runtime, name: str, user: str, length: int) -> StoredFile:
 
 def file_object(runtime: Runtime, stored: StoredFile) -> Json:
     """Return Slack's file object."""
-    link = f"{runtime.base_url}/files/{stored.id}/{stored.name}"
+    name = quote(stored.name, safe="")
+    private = f"{runtime.base_url}/files-pri/{stored.id}"
+    places = {family: list[str]() for family in ("channels", "groups", "ims")}
+    for channel_id in stored.channels:
+        channel = runtime.state.channels[channel_id]
+        family = "ims" if channel.is_im else "groups" if channel.is_private else "channels"
+        places[family].append(channel_id)
     shown: Json = {
         "id": stored.id,
         "created": stored.created,
@@ -77,11 +84,11 @@ def file_object(runtime: Runtime, stored: StoredFile) -> Json:
         "size": stored.length,
         "mode": "hosted",
         "is_external": False,
-        "is_public": True,
-        "url_private": link,
-        "url_private_download": link,
-        "permalink": link,
-        "channels": list(stored.channels),
+        "is_public": bool(places["channels"]),
+        "url_private": f"{private}/{name}",
+        "url_private_download": f"{private}/download/{name}",
+        "permalink": f"{runtime.base_url}/files/{stored.id}/{name}",
+        **places,
     }
     if stored.mimetype.startswith("text/") or stored.mimetype == "application/json":
         shown["preview"] = stored.content[:_PREVIEW].decode("utf-8", "replace")
@@ -110,11 +117,10 @@ def _share(runtime: Runtime, call: ApiCall, found: list[StoredFile], channel_nam
     posting.post(runtime, channel, message)
 
 
-def _may_see(runtime: Runtime, call: ApiCall, stored: StoredFile) -> bool:
+def may_see(runtime: Runtime, bot_user: str, stored: StoredFile) -> bool:
+    """Return whether an app may see a file: its own, or one shared where its bot sees messages."""
     shared = (runtime.state.channels[channel] for channel in stored.channels)
-    return stored.user == call.app.bot_user or any(
-        channel.sees(call.app.bot_user) for channel in shared
-    )
+    return stored.user == bot_user or any(channel.sees(bot_user) for channel in shared)
 
 
 METHODS: Methods = {

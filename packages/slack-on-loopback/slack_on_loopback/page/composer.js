@@ -8,6 +8,7 @@ import { openMenu } from "./menu.js";
 import { attempt } from "./notices.js";
 import { pickEmoji } from "./reactions.js";
 import { Refusal } from "./api.js";
+import { chip, upload } from "./inputs_file.js";
 
 const drafts = new Map();
 const TALLEST = 220;
@@ -57,6 +58,8 @@ export class Composer {
     });
     this.completion = new Completion(this.area, ctx, { withCommands: !place.threadTs });
     this.error = h("p", { class: "composer-error", role: "alert", hidden: true });
+    this.files = [];
+    this.chosen = h("ul", { class: "chosen-files" });
     this.area.addEventListener("input", () => this.#typed());
     this.area.addEventListener("keydown", (event) => this.#key(event));
     this.node = h(
@@ -64,6 +67,7 @@ export class Composer {
       { class: "composer", on: { submit: (event) => this.#submit(event) } },
       this.completion.node,
       this.error,
+      this.chosen,
       this.#drawBox(),
     );
     requestAnimationFrame(() => this.#grow());
@@ -86,7 +90,52 @@ export class Composer {
       { class: "send", type: "submit", "aria-label": "Send", title: "Send" },
       icon("send"),
     );
-    return h("div", { class: "composer-box" }, this.#shortcuts(), this.area, smile, send);
+    return h(
+      "div",
+      { class: "composer-box" },
+      this.#shortcuts(),
+      ...this.#attach(),
+      this.area,
+      smile,
+      send,
+    );
+  }
+
+  #attach() {
+    const field = h("input", {
+      type: "file",
+      multiple: true,
+      hidden: true,
+      "aria-label": "Files to attach",
+    });
+    field.addEventListener("change", async () => {
+      this.files.push(...(await upload([...field.files], this.ctx.api)));
+      field.value = "";
+      this.#drawFiles();
+    });
+    const button = h(
+      "button",
+      {
+        class: "tool",
+        type: "button",
+        "aria-label": "Attach files",
+        title: "Attach files",
+        on: { click: () => field.click() },
+      },
+      icon("file"),
+    );
+    return [field, button];
+  }
+
+  #drawFiles() {
+    const drop = (file) => {
+      this.files = this.files.filter((one) => one !== file);
+      this.#drawFiles();
+    };
+    fill(
+      this.chosen,
+      this.files.map((file) => chip(file, drop)),
+    );
   }
 
   #shortcuts() {
@@ -165,10 +214,14 @@ export class Composer {
   async #submit(event) {
     event.preventDefault();
     const typed = this.area.value;
-    if (!typed.trim()) return;
+    if (!typed.trim() && !this.files.length) return;
     this.completion.close();
     this.#set("");
     const error = await this.#send(typed.trim());
+    if (!error) {
+      this.files = [];
+      this.#drawFiles();
+    }
     this.error.hidden = !error;
     fill(this.error, error && [icon("alert"), error]);
     if (error && !this.area.value) this.#set(typed);
@@ -181,6 +234,7 @@ export class Composer {
         channel,
         text: withTokens(typed, this.ctx.store),
         ...(threadTs ? { thread_ts: threadTs } : {}),
+        ...(this.files.length ? { files: this.files.map((file) => file.id) } : {}),
       });
       return null;
     } catch (refusal) {

@@ -17,7 +17,7 @@ function fileSize(bytes) {
 
 // Files are always served by this page's own host, whatever name the file's address uses.
 function addressOf(file) {
-  return new URL(file.url_private_download ?? file.url_private ?? "", location.href).pathname;
+  return new URL(file.permalink ?? file.url_private_download ?? file.url_private ?? "", location.href).pathname;
 }
 
 function isText(file) {

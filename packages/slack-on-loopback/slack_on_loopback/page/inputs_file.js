@@ -48,7 +48,8 @@ function drawField(element, io, most) {
   });
 }
 
-async function upload(chosen, api) {
+/** Sends files to the workspace; those that could not be sent are left out. */
+export async function upload(chosen, api) {
   const answers = chosen.map((file) =>
     attempt(async () => {
       const content = await base64(file);
@@ -58,7 +59,8 @@ async function upload(chosen, api) {
   return (await Promise.all(answers)).filter(Boolean).map((answer) => answer.file);
 }
 
-function chip(file, drop) {
+/** Draws a chosen file, with a button to drop it. */
+export function chip(file, drop) {
   const remove = {
     type: "button",
     "aria-label": `Remove ${file.name}`,

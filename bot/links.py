@@ -1,0 +1,166 @@
+"""Fetches pages that people link to, from allowed hosts only, and from nowhere inside.
+
+A name is looked up once, every address it has must be public, and exactly these are called: a name
+that changes between two look-ups leads nowhere else. Redirects are followed by hand, each checked
+like the first address.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from core.errors import BadInput
+from core.evidence.reader import FetchedFile
+from core.figures import size
+from core.models import Place, SourceReference, SourceText
+
+_Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+_MOST_REDIRECTS = 5
+_SECONDS = 30.0
+_CHUNK = 65_536
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_OK = 200
+_AWAY = "the page cannot be reached"
+
+
+def is_public(address: _Ip) -> bool:
+    """Return whether an address is one of the public network, as is the one it wraps."""
+    inner = address
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in ipaddress.IPv6Network("64:ff9b::/96"):  # NAT64, RFC 6052
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        else:
+            inner = address.ipv4_mapped or address.sixtofour or address
+    return inner.is_global and not inner.is_multicast
+
+
+class FetchLinks:
+    """Fetches sources that are links."""
+
+    def __init__(
+        self, hosts: Sequence[str], *, may_call: Callable[[_Ip], bool] = is_public
+    ) -> None:
+        """Keep what is allowed.
+
+        Args:
+            hosts: Hosts by name; `*.example.com` is every host below it. None: no link is read.
+            may_call: Says which addresses may be called.
+        """
+        self._hosts = tuple(host.casefold().rstrip(".") for host in hosts)
+        self._may_call = may_call
+
+    async def __call__(
+        self, reference: SourceReference, _place: Place, most_bytes: int, /
+    ) -> FetchedFile | SourceText:
+        """The page behind a link.
+
+        Raises:
+            BadInput: It may not or cannot be fetched.
+        """
+        connector = aiohttp.TCPConnector(resolver=_Resolver(self._may_call), use_dns_cache=False)
+        timeout = aiohttp.ClientTimeout(total=_SECONDS)
+        # No cookie is kept, and no proxy or password of this machine is used.
+        async with aiohttp.ClientSession(
+            connector=connector,
+            timeout=timeout,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+        ) as session:
+            try:
+                return await self._follow(session, reference.fetch, most_bytes)
+            except TimeoutError:
+                raise BadInput("the page did not come in time") from None
+            except (aiohttp.ClientError, OSError, ValueError):
+                raise BadInput(_AWAY) from None
+
+    async def _follow(
+        self, session: aiohttp.ClientSession, address: str, most_bytes: int
+    ) -> FetchedFile:
+        for _ in range(_MOST_REDIRECTS + 1):
+            self._check(address)
+            async with session.get(address, allow_redirects=False) as response:
+                if response.status in _REDIRECTS:
+                    address = urljoin(address, response.headers.get("Location", ""))
+                    continue
+                if response.status != _OK:
+                    raise BadInput(f"the page answers with the code {response.status}")
+                return FetchedFile(
+                    content=await _body(response, most_bytes),
+                    name=urlsplit(address).path.rpartition("/")[2],
+                    media_type=response.content_type,
+                )
+        raise BadInput("it leads from page to page without an end")
+
+    def _check(self, address: str) -> None:
+        """Make sure that an address may be called.
+
+        Raises:
+            BadInput: It may not; says why.
+        """
+        try:
+            parts = urlsplit(address)
+            host = (parts.hostname or "").casefold().rstrip(".")
+            parts.port  # noqa: B018 - raises where it is no number
+        except ValueError:
+            raise BadInput("it is no address") from None
+        if parts.scheme not in {"http", "https"} or not host or "@" in parts.netloc:
+            raise BadInput("it is no address of a page")
+        allowed = any(
+            host.endswith(name[1:]) if name.startswith("*.") else host == name
+            for name in self._hosts
+        )
+        if not allowed:
+            raise BadInput(f"pages of {host} are not read; an administrator can allow the host")
+        # An address in figures is not looked up, so it is checked here.
+        with suppress(ValueError):
+            if not self._may_call(ipaddress.ip_address(host.strip("[]"))):
+                raise BadInput("its address is not public")
+
+
+async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+    content = bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        content += chunk
+        if len(content) > most_bytes:  # whatever the page says its size is
+            raise BadInput(f"it has more than {size(most_bytes)}")
+    return bytes(content)
+
+
+class _Resolver(AbstractResolver):
+    """Looks names up, and knows only public addresses."""
+
+    def __init__(self, may_call: Callable[[_Ip], bool]) -> None:
+        self._may_call = may_call
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The addresses of a host; all of them must be callable."""
+        found = await asyncio.get_running_loop().getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, family=family
+        )
+        addresses = {str(sockaddr[0]): kind for kind, _, _, _, sockaddr in found}
+        if not all(
+            self._may_call(ipaddress.ip_address(one.partition("%")[0])) for one in addresses
+        ):
+            raise BadInput("its address is not public")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=kind,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address, kind in addresses.items()
+        ]
+
+    async def close(self) -> None:
+        """Nothing to free."""

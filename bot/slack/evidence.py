@@ -1,0 +1,259 @@
+"""Files and threads of Slack as sources of a debate: only of the channel it is held in."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.slack.access import UNREACHED, Access, Accesses
+from bot.slack.clients import WorkspaceClient, WorkspaceClients
+from bot.slack.outbox.outcomes import Retry, outcome_of
+from bot.slack.payloads import (
+    FileLookedUp,
+    PostedMessage,
+    SharedFile,
+    ThreadPage,
+    plain,
+    refusal_of,
+)
+from core.errors import BadInput, MootError
+from core.evidence.reader import FetchedFile
+from core.evidence.reading import joined
+from core.figures import size, when
+from core.models import Person, Place, SourceKind, SourceReference, SourceText
+from core.rules.sources import MOST_SOURCES
+
+#: Slack's own hosts: the bot's token is sent nowhere else.
+_SLACK_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
+_OK = 200
+_CHUNK = 65_536
+_SECONDS = 60.0
+#: Calls that Slack asks to repeat later are repeated so often, after so many seconds at most.
+_TRIES = 4
+_LONGEST_WAIT = 60.0
+_PAGE = 200
+_LONGEST_TITLE = 120
+#: Messages of a thread that are read.
+_MOST_MESSAGES = 2000
+MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
+_NO_SCOPE = (
+    "Moot lacks the permission files:read; whoever administers Slack can allow it, "
+    "or paste the text into the thread"
+)
+
+
+def thread_reference(
+    channel: str, thread_ts: str, *, without: str, by: Person, address: str = ""
+) -> SourceReference:
+    """Return a thread as a reference.
+
+    Args:
+        channel: Where it is.
+        thread_ts: Its first message.
+        without: The message that asked for the debate: it is the question.
+        by: Who asked.
+        address: Leads to it.
+    """
+    return SourceReference(
+        kind=SourceKind.THREAD,
+        title="the thread in which the debate was asked for",
+        address=address,
+        fetch=f"{channel}/{thread_ts}/{without}",
+        by=by,
+    )
+
+
+def file_references(files: Sequence[SharedFile], by: Person) -> tuple[SourceReference, ...]:
+    """Return the files of a message as references."""
+    return tuple(
+        SourceReference(
+            kind=SourceKind.FILE,
+            title=(file.title or file.name or file.id)[:_LONGEST_TITLE],
+            address=file.permalink,
+            fetch=file.id,
+            by=by,
+        )
+        for file in files[:MOST_SOURCES]
+    )
+
+
+class SlackSources:
+    """Fetches files and threads."""
+
+    def __init__(self, clients: WorkspaceClients, accesses: Accesses) -> None:
+        self._clients = clients
+        self._accesses = accesses
+
+    async def fetch_file(
+        self, reference: SourceReference, place: Place, most_bytes: int, /
+    ) -> FetchedFile | SourceText:
+        """A file that was shared in the channel.
+
+        Raises:
+            BadInput: It cannot be had.
+        """
+        workspace = await self._workspace(place)
+        answer = await _asked(lambda: workspace.client.files_info(file=reference.fetch))
+        found = FileLookedUp.model_validate(answer.data).file
+        if place.channel not in found.shared_in:
+            raise BadInput("it was not shared in this channel")
+        if found.is_external or not found.url:
+            raise BadInput("it is kept outside Slack")
+        if found.size > most_bytes:
+            raise BadInput(f"it has {size(found.size)}, and the most is {size(most_bytes)}")
+        content = await _download(workspace.client, found.url, most_bytes)
+        return FetchedFile(content=content, name=found.name, media_type=found.mimetype)
+
+    async def fetch_thread(
+        self, reference: SourceReference, place: Place, _most_bytes: int, /
+    ) -> FetchedFile | SourceText:
+        """What people wrote in a thread of the channel, message by message.
+
+        Raises:
+            BadInput: It cannot be had.
+        """
+        channel, thread_ts, without = reference.fetch.split("/")
+        if channel != place.channel:
+            raise BadInput("it is in another channel")
+        workspace = await self._workspace(place)
+        messages = await _thread(workspace.client, channel, thread_ts)
+        said = [one for one in messages if one.ts != without and (one.words or one.files)]
+        names = await _names(self._accesses.of(place.workspace), said)
+        sections = list[tuple[str, str, str, str]]()
+        for one in said[:_MOST_MESSAGES]:
+            who = names.get(one.user, one.user) or one.username or "an app"
+            at = when(datetime.fromtimestamp(float(one.ts), UTC))
+            link = f"{workspace.identity.url}archives/{channel}/p{one.ts.replace('.', '')}"
+            link += f"?thread_ts={thread_ts}&cid={channel}"
+            attached = ", ".join(file.name for file in one.files)
+            text = readable(one.text, names) + (f" [attached: {attached}]" if attached else "")
+            sections.append((f"{who}, {at}", link, f"{who}: {text}", ""))
+        cut = f"only the first {_MOST_MESSAGES} messages were read"
+        found = joined(sections, warnings=(cut,) if len(said) > _MOST_MESSAGES else ())
+        if not sections:
+            raise BadInput("nobody has written anything in it")
+        files = [
+            reference
+            for one in said
+            if one.user
+            for reference in file_references(
+                one.files, Person(id=one.user, name=names.get(one.user, ""))
+            )
+        ]
+        return found.model_copy(update={"references": tuple(files)})
+
+    async def link_to(self, place: Place, ts: str) -> str:
+        """Return the address of a message; empty where it cannot be known."""
+        try:
+            workspace = await self._workspace(place)
+        except BadInput:
+            return ""
+        return f"{workspace.identity.url}archives/{place.channel}/p{ts.replace('.', '')}"
+
+    async def _workspace(self, place: Place) -> WorkspaceClient:
+        try:
+            return await self._clients.of(place.workspace)
+        except (SlackApiError, *UNREACHED, MootError):
+            raise BadInput("Slack cannot be asked for it") from None
+
+
+def readable(text: str, names: dict[str, str]) -> str:
+    """Return what was typed with names and addresses in place of Slack's marks."""
+
+    def shown(match: re.Match[str]) -> str:
+        what, label = match["what"], match["label"] or ""
+        match match["sign"]:
+            case "@":
+                return f"@{names.get(what) or label or what}"
+            case "#":
+                return f"#{label or what}"
+            case "!":
+                return label or f"@{what.partition('^')[0]}"
+            case _:
+                return f"{label} ({what})" if label and label != what else what
+
+    return plain(MARKUP.sub(shown, text)).strip()
+
+
+async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
+    found, wanted = (
+        list[PostedMessage](),
+        dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE),
+    )
+    while True:
+        answer = await _asked(lambda: client.conversations_replies(**wanted))
+        page = ThreadPage.model_validate(answer.data)
+        found += page.messages
+        if not page.next_cursor or len(found) > _MOST_MESSAGES:
+            return found
+        wanted["cursor"] = page.next_cursor
+
+
+async def _names(access: Access, said: Sequence[PostedMessage]) -> dict[str, str]:
+    """What people who wrote or are mentioned are called, as far as Slack says so."""
+    mentioned = (
+        match["what"] for one in said for match in MARKUP.finditer(one.text) if match["sign"] == "@"
+    )
+    people = list(dict.fromkeys((*(one.user for one in said if one.user), *mentioned)))
+    names = [await access.name_of(person) for person in people]
+    return {person: name for person, name in zip(people, names, strict=True) if name}
+
+
+async def _asked(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
+    """The answer of Slack, asked again when it asks for patience.
+
+    Raises:
+        BadInput: Slack refuses, or does not answer.
+    """
+    words = ""
+    for _ in range(_TRIES):
+        try:
+            return await call()
+        except (SlackApiError, *UNREACHED) as error:
+            code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+            if code == "missing_scope":
+                raise BadInput(_NO_SCOPE) from None
+            if code in {"file_not_found", "file_deleted", "thread_not_found"}:
+                raise BadInput("it is not there any more, or not for Moot to see") from None
+            outcome = outcome_of(error)
+            words = outcome.words
+            if not isinstance(outcome, Retry):
+                break
+            await asyncio.sleep(min(outcome.after or 1.0, _LONGEST_WAIT))
+    raise BadInput(f"Slack does not show it ({words})")
+
+
+async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
+    """The content of a file.
+
+    Raises:
+        BadInput: It cannot be had.
+    """
+    parts, own = urlsplit(url), urlsplit(client.base_url)
+    is_slack = parts.scheme == "https" and (parts.hostname or "").endswith(_SLACK_HOSTS)
+    if not is_slack and (parts.scheme, parts.netloc) != (own.scheme, own.netloc):
+        raise BadInput("it is kept outside Slack")
+    headers = {"Authorization": f"Bearer {client.token}"}
+    timeout, content = aiohttp.ClientTimeout(total=_SECONDS), bytearray()
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+            # Whoever may not read it is led to a page to log in, with the code 302 or 200.
+            session.get(url, headers=headers, allow_redirects=False) as response,
+        ):
+            if response.status != _OK:
+                raise BadInput(_NO_SCOPE)
+            while len(content) <= most_bytes and (chunk := await response.content.read(_CHUNK)):
+                content += chunk
+    except UNREACHED:
+        raise BadInput("Slack did not send it") from None
+    if len(content) > most_bytes:
+        raise BadInput(f"it has more than {size(most_bytes)}")
+    return bytes(content)

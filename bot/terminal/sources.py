@@ -1,0 +1,53 @@
+"""`moot debate --source`: what was named becomes references; a folder is all its files."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from core.errors import BadInput
+from core.models import Person, SourceKind, SourceReference
+from core.rules.sources import MOST_SOURCES
+
+
+def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
+    """Return the sources that were named.
+
+    Args:
+        named: Files, folders and addresses of pages.
+        by: Who named them.
+
+    Raises:
+        BadInput: One is not there, or there are too many.
+    """
+    found = dict[str, SourceReference]()
+    for name in named:
+        if name.startswith(("http://", "https://")):
+            found[name] = SourceReference(
+                kind=SourceKind.LINK, title=name, address=name, fetch=name, by=by
+            )
+            continue
+        path = Path(name).expanduser()
+        if not path.exists():
+            raise BadInput(f"There is no file or folder {name} to take as a source.")
+        files = list(_files_below(path)) if path.is_dir() else [path]
+        if not files:
+            raise BadInput(f"The folder {name} has no files to take as sources.")
+        for file in files:
+            title = str(file.relative_to(path)) if path.is_dir() else file.name
+            whole = str(file.resolve())
+            found[whole] = SourceReference(
+                kind=SourceKind.FILE, title=title, address=str(file), fetch=whole, by=by
+            )
+    if len(found) > MOST_SOURCES:
+        raise BadInput(f"There are {len(found)} sources; a debate has {MOST_SOURCES} at most.")
+    return tuple(found.values())
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """All files of a folder and those below it by name, without hidden ones and links."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            file = Path(where, name)
+            if not name.startswith(".") and not file.is_symlink():
+                yield file

@@ -1,0 +1,1 @@
+"""Evidence: sources are read, cut into passages, searched, and every quote is checked."""

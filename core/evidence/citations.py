@@ -1,0 +1,256 @@
+"""Citations `[e3: "words"]`: found in a text, and checked against the sources (pure).
+
+Words are compared as words: case, line breaks and typography do not count, numbers and every word
+that carries meaning do. A near match is one whose differences change nothing: an article left out,
+one letter of a long word. Everything else is no quote.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from core.evidence.passages import line_of, place_of
+from core.evidence.words import words_in, words_of
+from core.models import Citation, CitationStatus, Source
+
+_DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
+_WORDS = r"(?:(?!\n\n)[\s\S]){0,1200}?"
+_CITATION = re.compile(
+    r"(?:~~)?"  # struck out before, and written again
+    r"\[\s*(?P<source>[ed]\d{1,4})\s*(?:,[^:\]\n]{1,40})?"  # some add the page
+    rf"(?::\s*(?:[{_DOUBLE}](?P<double>{_WORDS})[{_DOUBLE}]"
+    rf"|[{_SINGLE}](?P<single>{_WORDS})[{_SINGLE}]"
+    rf"|(?P<bare>[^\]{_DOUBLE}{_SINGLE}\n][^\]{_DOUBLE}\n]{{0,1200}}?)))?\s*\]"
+    r"(?:~~)?(?: \(not found in [ed]\d{1,4}\))?",
+    re.IGNORECASE,
+)
+#: Where a quote leaves words out.
+_GAP = re.compile(rf"\s*\[?(?:\.\.\.|…)\]?\s*|[{_DOUBLE}]\s*[,;]\s*[{_DOUBLE}]")
+#: A quote with fewer letters and digits says nothing.
+_SHORTEST = 3
+#: Likeness (0 to 100) from which a place is looked at word by word.
+_NEAR = 85
+#: One word in so many may differ harmlessly.
+_WORDS_PER_SLIP = 6
+#: Words by which the place of a near match may be off.
+_SLACK = 3
+#: A misspelt word has at least so many letters, and begins like the right one.
+_LONG_WORD = 6
+_SAME_BEGINNING = 4
+#: Words whose lack changes nothing. Neither "not" nor "all" nor "may" is one.
+_HARMLESS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "that",
+        "and",
+        "der",
+        "die",
+        "das",
+        "den",
+        "dem",
+        "des",
+        "ein",
+        "eine",
+        "einen",
+        "einem",
+        "einer",
+        "und",
+    ]
+)
+_TOO_SHORT = "too few words to check"
+_NO_WORDS = "no words are quoted"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A citation in a text, before it is checked."""
+
+    #: Where it begins and ends in the text, marks of an earlier check included.
+    start: int
+    end: int
+    #: Id of the source, in small letters.
+    source: str
+    words: str
+
+
+def citations_in(text: str) -> Sequence[Found]:
+    """All citations in a text, in its order."""
+    return [
+        Found(
+            found.start(),
+            found.end(),
+            found["source"].lower(),
+            (found["double"] or found["single"] or found["bare"] or "").strip(),
+        )
+        for found in _CITATION.finditer(text)
+    ]
+
+
+def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
+    """Look whether the words stand in the source."""
+    source = next((one for one in sources if one.id == source_id), None)
+    fault, at = "", None
+    if source is None:
+        fault = f"there is no source {source_id}"
+    elif not words:
+        fault = _NO_WORDS
+    elif len("".join(words_of(words))) < _SHORTEST:
+        fault = _TOO_SHORT
+    else:
+        at = _place(words, source.text)
+        if at is None:
+            elsewhere = [
+                one.id
+                for one in sources
+                if one is not source and _place(words, one.text) is not None
+            ]
+            fault = f"{source_id} does not say so"
+            fault += f"; {elsewhere[0]} does" if elsewhere else ""
+    if source is None or at is None:
+        return Citation(
+            source=source_id, words=words, status=CitationStatus.UNVERIFIED, fault=fault
+        )
+    place = place_of(source, line_of(source.text, at))
+    return Citation(
+        source=source_id,
+        words=words,
+        status=CitationStatus.VERIFIED,
+        place=place.label,
+        address=place.address,
+    )
+
+
+def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:
+    """The text with every citation that is not verified struck out, and all citations.
+
+    Checking a text that was checked before changes nothing.
+    """
+    made = list[Citation]()
+
+    def shown(found: Found) -> str:
+        citation = check(found.source, found.words, sources)
+        made.append(citation)
+        quote = (
+            f'[{found.source}: "{_one_line(found.words)}"]' if found.words else f"[{found.source}]"
+        )
+        if citation.status is CitationStatus.VERIFIED:
+            return quote
+        return f"~~{quote}~~ (not found in {found.source})"
+
+    return _replaced(text, shown), tuple(made)
+
+
+def rendered(text: str, show: Callable[[Found, bool], str]) -> str:
+    """A checked text with each citation as `show` writes it.
+
+    Args:
+        text: What `checked` returned.
+        show: Given a citation, and whether it is verified, what stands in its place.
+    """
+    return _replaced(text, lambda found: show(found, not _is_struck(text, found)))
+
+
+def _is_struck(text: str, found: Found) -> bool:
+    return text.startswith("~~", found.start)
+
+
+def _replaced(text: str, show: Callable[[Found], str]) -> str:
+    parts, at = list[str](), 0
+    for found in citations_in(text):
+        parts += (text[at : found.start], show(found))
+        at = found.end
+    return "".join((*parts, text[at:]))
+
+
+def _one_line(words: str) -> str:
+    return " ".join(words.replace('"', "'").split())
+
+
+def _place(quote: str, text: str) -> int | None:
+    """Where in the text the quote begins; None if it does not stand there.
+
+    A quote with gaps stands there if its pieces do, in their order.
+    """
+    pieces = [piece for piece in _GAP.split(unicodedata.normalize("NFC", quote)) if words_of(piece)]
+    first: int | None = None
+    at = 0
+    for piece in pieces:
+        found = _piece_at(piece, text, at)
+        if found is None:
+            return None
+        first, at = found if first is None else first, found + 1
+    return first
+
+
+def _piece_at(piece: str, text: str, after: int) -> int | None:
+    """Where a piece without gaps begins, from that position of the text on."""
+    for rejoined in (False, True):
+        wanted, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
+        for position in _positions(wanted.joined, source.joined):
+            place = source.place_of(position + 1)
+            if place >= after:
+                return place
+    return _near_place(piece, text, after)
+
+
+def _positions(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _near_place(piece: str, text: str, after: int) -> int | None:
+    """Where a near match begins, if it differs in nothing that matters."""
+    wanted, source = words_in(piece), words_in(text)
+    near = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=_NEAR)
+    if near is None:
+        return None
+    said, there = wanted.joined.split(), source.joined.split()
+    first, last = (bisect_left(source.starts, end) for end in (near.dest_start, near.dest_end))
+    # The alignment may be off by some words at either side: the best window counts.
+    best: int | None = None
+    fewest = len(said) // _WORDS_PER_SLIP + 1
+    for begin in range(max(0, first - _SLACK), min(first + _SLACK + 1, len(there))):
+        for stop in range(max(begin + 1, last - _SLACK), min(last + _SLACK, len(there)) + 1):
+            slips = _slips(said, there[begin:stop])
+            if slips is not None and slips < fewest and source.places[begin] >= after:
+                best, fewest = source.places[begin], slips
+    return best
+
+
+def _slips(quote: Sequence[str], source: Sequence[str]) -> int | None:
+    """In how many words two texts differ harmlessly; None: in one that matters."""
+    slips = 0
+    for step in Levenshtein.opcodes(source, quote):
+        if step.tag == "equal":
+            continue
+        there = source[step.src_start : step.src_end]
+        said = quote[step.dest_start : step.dest_end]
+        if not _is_harmless(there, said):
+            return None
+        slips += max(len(there), len(said))
+    return slips
+
+
+def _is_harmless(there: Sequence[str], said: Sequence[str]) -> bool:
+    if not set(there) - _HARMLESS and not set(said) - _HARMLESS:
+        return True
+    return len(there) == len(said) and all(
+        one == other
+        or (
+            min(len(one), len(other)) >= _LONG_WORD
+            and one.isalpha()
+            and one[:_SAME_BEGINNING] == other[:_SAME_BEGINNING]
+            and Levenshtein.distance(one, other) == 1
+        )
+        for one, other in zip(there, said, strict=True)
+    )

@@ -1,0 +1,106 @@
+"""Cuts a source into passages at headings and paragraphs, and says where a place is (pure)."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.models import Mark, Source
+
+#: A passage has at most so many characters; paragraphs are put together up to this length.
+PASSAGE_CHARACTERS = 1200
+_HEADING = re.compile(r"#{1,6}[ \t]+(?P<words>\S.*)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a source."""
+
+    #: Id of its source.
+    source: str
+    #: Counted from 1 within its source.
+    number: int
+    #: The heading it stands under; empty if none.
+    heading: str
+    #: Where it begins: "page 3", "line 12".
+    place: str
+    text: str
+
+
+def passages_of(source: Source) -> Sequence[Passage]:
+    """The passages of a source, in its order. A passage never crosses a heading or a mark."""
+    found = list[Passage]()
+    for heading, line, text in _pieces(source):
+        place = place_of(source, line).label
+        found.append(Passage(source.id, len(found) + 1, heading, place, text))
+    return tuple(found)
+
+
+def headings_of(source: Source) -> Sequence[str]:
+    """The headings of a source, each once; without any, what its marks are called."""
+    named = [
+        words["words"].strip()
+        for line in source.text.splitlines()
+        if (words := _HEADING.match(line))
+    ]
+    return tuple(dict.fromkeys(named or [mark.label for mark in source.marks if mark.label]))
+
+
+def place_of(source: Source, line: int) -> Mark:
+    """What a line of a source is called, and the address that leads there."""
+    at = bisect_right([mark.line for mark in source.marks], line)
+    if not at:
+        return Mark(line=line, label=f"line {line}", address=source.reference.address)
+    mark = source.marks[at - 1]
+    counted = f"{mark.counts} {line - mark.line + 1}" if mark.counts else ""
+    label = ", ".join(filter(None, (mark.label, counted)))
+    return Mark(line=line, label=label, address=mark.address or source.reference.address)
+
+
+def line_of(text: str, position: int) -> int:
+    """The line, counted from 1, that holds this position of a text."""
+    return text.count("\n", 0, position) + 1
+
+
+def _pieces(source: Source) -> Iterator[tuple[str, int, str]]:
+    """Heading, first line and text of each passage."""
+    lines = source.text.split("\n")
+    borders = {mark.line for mark in source.marks}
+    heading, paragraph, begin = "", list[str](), 1
+    block, block_at = "", 1  # paragraphs put together
+    for number, line in enumerate([*lines, ""], start=1):
+        headed = _HEADING.match(line)
+        ends_block = bool(headed) or number in borders or number > len(lines)
+        if paragraph and (ends_block or not line.strip()):
+            text = "\n".join(paragraph)
+            if block and len(block) + len(text) > PASSAGE_CHARACTERS:
+                yield heading, block_at, block
+                block = ""
+            if not block:
+                block_at = begin
+            block = f"{block}\n\n{text}" if block else text
+            paragraph = []
+            while len(block) > PASSAGE_CHARACTERS:
+                head = _head(block)
+                yield heading, block_at, head.rstrip()
+                block_at += head.count("\n")
+                block = block[len(head) :]
+        if ends_block and block.strip():
+            yield heading, block_at, block
+            block = ""
+        if headed:
+            heading = headed["words"].strip()
+        elif line.strip():
+            begin = begin if paragraph else number
+            paragraph.append(line)
+
+
+def _head(text: str) -> str:
+    """The beginning of a long text: as many whole lines, sentences or words as a passage holds."""
+    window = text[:PASSAGE_CHARACTERS]
+    ends = [window.rfind("\n") + 1]
+    ends.append(max((found.end() for found in _SENTENCE_END.finditer(window)), default=0))
+    ends.append(window.rfind(" ") + 1)
+    half = PASSAGE_CHARACTERS // 2
+    return text[: next((end for end in ends if end >= half), PASSAGE_CHARACTERS)]

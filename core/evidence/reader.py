@@ -1,0 +1,84 @@
+"""Reads what people gave as evidence, whatever it is: fetched by its kind, then read as a file."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from core.errors import BadInput
+from core.evidence.reading import FileReader
+from core.figures import size
+from core.models import Place, SourceKind, SourceReference, SourceText
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchedFile:
+    """A file as it was fetched."""
+
+    content: bytes
+    name: str
+    #: As whoever served it says; empty: unknown.
+    media_type: str = ""
+
+
+class Fetch(Protocol):
+    """Fetches sources of one kind."""
+
+    async def __call__(
+        self, reference: SourceReference, place: Place, most_bytes: int, /
+    ) -> FetchedFile | SourceText:
+        """The file behind a reference, or its text where it is no file.
+
+        Raises:
+            BadInput: It cannot be had; says why, as the end of a sentence.
+        """
+        ...
+
+
+class EvidenceReader:
+    """The `SourceReader` of the core."""
+
+    def __init__(self, files: FileReader, fetchers: Mapping[SourceKind, Fetch]) -> None:
+        """Keep what reads.
+
+        Args:
+            files: Reads files.
+            fetchers: By kind; what has none cannot be read here.
+        """
+        self._files = files
+        self._fetchers = fetchers
+
+    async def read(self, reference: SourceReference, place: Place) -> SourceText:
+        """The text of a source."""
+        fetch = self._fetchers.get(reference.kind)
+        if fetch is None:
+            raise BadInput(f"no {reference.kind.value}s are read here")
+        found = await fetch(reference, place, self._files.most_bytes)
+        if isinstance(found, SourceText):
+            return found
+        return await self._files.read(found.content, found.name, found.media_type)
+
+
+async def fetch_path(
+    reference: SourceReference, _place: Place, most_bytes: int, /
+) -> FetchedFile | SourceText:
+    """A file of this machine. Only for surfaces whose person may read every file: the terminal.
+
+    Raises:
+        BadInput: It cannot be read.
+    """
+    path = Path(reference.fetch)
+
+    def read() -> bytes:
+        try:
+            if not path.is_file():  # a pipe or a device might never end
+                raise BadInput("there is no such file" if not path.exists() else "it is no file")
+            if path.stat().st_size > most_bytes:
+                there = size(path.stat().st_size)
+                raise BadInput(f"it has {there}, and the most is {size(most_bytes)}")
+            return path.read_bytes()
+        except OSError as error:
+            raise BadInput(f"it cannot be read: {(error.strerror or 'unknown').lower()}") from None
+
+    return FetchedFile(content=await asyncio.to_thread(read), name=path.name)

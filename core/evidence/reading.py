@@ -1,0 +1,141 @@
+"""Reads files in a process of their own, so that none blocks, crashes or fills this one."""
+
+import asyncio
+import hashlib
+import json
+import signal
+import sys
+import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.errors import BadInput
+from core.figures import size
+from core.llm.quoting import clean
+from core.models import Mark, SourceText
+from core.redaction import redact
+from core.settings import EvidenceLimits
+
+_PROCESS = Path(__file__).with_name("reading_process.py")
+#: Files read at the same moment.
+_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class _Section:
+    label: str
+    text: str
+    counts: str = ""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    fault: str = ""
+    kind: str = ""
+    sections: tuple[_Section, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+_ANSWER = TypeAdapter(_Answer)
+
+
+class FileReader:
+    """Reads files, a few at a time."""
+
+    def __init__(self, limits: EvidenceLimits) -> None:
+        self._limits = limits
+        self._gate = asyncio.Semaphore(_AT_ONCE)
+
+    @property
+    def most_bytes(self) -> int:
+        """The size of the largest file that is read."""
+        return self._limits.file_bytes
+
+    async def read(self, content: bytes, name: str, media_type: str = "") -> SourceText:
+        """The text of a file.
+
+        Raises:
+            BadInput: It cannot be read; says why, as the end of a sentence: "it is a picture".
+        """
+        limits = self._limits
+        if len(content) > limits.file_bytes:
+            most = size(limits.file_bytes)
+            raise BadInput(f"it has {size(len(content))}, and the most is {most}")
+        order = {
+            "name": name,
+            "media_type": media_type.partition(";")[0].strip().lower(),
+            "pages": limits.pages,
+            "characters": limits.characters,
+            "memory": limits.memory_bytes,
+            "seconds": int(limits.seconds),
+        }
+        async with self._gate:
+            answer = await self._ask(json.dumps(order).encode() + b"\n" + content)
+        if answer.fault:
+            raise BadInput(answer.fault)
+        return joined(
+            [(section.label, "", section.text, section.counts) for section in answer.sections],
+            sha256=hashlib.sha256(content).hexdigest(),
+            warnings=answer.warnings,
+        )
+
+    async def _ask(self, order: bytes) -> _Answer:
+        # No variable of ours reaches it, so no key does.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            str(_PROCESS),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+        try:
+            async with asyncio.timeout(2 * self._limits.seconds):
+                written, _ = await process.communicate(order)
+        except TimeoutError:
+            return _Answer(fault="reading it takes too long")
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        if process.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
+            return _Answer(fault="reading it takes too long")
+        try:
+            return _ANSWER.validate_json(written)
+        except ValidationError:
+            return _Answer(fault="reading it takes too much memory, or it is damaged")
+
+
+def joined(
+    sections: list[tuple[str, str, str, str]],
+    *,
+    sha256: str = "",
+    warnings: tuple[str, ...] = (),
+) -> SourceText:
+    """Sections as one text, with a mark where each labelled one begins.
+
+    Args:
+        sections: Label, address, text, and what its lines are called, of each.
+        sha256: Of the bytes; empty: the text's own is taken.
+        warnings: What people should know.
+    """
+    parts, marks, line = list[str](), list[Mark](), 1
+    for label, address, text, counts in sections:
+        # Section by section: what is left out moves no other section's place.
+        kept = redact(clean(unicodedata.normalize("NFC", text)))
+        if label or counts:
+            marks.append(Mark(line=line, label=label, address=address, counts=counts))
+        parts.append(kept)
+        line += kept.count("\n") + 1
+    whole = "\n".join(parts)
+    return SourceText(
+        text=whole,
+        marks=tuple(marks),
+        sha256=sha256 or hashlib.sha256(whole.encode()).hexdigest(),
+        warnings=warnings,
+    )

@@ -1,0 +1,69 @@
+"""Finds the passages that fit a question best, by their words: BM25 (pure).
+
+Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+Rare words weigh more than frequent ones, and long passages are not better for being long.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from core.evidence.passages import Passage
+from core.evidence.words import words_of
+
+#: How soon another occurrence of a word counts less, and how much length counts: the usual values.
+_SATURATION = 1.5
+_LENGTH = 0.75
+#: Endings that make no other word of it, longest first; English and German.
+_ENDINGS = (
+    "ingen",
+    "ungen",
+    "ings",
+    "ing",
+    "ung",
+    "ies",
+    "ed",
+    "es",
+    "en",
+    "er",
+    "em",
+    "e",
+    "s",
+    "n",
+    "y",
+)
+#: No word is cut shorter than this.
+_STEM = 4
+
+
+def best_first(passages: Sequence[Passage], wanted: str) -> Sequence[Passage]:
+    """The passages in the order of how well they fit; those that share no word are left out."""
+    texts = [Counter(terms(f"{passage.heading} {passage.text}")) for passage in passages]
+    lengths = [sum(text.values()) for text in texts]
+    mean = sum(lengths) / len(lengths) if lengths else 1.0
+    holding = Counter(term for text in texts for term in text)
+    query = set(terms(wanted))
+
+    def score(at: int) -> float:
+        text, total = texts[at], 0.0
+        norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[at] / (mean or 1))
+        for term in query & text.keys():
+            rarity = math.log(1 + (len(texts) - holding[term] + 0.5) / (holding[term] + 0.5))
+            total += rarity * text[term] * (_SATURATION + 1) / (text[term] + norm)
+        return total
+
+    scores = {at: score(at) for at in range(len(passages))}
+    order = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], at))
+    return [passages[at] for at in order]
+
+
+def terms(text: str) -> Iterable[str]:
+    """The words of a text as they are looked for: without the endings of their inflections."""
+    return [_stem(word) for word in words_of(text)]
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _STEM:
+            return word.removesuffix(ending)
+    return word

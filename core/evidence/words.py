@@ -1,0 +1,75 @@
+"""Text as words that can be compared: case, marks and line breaks do not count (pure).
+
+Numbers are words of their own, with sign and separators: 5 is found neither in 50 nor in −5.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+
+#: A source is asked about many quotes, one after the other: it is read once.
+_TEXTS_KEPT = 64
+_LETTER = r"[^\W\d_]"
+#: Inside a word: apostrophes, and what nobody sees.
+_INSIDE = "['’\u2018\u02bc\u00ad\u200b\u2060]"
+_DIVIDED = r"[-\u2010][ \t]*\n[ \t]*"
+_OTHERS = (
+    r"(?<![\w)\]])[-+−](?=[$€£¥]?\d)"  # a sign, not a dash between two words
+    r"|\d+(?:[.,:]\d+)*"
+    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"  # written without spaces
+    r"|[$€£¥%‰°<>≤≥≠=]"
+)
+_WORD = re.compile(f"{_OTHERS}|{_LETTER}(?:{_INSIDE}?{_LETTER})*")
+_WORD_REJOINED = re.compile(f"{_OTHERS}|{_LETTER}(?:(?:{_INSIDE}|{_DIVIDED})?{_LETTER})*")
+#: A quoted line of Markdown, and arrows: their `<` and `>` compare nothing.
+_NO_WORD = re.compile(r"^[ \t]*(?:>[ \t]?)+|[-=]>|<-", re.MULTILINE)
+_DROPPED = str.maketrans(
+    {"−": "-", "’": "'", "\u2018": "'", "\u02bc": "'", "\u00ad": "", "\u200b": "", "\u2060": ""}
+)
+_BREAK = re.compile(_DIVIDED)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text, joined by spaces, and where each begins."""
+
+    #: With a space before the first word and after the last one.
+    joined: str
+    #: Position in `joined` of each word.
+    starts: tuple[int, ...]
+    #: Position in the text of each word.
+    places: tuple[int, ...]
+
+    def place_of(self, position: int) -> int:
+        """Where in the text the word stands that holds this position of `joined`."""
+        return self.places[max(0, bisect_right(self.starts, position) - 1)] if self.places else 0
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def words_in(text: str, *, rejoined: bool = False) -> Words:
+    """The words of a text (in Unicode's form NFC) and their places.
+
+    Args:
+        text: Any text.
+        rejoined: Read words that were divided at the end of a line as one.
+    """
+    # Blanked, not taken out, so that places stay what they are.
+    plain = _NO_WORD.sub(lambda found: " " * len(found[0]), text)
+    pattern = _WORD_REJOINED if rejoined else _WORD
+    kept, places, starts, position = list[str](), list[int](), list[int](), 1
+    for found in pattern.finditer(plain):
+        written = _BREAK.sub("", found[0]) if rejoined else found[0]
+        # Compatible forms (one sign for fi, raised digits) and case are one.
+        word = unicodedata.normalize("NFKC", written.translate(_DROPPED)).casefold()
+        kept.append(word)
+        places.append(found.start())
+        starts.append(position)
+        position += len(word) + 1
+    return Words(f" {' '.join(kept)} " if kept else " ", tuple(starts), tuple(places))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, as they are compared."""
+    return words_in(unicodedata.normalize("NFC", text)).joined.split()

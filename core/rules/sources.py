@@ -1,0 +1,32 @@
+"""Which sources are still to be read, and whether anything waits for them (pure).
+
+What came with the question is read before anybody speaks; what came with a note is read while the
+debate goes on, and turns that begin later see it.
+"""
+
+from collections.abc import Sequence
+
+from core.models import ENGINE, Act, Debate, Turn, turn_of
+
+#: Sources that one debate may have.
+MOST_SOURCES = 50
+#: Characters that the texts of all of them may have together.
+MOST_CHARACTERS = 3_000_000
+
+
+def unread(debate: Debate) -> Sequence[Turn]:
+    """The turns on which sources are read that were not read yet."""
+    turns = (reading_turn(number) for number in range(1, len(debate.references) + 1))
+    return tuple(turn for turn in turns if not debate.is_done(turn))
+
+
+def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
+    """Whether one of these turns reads what came with the question, or with its thread."""
+    with_notes = [reference for note in debate.notes for reference in note.references]
+    numbers = (int(turn.target or 0) for turn in reading)
+    return any(debate.references[number - 1] not in with_notes for number in numbers)
+
+
+def reading_turn(number: int) -> Turn:
+    """The turn on which the source of that number is read."""
+    return turn_of(Act.READING, 0, ENGINE, str(number))

@@ -1,0 +1,95 @@
+"""Checked quotes as people read them: the words, and a link to where they stand (pure)."""
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+from core.evidence.citations import Found, rendered
+from core.figures import counted
+from core.models import Citation, CitationStatus, Debate, Source, Verdict
+from core.transcript.words import table
+
+_TEXTS = ("decision", "solution", "implementation", "dissent")
+_LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
+_WORDS = 160
+
+
+def cited(text: str, citations: Iterable[Citation]) -> str:
+    """A checked text as Markdown: each verified quote with its source, page or line as a link.
+
+    Args:
+        text: As it was recorded: what is not verified is struck out.
+        citations: What its check showed.
+    """
+    known = {(one.source, one.words): one for one in citations}
+
+    def show(found: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+        citation = known.get((found.source, found.words))
+        if not found.words:
+            return f"[{found.source}]"
+        if not is_verified:
+            return f"~~“{found.words}”~~ (not found in {found.source})"
+        return f"“{found.words}” ({where(citation) if citation else found.source})"
+
+    return rendered(text, show)
+
+
+def cited_verdict(verdict: Verdict) -> Verdict:
+    """The verdict with the quotes in its texts as people read them."""
+    known = verdict.citations
+    texts = {field: cited(getattr(verdict, field), known) for field in _TEXTS}
+    lists = {
+        field: tuple(cited(text, known) for text in getattr(verdict, field)) for field in _LISTS
+    }
+    return verdict.model_copy(update={**texts, **lists})
+
+
+def where(citation: Citation) -> str:
+    """Where quoted words stand: a link where there is an address people can open."""
+    words = ", ".join(filter(None, (citation.source, citation.place)))
+    words = words.replace("[", "(").replace("]", ")")
+    if not citation.address.startswith(("https://", "http://")):
+        return words
+    return f"[{words}]({quote(citation.address, safe=':/?#@!$&*+,;=%~-._')})"
+
+
+def evidence_rows(verdict: Verdict) -> Sequence[tuple[str, str, str]]:
+    """Each claim the verdict rests on: the claim, verified or not, and what shows it."""
+    rows = list[tuple[str, str, str]]()
+    for used in verdict.evidence:
+        shown = "nothing"
+        if used.citation:
+            words = used.citation.words
+            words = words if len(words) <= _WORDS else f"{words[:_WORDS].rstrip()}…"
+            shown = f"“{words}” ({where(used.citation)})"
+            if used.status is not CitationStatus.VERIFIED:
+                shown = f"“{words}”: {used.citation.fault}"
+        rows.append((used.claim, used.status.value, shown))
+    return rows
+
+
+def source_words(source: Source) -> str:
+    """A source in a few words: "load.md, 1,200 characters", or why it could not be read."""
+    title = source.reference.title
+    return (
+        f"{title}: could not be read: {source.fault}"
+        if source.fault
+        else f"{title}, {counted(len(source.text), 'character')}"
+    )
+
+
+def sources_section(debate: Debate) -> str:
+    """The sources of a debate as Markdown; empty where it has none."""
+    rows = [
+        (
+            one.id,
+            one.reference.title,
+            one.reference.by.name or one.reference.by.id,
+            one.fault or "; ".join((counted(len(one.text), "character"), *one.warnings)),
+            one.reference.address,
+        )
+        for one in debate.sources
+        if one.text or one.fault
+    ]
+    if not rows:
+        return ""
+    return "## Sources\n\n" + table(("", "Title", "Brought by", "Read", "Where"), rows)

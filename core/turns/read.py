@@ -1,0 +1,36 @@
+"""Reads a source: what came of it is recorded, and why, where nothing did."""
+
+from core.errors import BadInput
+from core.events import SourceRead
+from core.models import Debate, Source, SourceText, Turn
+from core.ports import SourceReader
+from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES
+
+
+async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> SourceRead:
+    """Read the source whose number the turn has."""
+    number = int(turn.target or 0)
+    reference = debate.references[number - 1]
+    found, fault = SourceText(), ""
+    if reader is None:
+        fault = "no sources are read here"
+    elif number > MOST_SOURCES:
+        fault = f"a debate has {MOST_SOURCES} sources at most"
+    else:
+        try:
+            found = await reader.read(reference, debate.setup.place)
+            fault = _unwanted(debate, found)
+        except BadInput as error:
+            fault = str(error)
+    whole = {} if fault else dict(found)
+    return SourceRead(source=Source(turn=turn, reference=reference, fault=fault, **whole))
+
+
+def _unwanted(debate: Debate, found: SourceText) -> str:
+    """Why a text that was read is not taken, as the end of a sentence; empty if it is."""
+    same = [one.id for one in debate.evidence if one.sha256 == found.sha256]
+    if same:
+        return f"it is the same as {same[0]}"
+    if sum(len(one.text) for one in debate.evidence) + len(found.text) > MOST_CHARACTERS:
+        return "the sources of this debate have too much text already"
+    return ""

@@ -1,0 +1,272 @@
+"""Quotes are checked: fakes are found out, and true quotes pass however they are typeset."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from core.evidence.citations import check, checked, citations_in, rendered
+from core.models import (
+    Act,
+    CitationStatus,
+    Mark,
+    Person,
+    Source,
+    SourceKind,
+    SourceReference,
+    Turn,
+)
+
+LOAD = """# Load test, March
+
+The queue took 2,000 jobs/s for 30 minutes with a p99 latency of 45 ms.
+At 2,500 jobs/s the brokers did not keep up and the backlog grew to 1.2 million messages.
+
+## Cost
+
+The managed offer costs $1,840 per month, support included; our own cluster costs $960.
+Two engineers would need about 12 days for the migration.
+No customer data may leave the EU.
+
+The team has never run Kafka in production, but three people have used RabbitMQ before.
+Backups are taken every night at 02:00 and are kept for 35 days.
+"""
+POLICY = """Richtlinie für Anbieter
+
+Personenbezogene Daten müssen in der EU gespeichert werden. Der Anbieter darf die Daten nicht
+weitergeben. Die Verfügbarkeit muss mindestens 99,9 % im Monat betragen.
+Eine Kündigung ist mit einer Frist von 3 Monaten möglich, frühestens nach 12 Monaten.
+
+Alle Zugriffe werden protokolliert und die Protokolle 90 Tage lang aufbewahrt. Ver-
+schlüsselte Sicherungen liegen in zwei Rechenzentren. Die Haftung ist auf 250.000 € begrenzt.
+"""
+MINUTES = """Ann: We should ship the new onboarding before the fair in Hamburg.
+Bob: The redesign increases conversion by 8% at most; I would not delay the release for it.
+Cem: Support gets 140 tickets a week about passwords, and only 20 about onboarding.
+Dana: I'm against a second login page. Users won't understand why there are two.
+Ann: All regions except Brazil can be migrated this quarter.
+Bob: Legal approved the contract with Northwind on 14 May.
+"""
+
+
+def a_source(number: int, text: str, marks: tuple[Mark, ...] = ()) -> Source:
+    reference = SourceReference(
+        kind=SourceKind.FILE,
+        title=f"file-{number}",
+        address=f"https://files.test/{number}",
+        fetch="",
+        by=Person(id="U1", name="Ann"),
+    )
+    turn = Turn(act=Act.READING, round=0, agent="engine", target=str(number))
+    return Source(turn=turn, reference=reference, text=text, marks=marks)
+
+
+SOURCES = (a_source(1, LOAD), a_source(2, POLICY), a_source(3, MINUTES))
+
+
+def sentences() -> Iterator[tuple[str, str]]:
+    """Each sentence of the sources, in one line, with its source's id."""
+    for source in SOURCES:
+        joined = re.sub(r"-\n(?=\w)", "", source.text)
+        for part in re.split(r"(?<=[.;])\s+|\n\n|\n(?=\w+:)|\n(?=Eine|Two|At|No|Backups)", joined):
+            words = " ".join(part.split()).lstrip("# ")
+            if len(words.split()) > 5:
+                yield source.id, words
+
+
+CHANGES = [
+    (r"\bnot\b ?", ""),
+    (r"\bnever\b", "often"),
+    (r"\bnicht\b ?", ""),
+    (r"\bNo\b", "All"),
+    (r"\bAlle?\b", "Manche"),
+    (r"\bAll\b", "Some"),
+    (r"\bexcept\b", "including"),
+    (r"\bonly\b ?", ""),
+    (r"\bmay\b", "must"),
+    (r"\bmay leave\b", "may not leave"),
+    (r"\bmuss\b", "kann"),
+    (r"\bmüssen\b", "sollen"),
+    (r"\bdarf\b", "muss"),
+    (r"\bmindestens\b", "höchstens"),
+    (r"\bat most\b", "at least"),
+    (r"\bincreases\b", "decreases"),
+    (r"\bKafka\b", "Pulsar"),
+    (r"\bRabbitMQ\b", "Kafka"),
+    (r"\bEU\b", "USA"),
+    (r"\bBrazil\b", "France"),
+    (r"\bNorthwind\b", "Southwind"),
+    (r"\bMay\b", "March"),
+    (r"\bapproved\b", "rejected"),
+    (r"\bagainst\b", "for"),
+    (r"\bbefore\b", "after"),
+    (r"\bmanaged\b", "unmanaged"),
+    (r"\bincluded\b", "excluded"),
+    (r"\bevery night\b", "every week"),
+    (r"\bpossible|möglich\b", "unmöglich"),
+    (r"\bverschlüsselte\b", "unverschlüsselte"),
+    (r"\bms\b", "s"),
+    (r"\bmonth\b", "year"),
+    (r"\bdays\b", "weeks"),
+    (r"\bTage\b", "Wochen"),
+    (r"\bMonaten\b", "Jahren"),
+    (r"\bweek\b", "day"),
+    (r"\$", "€"),
+    (r"€", "$"),
+    (r" ?%", ""),
+    (r"\bmillion\b", "billion"),
+    (r"\bp99\b", "p50"),
+    (r"\bwon't\b", "will"),
+    (r"\bthree\b", "two"),
+    (r"\bTwo\b", "Three"),
+    (r"\bshould\b", "will"),
+]
+INVENTED = [
+    "The vendor guarantees that no message is ever lost.",
+    "Our budget for this year is $50,000.",
+    "Legal has not approved the contract.",
+    "Kafka is used by 80% of the Fortune 100.",
+    "Customers have asked for single sign-on 14 times.",
+    "Der Anbieter ist nach ISO 27001 zertifiziert.",
+    "The load test failed twice before it passed.",
+    "Everybody agreed to postpone the fair.",
+    "It takes less than a day to migrate.",
+    "Latency stayed below 10 ms at all times.",
+]
+
+
+def fakes() -> Iterator[tuple[str, str]]:
+    told = list(sentences())
+    for source, words in told:
+        for pattern, other in CHANGES:
+            changed = re.sub(pattern, other, words, count=1, flags=re.IGNORECASE)
+            if changed.lower() != words.lower():
+                yield source, changed
+        for found in re.finditer(r"(?<![A-Za-z])\d+(?:[.,:]\d+)*", words):
+            digits = found[0]
+            for wrong in (digits + "0", str(int(digits[0]) % 9 + 1) + digits[1:], "-" + digits):
+                yield source, words[: found.start()] + wrong + words[found.end() :]
+        for other in {"e1", "e2", "e3", "e9"} - {source}:
+            yield other, words
+        halves = words.split()
+        middle = len(halves) // 2
+        yield source, " ".join(halves[middle:] + halves[:middle])
+        yield source, " ".join([*halves[:middle], "probably", *halves[middle:]])
+    for (source, one), (_, two) in itertools.pairwise(told):
+        yield source, " ".join(one.split()[:4] + two.split()[-4:])
+    yield from itertools.product(("e1", "e2", "e3"), INVENTED)
+
+
+def true_quotes() -> Iterator[tuple[str, str]]:
+    for source, words in sentences():
+        yield source, words
+        yield source, words.upper() if "ß" not in words else words
+        yield source, words.rstrip(".;")
+        yield source, words.replace("'", "’").replace(" ", "  ", 2)
+        yield source, words.replace(" ", "\n", 3)
+        yield source, "**" + words + "**"
+        parts = words.split()
+        yield source, " ".join(parts[1:-1])
+        yield source, " ".join(parts[:3]) + " … " + " ".join(parts[-3:])
+        yield source, " ".join(parts[:3]) + " [...] " + " ".join(parts[-3:])
+        yield source, re.sub(r"(?<=[a-z]{3})[,;]", "", words)
+        if " the " in words and len(parts) > 6:
+            yield source, words.replace(" the ", " ", 1)
+
+
+def test_every_fake_quote_is_caught() -> None:
+    tried = list(dict.fromkeys(fakes()))
+    passed = [one for one in tried if check(*one, SOURCES).status is CitationStatus.VERIFIED]
+    assert len(tried) >= 200
+    assert passed == []
+
+
+def test_true_quotes_pass() -> None:
+    tried = list(dict.fromkeys(true_quotes()))
+    alarms = [one for one in tried if check(*one, SOURCES).status is not CitationStatus.VERIFIED]
+    assert len(tried) >= 200
+    assert len(alarms) / len(tried) <= 0.02, alarms
+
+
+def test_a_misspelt_long_word_is_a_near_match() -> None:
+    words = "Backups are taken every night at 02:00 and are kept for 35 dayz"
+    assert check("e1", words, SOURCES).status is CitationStatus.UNVERIFIED
+    words = "The team has never run Kafka in producton, but three people"
+    assert check("e1", words, SOURCES).status is CitationStatus.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("written", "source", "words"),
+    [
+        ('So [e3: "only 20"].', "e3", "only 20"),
+        ("So [E3: “only 20”].", "e3", "only 20"),
+        ("So [e3: „nur 20“].", "e3", "nur 20"),
+        ("So [e3: «20»]", "e3", "20"),
+        ('[e3, page 2: "only 20"]', "e3", "only 20"),
+        ("[e3: only 20]", "e3", "only 20"),
+        ("[e3]", "e3", ""),
+        ('[e3: "he said "no" twice"]', "e3", 'he said "no" twice'),
+        ("[e3: \"it's ['a'] list\"]", "e3", "it's ['a'] list"),
+    ],
+)
+def test_citations_are_read_as_models_write_them(written: str, source: str, words: str) -> None:
+    (found,) = citations_in(written)
+    assert (found.source, found.words) == (source, words)
+
+
+def test_what_is_no_citation_is_left_alone() -> None:
+    text = "See [the docs](https://e1.test), [x], [experiment 3], list[e], and `e1`."
+    assert checked(text, SOURCES) == (text, ())
+
+
+def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
+    text = 'Fast: [e1: "latency of 45 ms"], [e1: "latency of 4 ms"] and [e7: "cheap"].'
+    shown, citations = checked(text, SOURCES)
+    assert shown == (
+        'Fast: [e1: "latency of 45 ms"], ~~[e1: "latency of 4 ms"]~~ (not found in e1)'
+        ' and ~~[e7: "cheap"]~~ (not found in e7).'
+    )
+    assert [citation.status.value for citation in citations] == [
+        "verified",
+        "unverified",
+        "unverified",
+    ]
+    assert checked(shown, SOURCES) == (shown, citations)
+
+
+def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:
+    assert check("e2", "latency of 45 ms", SOURCES).fault == "e2 does not say so; e1 does"
+
+
+def test_a_quote_leads_to_its_line_or_page() -> None:
+    found = check("e1", "Two engineers would need about 12 days", SOURCES)
+    assert (found.place, found.address) == ("line 9", "https://files.test/1")
+    marks = (Mark(line=1, label="page 1"), Mark(line=6, label="page 2", address="https://p.test/2"))
+    paged = check("e1", "Two engineers would need", [a_source(1, LOAD, marks)])
+    assert (paged.place, paged.address) == ("page 2", "https://p.test/2")
+    assert check("e1", "The queue took", [a_source(1, LOAD, marks)]).place == "page 1"
+
+
+@pytest.mark.parametrize("words", ["", "a", "…", "!!", "5"])
+def test_too_little_to_check_is_not_verified(words: str) -> None:
+    assert check("e1", words, SOURCES).status is CitationStatus.UNVERIFIED
+
+
+def test_languages_without_spaces_are_quoted_too() -> None:
+    source = a_source(1, "キューは毎秒2000件を処理した。")
+    assert check("e1", "毎秒2000件", [source]).status is CitationStatus.VERIFIED
+    assert check("e1", "毎秒3000件", [source]).status is CitationStatus.UNVERIFIED
+
+
+def test_surfaces_write_citations_their_way() -> None:
+    shown, _ = checked('A [e1: "kept for 35 days"] b [e1: "kept for 3 days"].', SOURCES)
+    written = rendered(
+        shown, lambda found, is_verified: f"<{found.words}|{'yes' if is_verified else 'no'}>"
+    )
+    assert written == "A <kept for 35 days|yes> b <kept for 3 days|no>."
+
+
+def test_long_hostile_text_is_read_in_time() -> None:
+    text = '[e1: "' * 5000 + "x" * 50_000
+    assert checked(text, SOURCES)[1] == ()

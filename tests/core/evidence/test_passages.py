@@ -1,0 +1,78 @@
+"""Sources are cut at headings and paragraphs, and the passages that fit are found."""
+
+from core.evidence.passages import PASSAGE_CHARACTERS, headings_of, passages_of, place_of
+from core.evidence.search import best_first
+from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, Turn
+
+
+def a_source(text: str, marks: tuple[Mark, ...] = (), number: int = 1) -> Source:
+    reference = SourceReference(
+        kind=SourceKind.FILE, title="load.md", address="https://f.test", fetch="", by=Person(id="U")
+    )
+    turn = Turn(act=Act.READING, round=0, agent="engine", target=str(number))
+    return Source(turn=turn, reference=reference, text=text, marks=marks)
+
+
+def cut(text: str, *marks: Mark) -> list[tuple[str, str, str]]:
+    found = passages_of(a_source(text, marks))
+    return [(one.heading, one.place, one.text) for one in found]
+
+
+def test_passages_are_cut_at_headings() -> None:
+    text = "# Load\n\nIt is high.\n\nVery.\n## Cost\nIt is low.\n"
+    assert cut(text) == [
+        ("Load", "line 3", "It is high.\n\nVery."),
+        ("Cost", "line 7", "It is low."),
+    ]
+    assert headings_of(a_source(text)) == ("Load", "Cost")
+
+
+def test_passages_are_cut_at_marks_and_named_after_them() -> None:
+    marks = (Mark(line=1, label="page 1"), Mark(line=3, label="page 2"))
+    assert cut("one\ntwo\nthree\nfour", *marks) == [
+        ("", "page 1", "one\ntwo"),
+        ("", "page 2", "three\nfour"),
+    ]
+    assert headings_of(a_source("one\ntwo\nthree", marks)) == ("page 1", "page 2")
+
+
+def test_a_place_without_an_address_of_its_own_leads_to_the_source() -> None:
+    source = a_source("one\ntwo", (Mark(line=2, label="page 1"),))
+    assert place_of(source, 2).address == "https://f.test"
+    assert place_of(source, 1).label == "line 1"
+
+
+def test_paragraphs_are_put_together_and_long_ones_are_cut() -> None:
+    long = " ".join(f"Sentence number {number} says a little." for number in range(300))
+    found = passages_of(a_source(f"Short.\n\nShort too.\n\n{long}"))
+    assert all(0 < len(one.text) <= PASSAGE_CHARACTERS for one in found)
+    assert (
+        "".join(one.text for one in found)
+        .replace("\n", "")
+        .replace(" ", "")
+        .endswith("Sentencenumber299saysalittle.")
+    )
+    assert found[1].text.rstrip().endswith(".")
+
+
+def test_nothing_is_lost_whatever_the_text() -> None:
+    text = "\n".join(f"{n} " + "x" * (n % 90) for n in range(500)) + "\n\n" + "y" * 5000
+    whole = "".join(one.text for one in passages_of(a_source(text)))
+    assert "".join(whole.split()) == "".join(text.split())
+
+
+def test_an_empty_source_has_no_passages() -> None:
+    assert passages_of(a_source("")) == ()
+    assert passages_of(a_source("\n\n# Only a heading\n")) == ()
+
+
+def test_the_passages_that_fit_come_first() -> None:
+    passages = [
+        *passages_of(a_source("# Food\n\nThe canteen has soup.\n\n# Team\n\nWe are five.")),
+        *passages_of(a_source("# Load\n\nThe queue took 2,000 jobs a second.", number=2)),
+        *passages_of(a_source("# Kosten\n\nDer Betrieb kostet 900 Euro.", number=3)),
+    ]
+    assert best_first(passages, "Which queue for our jobs?")[0].source == "e2"
+    assert best_first(passages, "Was kosten die Betriebe?")[0].source == "e3"
+    assert best_first(passages, "zebra") == []
+    assert best_first([], "queue") == []

@@ -1,0 +1,226 @@
+"""Evidence in Slack: threads and files become sources, quotes are checked, and what cannot be read
+is said to who brought it. Real files over real HTTP."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.slack.access import Accesses
+from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.evidence import SlackSources, file_references, thread_reference
+from bot.slack.manifest import manifest
+from bot.slack.outbox.methods import slack_client
+from bot.slack.payloads import Identity, SharedFile
+from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, team_at_work
+from core.errors import BadInput
+from core.events import event_to_json
+from core.evidence.reader import FetchedFile
+from core.models import Act, Status
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
+from slack_on_loopback import WorkspaceConfig
+from tests.core.evidence.office import a_pdf, an_excel_file
+
+QUESTION = "Kafka or PostgreSQL for our jobs?"
+PDF = a_pdf(["Cover page", "The managed offer costs $1,840 per month."])
+CSV = b"month,jobs\nMarch,2000\nApril,2500\n"
+
+
+def quoting(*citations: str) -> ScriptedProvider:
+    """A model that puts these citations into every speech and into the verdict's reasons."""
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(reasons=[f"So it is {one}." for one in citations]))
+        said = plausible_reply(request)
+        is_speech = request.act in {Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT}
+        return f"{said}\n\n{' '.join(citations)}" if is_speech else said
+
+    return ScriptedProvider(script, latency=0.02)
+
+
+async def asked_in_thread(team: Team, root: Message) -> str:
+    """Mention the bot in people's thread; return the board's timestamp."""
+    await team.say(f"@Moot {QUESTION}", root["ts"])
+    boards = await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+    )
+    return boards[0]["ts"]
+
+
+def texts(messages: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(str(one["text"]) for one in messages)
+
+
+async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_and_page() -> None:
+    model = quoting(
+        '[e1: "We lose about 20 jobs a week"]',
+        '[e2: "costs $1,840 per month"]',
+        '[e3: "April,2500"]',
+        '[e2: "costs $1,480 per month"]',
+    )
+    async with team_at_work(spec=BotSpec(provider=model)) as team:
+        root = await team.say("Redis restarts too often.", user="alex")
+        for number in range(57):
+            await team.say(f"Remark {number}", root["ts"], user="priya")
+        lost = await team.say("We lose about 20 jobs a week.", root["ts"], user="alex")
+        share = team.workspace.share_file
+        await share("alex", team.channel, "offer.pdf", PDF, thread_ts=root["ts"])
+        await share("dana", team.channel, "load.csv", CSV, text="the load", thread_ts=root["ts"])
+        board = await asked_in_thread(team, root)
+        debate = await team.wait_for_end(board)
+        said = texts(team.replies(board))
+
+    assert debate.status is Status.CONCLUDED
+    assert [one.reference.title for one in debate.evidence] == [
+        "the thread in which the debate was asked for",
+        "offer.pdf",
+        "load.csv",
+    ]
+    assert debate.evidence[1].reference.by.name == "alex"
+    assert debate.verdict
+    found = [
+        (one.status.value, one.citation and one.citation.place) for one in debate.verdict.evidence
+    ]
+    assert found == [
+        ("verified", debate.evidence[0].marks[58].label),
+        ("verified", "page 2"),
+        ("verified", "row 3"),
+        ("unverified", ""),
+    ]
+    link = debate.verdict.evidence[0].citation
+    assert link
+    assert f"/archives/{lost['channel']}/p{lost['ts'].replace('.', '')}" in link.address
+    # In Slack: a link to the message and to the file, and the fake struck out.
+    assert link.address.replace("&", "&amp;") in said
+    assert "|e2, page 2>" in said
+    assert "~“costs $1,480 per month”~ (not found in e2)" in said
+    assert ":white_check_mark: So it is" in said
+
+
+async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.1))) as team:
+        await team.workspace.share_file(
+            "dana", team.channel, "load.xlsx", an_excel_file(), text=f"@Moot {QUESTION}"
+        )
+        boards = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        board = boards[0]["ts"]
+        await team.workspace.share_file("alex", team.channel, "load.csv", CSV, thread_ts=board)
+        debate = await team.wait_for_end(board)
+        marked = [one for one in team.thread(board) if one.get("files") and one.get("user")]
+        said = texts(team.replies(board))
+    assert [one.reference.title for one in debate.evidence] == ["load.xlsx", "load.csv"]
+    assert [note.text for note in debate.notes] == ["[Attached as evidence: load.csv]"]
+    assert "eyes" in [one["name"] for one in marked[0].get("reactions", [])]
+    assert "`e1` is" in said
+
+
+async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
+    async with team_at_work() as team:
+        root = await team.say("Redis loses jobs.", user="alex")
+        said = await team.workspace.share_file(
+            "alex", team.channel, "load.csv", CSV, text=QUESTION, thread_ts=root["ts"]
+        )
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        (view,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
+        assert "The agents will read: load.csv" in str(view["blocks"])
+        ticked = {"selected_options": [{"value": "yes"}]}
+        await team.workspace.submit(team.user, view["id"], {"thread": {"thread": ticked}})
+        boards = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        debate = await team.wait_for_end(boards[0]["ts"])
+    titles = [one.reference.title for one in debate.evidence]
+    assert titles == ["the thread in which the debate was asked for", "load.csv"]
+    assert debate.setup.question == QUESTION
+
+
+async def test_what_cannot_be_read_is_said_to_who_brought_it() -> None:
+    async with team_at_work() as team:
+        root = await team.say("See this.", user="alex")
+        await team.workspace.share_file(
+            "alex", team.channel, "plan.png", b"\x89PNG\r\n", thread_ts=root["ts"]
+        )
+        board = await asked_in_thread(team, root)
+        debate = await team.wait_for_end(board)
+        said = texts(team.replies(board))
+        alex = team.workspace.user("alex").id
+    assert debate.status is Status.CONCLUDED
+    assert f"<@{alex}>, I could not read plan.png: it is a picture" in said
+
+
+def without_files_read() -> WorkspaceConfig:
+    base = quick_workspace()
+    scopes = [one for one in manifest()["oauth_config"]["scopes"]["bot"] if one != "files:read"]
+    return replace(base, manifest={**base.manifest, "oauth_config": {"scopes": {"bot": scopes}}})
+
+
+async def test_without_the_permission_the_bot_says_what_it_could_not_read() -> None:
+    async with team_at_work(config=without_files_read()) as team:
+        root = await team.say("See this.", user="alex")
+        await team.workspace.share_file("alex", team.channel, "load.csv", CSV, thread_ts=root["ts"])
+        board = await asked_in_thread(team, root)
+        debate = await team.wait_for_end(board)
+        said = texts(team.replies(board))
+    assert [one.fault == "" for one in debate.sources] == [True, False]
+    assert "I could not read load.csv: Moot lacks the permission files:read" in said
+
+
+SECRET = b"The salaries are 100 and 200."
+
+
+async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
+    """Whoever knows a file's id or addresses, or names it in a question or note, gets nothing."""
+    async with team_at_work() as team:
+        work = team.workspace
+        # The bot is in both channels.
+        await work.channel_action("dana", "create", name="board", is_private=True)
+        bot = work.app.bot_user
+        await work.channel_action("dana", "invite", channel="board", member=bot)
+        root = await work.say("dana", "board", "Pay")
+        hidden = await work.share_file("dana", "board", "pay.txt", SECRET, thread_ts=root["ts"])
+        file = hidden["files"][0]
+        named = f"{file['permalink']} {file['url_private']} {file['id']}"
+        await team.say(f"@Moot Is {named} right? Read it.")
+        boards = await work.wait_for(
+            lambda: [one for one in work.messages(team.channel) if key_of(one)]
+        )
+        await team.say(f"See {named}", boards[0]["ts"])
+        debate = await team.wait_for_end(boards[0]["ts"])
+        record = [event_to_json(one.event) for one in await team.moot.store.events(debate.id)]
+
+        session = slack_client(work.bot_token, work.api_url)
+        identity = Identity.model_validate((await session.auth_test()).data)
+        clients = SingleWorkspaceClient(WorkspaceClient(session, identity))
+        sources = SlackSources(clients, Accesses(clients))
+        here = debate.setup.place
+        by = debate.setup.asked_by
+        forged = SharedFile(
+            id=file["id"], channels=(here.channel,), url_private=file["url_private"]
+        )
+        (reference,) = file_references([forged], by)
+        board = work.channel("board").id
+        thread = thread_reference(board, root["ts"], without="", by=by)
+        moved = thread.model_copy(update={"fetch": f"{here.channel}/{root['ts']}/"})
+        refused = list[str]()
+        for fetch, wanted in (
+            (sources.fetch_file, reference),
+            (sources.fetch_thread, thread),
+            (sources.fetch_thread, moved),
+        ):
+            with pytest.raises(BadInput) as told:
+                await fetch(wanted, here, 10**6)
+            refused.append(str(told.value))
+        elsewhere = here.model_copy(update={"channel": board})
+        found = await sources.fetch_file(reference, elsewhere, 10**6)
+    assert not debate.sources
+    assert "salaries" not in "".join(record)
+    assert refused[:2] == ["it was not shared in this channel", "it is in another channel"]
+    assert "not there any more" in refused[2]
+    assert isinstance(found, FetchedFile)
+    assert found.content == SECRET

@@ -1,0 +1,142 @@
+"""Links: allowed hosts only, public addresses only, bounded, over real HTTP on the loopback."""
+
+import ipaddress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from bot.links import FetchLinks, is_public
+from core.errors import BadInput
+from core.evidence.reader import FetchedFile
+from core.models import Person, Place, SourceKind, SourceReference
+
+PLACE = Place(surface="terminal")
+
+
+def loopback(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return address.is_loopback
+
+
+async def fetched(fetch: FetchLinks, url: str, most: int = 1000) -> FetchedFile:
+    reference = SourceReference(
+        kind=SourceKind.LINK, title=url, address=url, fetch=url, by=Person(id="U1")
+    )
+    found = await fetch(reference, PLACE, most)
+    assert isinstance(found, FetchedFile)
+    return found
+
+
+async def refusal(fetch: FetchLinks, url: str, most: int = 1000) -> str:
+    with pytest.raises(BadInput) as refused:
+        await fetched(fetch, url, most)
+    return str(refused.value)
+
+
+@asynccontextmanager
+async def a_site(seen: list[str]) -> AsyncGenerator[str]:
+    """A site with a page, redirects, an endless page and an error."""
+
+    async def page(request: web.Request) -> web.StreamResponse:
+        seen.append(request.path)
+        match request.path:
+            case "/page":
+                assert "Cookie" not in request.headers
+                assert "Authorization" not in request.headers
+                answer = web.Response(text="<h1>Load</h1>", content_type="text/html")
+                answer.set_cookie("a", "b")
+                return answer
+            case "/moved":
+                raise web.HTTPFound("/page")
+            case "/elsewhere":
+                raise web.HTTPFound(f"http://other.test:{request.url.port}/page")
+            case "/inside":
+                raise web.HTTPFound("http://169.254.169.254/latest/meta-data")
+            case "/file":
+                raise web.HTTPFound("file:///etc/passwd")
+            case "/loop":
+                raise web.HTTPFound("/loop")
+            case "/endless":
+                stream = web.StreamResponse()
+                await stream.prepare(request)
+                for _ in range(10_000):
+                    await stream.write(b"x" * 1000)
+                return stream
+            case _:
+                return web.Response(status=404)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", page)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://localhost:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_page_of_an_allowed_host_is_fetched_and_redirects_are_followed() -> None:
+    seen = list[str]()
+    async with a_site(seen) as url:
+        fetch = FetchLinks(["localhost"], may_call=loopback)
+        for path in ("/page", "/moved"):
+            found = await fetched(fetch, url + path)
+            assert (found.content, found.media_type) == (b"<h1>Load</h1>", "text/html")
+        assert await refusal(fetch, url + "/gone") == "the page answers with the code 404"
+        assert await refusal(fetch, url + "/loop") == "it leads from page to page without an end"
+        assert await refusal(fetch, url + "/endless") == "it has more than 1 kB"
+
+
+async def test_only_allowed_hosts_are_called() -> None:
+    seen = list[str]()
+    async with a_site(seen) as url:
+        assert "pages of localhost are not read" in await refusal(
+            FetchLinks([], may_call=loopback), url + "/page"
+        )
+        fetch = FetchLinks(["localhost"], may_call=loopback)
+        for path in ("/elsewhere", "/inside", "/file"):
+            assert "not read" in await refusal(fetch, url + path) or path == "/file"
+    assert seen == ["/elsewhere", "/inside", "/file"]
+    below = FetchLinks(["*.example.com"])
+    for host in ("example.com", "evil-example.com", "example.com.evil.test"):
+        assert f"pages of {host} are not read" in await refusal(below, f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://10.0.0.1/",
+        "http://169.254.169.254/",
+        "http://100.64.0.1/",
+        "http://224.0.0.1/",
+        "http://0.0.0.0/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://localhost/",
+    ],
+)
+async def test_no_private_address_is_called_however_it_is_reached(url: str) -> None:
+    host = url[7:].rstrip("/").strip("[]")
+    told = await refusal(FetchLinks([host]), url)
+    assert told in {"its address is not public", "the page cannot be reached"}
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://a.test/", "file:///etc/passwd", "http://", "http://a:b@c.test/"]
+)
+async def test_only_plain_addresses_of_pages_are_taken(url: str) -> None:
+    assert "no address" in await refusal(FetchLinks(["a.test", "c.test"]), url)
+
+
+def test_public_is_what_everybody_can_reach() -> None:
+    assert is_public(ipaddress.ip_address("93.184.216.34"))
+    assert is_public(ipaddress.ip_address("2606:2800:220:1:248:1893:25c8:1946"))
+    for private in ("127.0.0.1", "10.1.1.1", "192.168.0.1", "::1", "fd00::1", "fe80::1", "::"):
+        assert not is_public(ipaddress.ip_address(private))
