@@ -173,7 +173,8 @@ async def test_a_failed_meta_summary_keeps_the_single_ones() -> None:
     meta = debate.summaries["r5/summary/summarizer/meta"]
     assert meta.method == "single summaries"
     assert meta.warnings == ("The summary failed: No.",)
-    shown = bench.provider.asked(Act.REFINEMENT)[-1].parts[1]
+    last = bench.provider.asked(Act.REFINEMENT)[-1]
+    shown = next(part for part in last.parts if part.kind is PartKind.SUMMARY)
     assert shown.text == "\n\n".join(f"[Round {n}]\nWe must keep every job." for n in range(1, 6))
 
 
