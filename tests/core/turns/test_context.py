@@ -20,7 +20,7 @@ from core.rules import schedule
 from core.rules.options import option_of
 from core.testing import a_setup
 from core.turns.acts import ACTS
-from core.turns.context import parts_for
+from core.turns.context import mover_labels, movers_shown, parts_for
 from core.turns.request_for import request_for
 from tests.core.play import DANA, Luck, Play
 
@@ -250,3 +250,17 @@ def test_what_a_position_has_lost_is_put_before_its_author_again() -> None:
     lost = [part.text for part in parts_for(play.debate, turn) if part.kind is PartKind.FACTS]
 
     assert "2000 per" in lost[0]
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+def test_one_form_of_ballot_holds_whatever_may_have_moved_any_voter(form: str) -> None:
+    play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))
+    before, shown = set[tuple[str, ...]](), set[str]()
+    while play.step():
+        for turn in [one for one in schedule.ready(play.debate) if one.act is Act.BALLOT]:
+            before.add(mover_labels(play.debate))
+            shown |= set(movers_shown(play.debate, turn))
+
+    (labels,) = before
+    assert shown
+    assert shown <= set(labels)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -496,3 +497,18 @@ async def test_a_custom_summary_prompt_is_used_and_named() -> None:
     call = debate.summaries["r2/summary/architect"].call
     assert call
     assert call.prompt_source == "limerick.md"
+
+
+async def test_a_history_that_is_summed_up_again_begins_with_the_same_marked_pieces() -> None:
+    bench, _ = await held(ContextMethod.LENGTH, rounds=4)
+    asked = bench.provider.asked(Act.SUMMARY)
+    of_one = [
+        [part for part in request.parts if part.label == "To be summed up"]
+        for request in asked
+        if request.role == "architect"
+    ]
+    for earlier, later in pairwise(sorted(of_one, key=len)):
+        assert later[: len(earlier)] == earlier
+        assert len(later) == len(earlier) + 1
+    last = max(of_one, key=len)
+    assert [part.ends_shared for part in last] == [True, True, False]
