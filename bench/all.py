@@ -40,10 +40,9 @@ def lines(wish: load.Wish) -> Iterable[Line]:
     """Measure one after the other."""
     found, _ = latency.ratio(agents=3, rounds=3, latency=1.0)
     yield Line("latency: debate / its longest chain of turns", found, _CHAIN_RATIO)
-    for line in cost.LINES:
-        spent = asyncio.run(cost.run(line, 5, 7, 0.1)).cost or 0
-        best = cost.ideal(line, 5, 7)
-        yield Line(f"cost: {line.provider} / the least possible", float(spent / best), _COST_RATIO)
+    for name, acts in asyncio.run(cost.ratios(3, 3, 0.05)).items():
+        found = float(acts[""].spent / acts[""].by_order)
+        yield Line(f"cost: {name} / the least in this order", found, _COST_RATIO)
     yield from _load_lines(asyncio.run(load.load(wish)))
     yield from _parked_lines(asyncio.run(load.park(wish)))
     started = asyncio.run(startup.measure(3))

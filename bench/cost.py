@@ -1,18 +1,23 @@
 """What whole debates cost under the vendors' caching rules, as ratios to the least they could cost.
 
-    python -m bench.cost [--agents 3] [--rounds 3] [--wait 0.05]
+    python -m bench.cost [--agents 3] [--rounds 3] [--wait 0.05] [--acts]
 
 Holds a debate of each format through the real engine, with its real prompts and the real SDKs, at a
 server on the loopback that caches and counts as the vendor does: an entry can be read from the
-moment the reply that wrote it begins, only whole marked beginnings of at least the least size are
-cached, writing costs more and reading less. Two bounds stand beside what was measured:
+moment the reply that wrote it begins, only by calls with the same model, effort and form of answer,
+only whole marked beginnings of at least the model's least size are cached, writing costs more and
+reading less. No two replies are alike: equal ones would be cached where real ones cannot be. Two
+bounds stand beside what was measured:
 
-- "order": the same prompts, cut anywhere: each beginning that a later prompt has too is written
-  once and read by all others. Only hindsight reaches it.
+- "order": the same prompts with the same settings, cut anywhere: each beginning that a later prompt
+  has too is written once and read by all others. Only hindsight reaches it: it knows who reads on,
+  asks each call after the one that wrote what it reads, and has no most of four marks. Settings
+  count: that a ballot could read what a critique wrote, no vendor allows.
 - "parts": each part that several prompts hold is written once and read by all others, wherever in
-  a prompt it stands. No order of parts reaches it for all prompts together.
+  a prompt it stands, whatever the settings. No order of parts reaches it for all prompts together:
+  it says what is left to gain by another order.
 
-Fails when a ratio to "order" is above the target.
+`--acts` adds a table by act. Fails when a ratio to "order" is above the target.
 """
 
 import argparse
@@ -27,6 +32,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from core.capabilities import capability
 from core.clock import SystemClock
 from core.engine import Engine
 from core.estimate import usual_reply
@@ -67,7 +73,6 @@ class Line:
     provider: str
     agent_model: str
     summary_model: str
-    least: int
 
     def build(self, url: str) -> ModelProvider:
         """The real provider, talking to the server at this address."""
@@ -77,8 +82,8 @@ class Line:
 
 
 LINES = (
-    Line("anthropic", "claude-sonnet-5-5", "claude-haiku-5-5", 1024),
-    Line("openai", "gpt-6.1-terra", "gpt-6-luna", 1024),
+    Line("anthropic", "claude-sonnet-5-5", "claude-haiku-5-5"),
+    Line("openai", "gpt-6.1-terra", "gpt-6-luna"),
 )
 
 
@@ -109,7 +114,7 @@ class Marked:
 class CachingRules:
     """Answers as a vendor with a prompt cache does, and counts what it would charge for."""
 
-    least: int
+    provider: str
     wait: float
     asked: Sequence[ModelRequest] = ()
     #: When each beginning can be read, on the event loop's clock.
@@ -128,7 +133,8 @@ class CachingRules:
             self.readable.setdefault(key, asked.at + self.wait)
         found = _MARK.findall(str(asked.body))
         request = self.asked[int(found[-1])]
-        text = usual_reply(request)
+        # Each reply is another text, as models' are: equal ones would be cached where none can be.
+        text = usual_reply(request).replace("The reasons", f"The reasons {found[-1]}")
         output = estimate_tokens(text)
         counts = Counts(input=total, cached=cached, written=written, output=output)
         usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=written)
@@ -142,17 +148,18 @@ class CachingRules:
         """Keys and sizes of the beginnings that are marked and large enough."""
         digest = hashlib.sha256(repr(_settings(asked.body)).encode())
         size, found = 0, list[tuple[str, int]]()
+        least = capability(self.provider, str(asked.body["model"])).cache_min_tokens
         for text, mark in blocks:
             digest.update(f"{len(text)} {text}".encode())
             size += estimate_tokens(text)
-            if mark and size >= self.least:
+            if mark and size >= least:
                 found.append((digest.hexdigest(), size))
         return found
 
 
 def _settings(body: Mapping[str, Any]) -> tuple[object, ...]:
     """What must be equal for a beginning to be found again."""
-    names = ("model", "thinking", "reasoning", "output_config", "prompt_cache_key")
+    names = ("model", "thinking", "reasoning", "output_config", "text", "prompt_cache_key")
     return tuple(body.get(name) for name in names)
 
 
@@ -191,7 +198,7 @@ def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
 
 async def held(setup: Setup, line: Line, wait: float) -> tuple[Debate, Marked, CachingRules]:
     """Hold the debate against the vendor's rules."""
-    rules = CachingRules(line.least, wait)
+    rules = CachingRules(line.provider, wait)
     async with Vendor(rules) as vendor:
         provider = Marked(line.build(vendor.url), line.provider)
         rules.asked = provider.requests
@@ -207,36 +214,36 @@ async def held(setup: Setup, line: Line, wait: float) -> tuple[Debate, Marked, C
 
 def least_by_order(
     line: Line, requests: Sequence[ModelRequest], usages: Sequence[Usage]
-) -> Decimal:
-    """The least these prompts can cost in this order, cut anywhere, with hindsight."""
+) -> list[Usage]:
+    """The least these prompts can cost in this order, cut anywhere, with hindsight, by call."""
     texts = [request.system + "".join(p.text for p in pieces(request)) for request in requests]
-    total = Decimal(0)
+    scopes = [(r.model, r.effort, r.answer and repr(r.answer.schema)) for r in requests]
+    found: list[Usage] = []
     for at, (request, usage) in enumerate(zip(requests, usages, strict=True)):
-        same = [n for n, other in enumerate(requests) if other.model == request.model]
+        same = [n for n, scope in enumerate(scopes) if scope == scopes[at]]
         read = max((_common(texts[at], texts[n]) for n in same if n < at), default=0)
         kept = max((_common(texts[at], texts[n]) for n in same if n > at), default=0)
-        read, kept = (size if size >= line.least else 0 for size in (read, kept))
-        total += _cost(line, request, usage, read=read, written=max(0, kept - read))
-    return total
+        least = capability(line.provider, request.model).cache_min_tokens
+        read, kept = (size if size >= least else 0 for size in (read, kept))
+        found.append(_with(usage, read=read, written=max(0, kept - read)))
+    return found
 
 
-def least_by_parts(
-    line: Line, requests: Sequence[ModelRequest], usages: Sequence[Usage]
-) -> Decimal:
-    """The least these prompts could cost if each part were cached wherever it stands."""
-    total, seen = Decimal(0), set[tuple[str, str]]()
+def least_by_parts(requests: Sequence[ModelRequest], usages: Sequence[Usage]) -> list[Usage]:
+    """The least these prompts could cost if each part were cached wherever it stands, by call."""
+    found, seen = list[Usage](), set[tuple[str, str]]()
     held = [
         [(r.model, text) for text in (r.system, *(quote(p, r.delimiter) for p in r.parts[:-1]))]
         for r in requests
     ]
-    for at, (request, usage) in enumerate(zip(requests, usages, strict=True)):
+    for at, usage in enumerate(usages):
         later = {part for parts in held[at + 1 :] for part in parts}
         read = sum(estimate_tokens(part[1]) for part in held[at] if part in seen)
         fresh = [part for part in held[at] if part not in seen and part in later]
         seen.update(held[at])
         written = sum(estimate_tokens(part[1]) for part in fresh)
-        total += _cost(line, request, usage, read=read, written=written)
-    return total
+        found.append(_with(usage, read=read, written=written))
+    return found
 
 
 def _common(one: str, other: str) -> int:
@@ -245,51 +252,102 @@ def _common(one: str, other: str) -> int:
     return estimate_tokens(shared)
 
 
-def _cost(line: Line, request: ModelRequest, usage: Usage, *, read: int, written: int) -> Decimal:
+def _with(usage: Usage, *, read: int, written: int) -> Usage:
     read = min(read, usage.input_tokens)
     changes = {"cached_tokens": read, "written_tokens": min(written, usage.input_tokens - read)}
-    found = price(line.provider, request.model, usage.model_copy(update=changes))
-    assert found is not None, f"no price for {request.model}"
-    return found
+    return usage.model_copy(update=changes)
 
 
-async def main(agents: int, rounds: int, wait: float) -> bool:
-    """Print the figures; whether every ratio is good enough."""
-    print(f"{platform.platform()}, Python {platform.python_version()}")
-    print(f"{agents} agents; {rounds} rounds of critique and panel; ratios: measured / least\n")
-    print(f"{'':22} calls   tokens in  cached   no cache  measured   order   parts")
-    good = True
+@dataclass(frozen=True)
+class Bill:
+    """What a debate, or an act of it, cost, and what it could have cost at the least."""
+
+    calls: int
+    tokens: int
+    cached: int
+    cached_by_order: int
+    #: US dollars.
+    plain: Decimal
+    spent: Decimal
+    by_order: Decimal
+    by_parts: Decimal
+
+    def line(self, name: str) -> str:
+        """The bill as a row of the table."""
+        share, could = self.cached / self.tokens, self.cached_by_order / self.tokens
+        return (
+            f"{name:24} {self.calls:5}  {self.tokens:10,}  {share:5.0%}  {could:8.0%}"
+            f"  ${self.plain:7.4f}  ${self.spent:7.4f}"
+            f"  {self.spent / self.by_order:6.3f}  {self.spent / self.by_parts:6.3f}"
+        )
+
+
+HEAD = (
+    f"{'':24} calls   tokens in  cached  possible  no cache  measured   order   parts\n{'-' * 85}"
+)
+
+
+def bills(line: Line, provider: Marked, rules: CachingRules) -> dict[str, Bill]:
+    """What each act cost, and under "" the whole."""
+    requests = provider.requests
+    usages = [rules.usages[number] for number in range(len(requests))]
+    by_order, by_parts = least_by_order(line, requests, usages), least_by_parts(requests, usages)
+    plain = [_with(usage, read=0, written=0) for usage in usages]
+    acts: dict[str, list[int]] = {"": list(range(len(requests)))}
+    for number, request in enumerate(requests):
+        acts.setdefault(f"  {request.act} {request.model}", []).append(number)
+
+    def cost(found: Sequence[Usage], numbers: Sequence[int]) -> Decimal:
+        prices = [price(line.provider, requests[n].model, found[n]) for n in numbers]
+        return sum((one for one in prices if one is not None), start=Decimal(0))
+
+    return {
+        act: Bill(
+            calls=len(numbers),
+            tokens=sum(usages[n].input_tokens for n in numbers),
+            cached=sum(usages[n].cached_tokens for n in numbers),
+            cached_by_order=sum(by_order[n].cached_tokens for n in numbers),
+            plain=cost(plain, numbers),
+            spent=cost(usages, numbers),
+            by_order=cost(by_order, numbers),
+            by_parts=cost(by_parts, numbers),
+        )
+        for act, numbers in acts.items()
+    }
+
+
+async def ratios(agents: int, rounds: int, wait: float) -> dict[str, dict[str, Bill]]:
+    """What a debate of each format costs with each vendor, by their names."""
+    found: dict[str, dict[str, Bill]] = {}
     for line in LINES:
         for form in FORMATS:
             setup = a_setup(line, form, agents, rounds)
             debate, provider, rules = await held(setup, line, wait)
-            usages = [rules.usages[n] for n in range(len(provider.requests))]
-            by_order = least_by_order(line, provider.requests, usages)
-            by_parts = least_by_parts(line, provider.requests, usages)
-            pairs = list(zip(provider.requests, usages, strict=True))
-            spent = sum(
-                (
-                    _cost(line, r, u, read=u.cached_tokens, written=u.written_tokens)
-                    for r, u in pairs
-                ),
-                start=Decimal(0),
-            )
-            plain = sum((_cost(line, r, u, read=0, written=0) for r, u in pairs), start=Decimal(0))
-            good = good and spent / by_order <= TARGET
-            tokens = sum(usage.input_tokens for usage in usages)
-            cached = sum(usage.cached_tokens for usage in usages) / tokens
-            print(
-                f"{line.provider:10} {form:10} {len(usages):6}  {tokens:10,}  {cached:6.0%}"
-                f"   ${plain:.3f}    ${spent:.3f}   {spent / by_order:.3f}   {spent / by_parts:.3f}"
-            )
             assert debate.verdict, debate.failure
-    return good
+            found[f"{line.provider} {form}"] = bills(line, provider, rules)
+    return found
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Print the figures; 0 if every ratio is good enough."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agents", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
+    parser.add_argument("--acts", action="store_true", help="a row for each act, too")
     chosen = parser.parse_args()
-    sys.exit(0 if asyncio.run(main(chosen.agents, chosen.rounds, chosen.wait)) else 1)
+    print(f"{platform.platform()}, Python {platform.python_version()}")
+    print(f"load {os.getloadavg()[0]:.1f}; {chosen.agents} agents; {chosen.rounds} rounds")
+    print('"order", "parts": what was measured / the least by that bound\n')
+    print(HEAD)
+    found = asyncio.run(ratios(chosen.agents, chosen.rounds, chosen.wait))
+    for name, acts in found.items():
+        for act, bill in acts.items():
+            if not act or chosen.acts:
+                print(bill.line(act or name))
+    whole = [acts[""] for acts in found.values()]
+    return 0 if all(bill.spent / bill.by_order <= TARGET for bill in whole) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

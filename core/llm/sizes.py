@@ -1,5 +1,6 @@
 """How large a request is and what it may cost, learning from what models report."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -98,7 +99,8 @@ class Measure:
         cut = pieces(request)
         last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
         texts = [request.system, *(piece.text for piece in cut[: last + 1])]
-        form = request.answer.name if request.answer else ""  # another form is another beginning
+        # Another form is another beginning.
+        form = json.dumps(dict(request.answer.schema)) if request.answer else ""
         scope = (provider, request.model, request.effort, request.cache_key, form)
         keys = beginning_keys("\0".join(scope), texts)[1:]
         sizes = [

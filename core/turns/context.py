@@ -13,7 +13,7 @@ from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind
 from core.rules import facts, voting
 from core.rules.formats import council, panel
-from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.opening_words import first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
 from core.rules.history.strategies import judge_summary, strategy_of
@@ -26,10 +26,10 @@ from core.turns.citing import source_parts, struck_parts
 _STATEMENT_CHARS = 400
 #: A shorter text may stand in a prompt twice.
 _WORTH_SAVING = 300
-#: Characters by which an agent knows its own text again.
-_BEGINNING = 160
 #: The judge sees the critiques of so many positions: the best of the options that came first.
 _CRITICISED = 2
+#: Turns of which there is one: nobody reads what they would write to the cache.
+_ALONE = frozenset({Act.OPTIONS, Act.CROSS_CHECK, Act.SYNTHESIS})
 #: What agents say to one another where nobody's position is criticised by itself.
 _ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 
@@ -48,21 +48,30 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     history: Sequence[Part] = ()
     if ACTS[turn.act].sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
-    return (
+    about = _about(debate, turn)
+    if turn.act is Act.CRITIQUE and history and not _shared(history):
+        # An agent's own history is longer than a proposal, and in all its critiques of a round.
+        history = [*history[:-1], replace(history[-1], ends_shared=True)]
+        about = [replace(part, ends_shared=False) for part in about]
+    chooses = turn.act is Act.BALLOT or ACTS[turn.act].states_stance
+    parts = (
         *_question(debate),
-        *_shared_first(*_said_once(history, _about(debate, turn))),
+        *(_options(debate) if chooses else ()),
+        *_shared_first(*_said_once(history, about)),
         *_notes(debate),
         *_lost_facts(debate, turn),
         *struck_parts(debate, turn),
     )
+    # Writing to the cache costs more: not where no other prompt goes on in the same way.
+    return parts if turn.act not in _ALONE else _unmarked(parts)
 
 
-def told_by_people(debate: Debate) -> tuple[Part, ...]:
-    """The question, its context, people's answers and notes: what a summary is shown besides.
+def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
+    """The question, its context and people's answers; their notes: what a summary is shown besides.
 
     Without marks for the cache: nobody may have to wait for a summary to write it.
     """
-    return tuple(replace(part, ends_shared=False) for part in (*_question(debate), *_notes(debate)))
+    return _unmarked(_question(debate)), _notes(debate)
 
 
 def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
@@ -127,6 +136,18 @@ def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
 
 
+def mover_labels(debate: Debate) -> tuple[str, ...]:
+    """All labels that what moved a voter can have: the same for every voter, and in both ballots.
+
+    So all ballots have one form: a vendor's cache is another one for each form.
+    """
+    agents = [agent.id for agent in debate.setup.agents]
+    if any(act is Act.CRITIQUE for act in format_of(debate).PHASES):
+        # Nobody is shown more than all others' critiques of everybody.
+        return tuple(f"c{number}" for number in range(1, (len(agents) - 1) ** 2 + 1))
+    return tuple(council.letter(debate, agent) for agent in agents)
+
+
 def note_labels(debate: Debate) -> tuple[str, ...]:
     """The labels notes go by in prompts: n1, n2, and so on."""
     return tuple(f"n{number}" for number, _ in enumerate(debate.notes, start=1))
@@ -172,9 +193,7 @@ def _said_once(
             if at >= shared:
                 text = text.replace(own.text, f"(Quoted below: {own.label}.)")
             elif own.kind is PartKind.OWN:
-                begins = first_paragraphs(own.text, _BEGINNING)
-                pointed = f"{begins}\n(In full above, in: {part.label}.)"
-                kept[place] = replace(own, text=pointed)
+                kept[place] = replace(own, text=pointing_up(own.text, part.label))
         told[at] = replace(part, text=text)
     return told, kept
 
@@ -192,8 +211,12 @@ def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
 
 
 def _shared(parts: Sequence[Part]) -> int:
-    """How many of the parts, from the first on, other agents see as well."""
+    """How many of the parts, from the first on, other turns see as well."""
     return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
+
+
+def _unmarked(parts: Sequence[Part]) -> tuple[Part, ...]:
+    return tuple(replace(part, ends_shared=False) for part in parts)
 
 
 def _notes(debate: Debate) -> Sequence[Part]:
@@ -226,7 +249,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 if made.turn.act is Act.CRITIQUE
             ]
             told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
-            return (*told, *shown, *critiques, *_options(debate))
+            return (*told, *shown, *critiques)
         case Act.OPTIONS:
             return [
                 Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
@@ -248,8 +271,6 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 *_last_words(debate),
                 *_options(debate),
             )
-        case _ if ACTS[turn.act].states_stance:
-            return (*format_of(debate).sees(debate, turn), *_options(debate))
         case _:
             return format_of(debate).sees(debate, turn)
 

@@ -90,7 +90,7 @@ class BallotReply(BaseModel):
 def ballot_reply(
     labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
 ) -> type[BallotReply]:
-    """The form of a ballot on these labels and options, by a voter whom these may have moved."""
+    """The form of a ballot on these labels and options; `movers` is what can move any voter."""
     label, mover = _one_of(labels), _one_of((*movers, NOBODY))
     fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
     if options:

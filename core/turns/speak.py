@@ -8,7 +8,7 @@ from core.rules.formats.registry import format_of
 from core.rules.options import leading, options_of, read_stance, without_stance
 from core.turns.acts import ACTS
 from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
-from core.turns.context import candidates, held_before, movers_shown, options_shown
+from core.turns.context import candidates, held_before, mover_labels, movers_shown, options_shown
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
 
@@ -76,7 +76,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         reply, call = await calls.ask_for(
             request_for(debate, turn),
             debate.setup.agent(turn.agent),
-            ballot_reply(tuple(shown), tuple(movers), options),
+            ballot_reply(tuple(shown), mover_labels(debate), options),
             check=lambda ballot: ballot_fault(ballot, list(shown), options) or None,
             options=terms_for(debate, turn),
         )

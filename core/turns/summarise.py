@@ -80,10 +80,15 @@ async def _ask(
 ) -> Summary:
     """Ask once; a figure or requirement the summary lost is put back in one line."""
     text = material.shortened if brief else material.text
-    parts = (
-        *told_by_people(debate),
-        Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2),
-    )
+    whole = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
+    # What will be summed up again is read from the cache then.
+    read_again = len(material.grows_by) - material.is_last
+    grows = [
+        replace(whole, text=piece, ends_shared=at < read_again)
+        for at, piece in enumerate(material.grows_by)
+    ]
+    people, notes = told_by_people(debate)
+    parts = (*people, *(grows or [whole]), *notes)
     agent = debate.setup.agent(turn.agent)
     if material.prompt:  # settings give summaries a prompt of their own
         prompts = {**agent.prompts, turn.act.value: material.prompt}

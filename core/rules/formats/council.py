@@ -1,7 +1,7 @@
 """Format `council`: seven phases, from isolated gathering to the vote.
 
-gather (isolated) → plan (the others' gathering, not its own) → formulate (own in full, others to be
-shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
+gather (isolated) → plan (the others' gathering, not its own) → formulate (all gathering, others' to
+be shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
 rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
 A turn starts when what it needs is there. Positions have converged when all who adjusted theirs
 hold the same option best, within 20 points. Voters and the judge read the rebuttals.
@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.models import Act, Contribution, Debate, Turn
-from core.request import Part, PartKind, numbered
+from core.request import Part, PartKind
 from core.rules.agreement import Probabilities, agreement
-from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.opening_words import first_paragraphs, pointing_up
 from core.rules.formats.outcomes import outcome_keys
 from core.rules.formats.presence import awaited
+from core.rules.formats.shared_order import in_shared_order, numbered_in_shared_order
 from core.rules.options import stance_in
 
 NAME = "council"
@@ -81,28 +82,33 @@ def carried_over(debate: Debate, turn: Turn) -> Contribution | None:
 
 
 def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What this turn is about: own texts in full, the others' shortened first."""
+    """What this turn is about: what several agents read first, one's own texts last."""
     me = turn.agent
     match turn.act:
         case Act.PLAN:
             return _texts(debate, Act.GATHER, me, "Findings of the others")
         case Act.FORMULATE:
-            gathered = _texts(debate, Act.GATHER, me, "Findings of the others")
-            return (*_own(debate, me, Act.GATHER, Act.PLAN), *gathered)
+            return (*_all_gathered(debate, me), *_own(debate, me, Act.PLAN))
         case Act.DEBATE:
             return _named_positions(debate, Act.FORMULATE, me)
         case Act.ADJUST:
             critiques = _texts(
                 debate, Act.DEBATE, me, "Answers of the council", kind=PartKind.CRITIQUE
             )
+            # After the answers nobody else's prompt goes on in the same way.
             others = _named_positions(debate, Act.FORMULATE, me)
             in_short = [
-                replace(part, text=first_paragraphs(part.text), label=f"{part.label} in short")
+                replace(
+                    part,
+                    text=first_paragraphs(part.text),
+                    label=f"{part.label} in short",
+                    ends_shared=False,
+                )
                 for part in others
             ]
-            return (*in_short, *_own(debate, me, Act.FORMULATE), *critiques)
+            return (*critiques, *in_short, *_own(debate, me, Act.FORMULATE))
         case Act.REBUTTAL:
-            return (*_own(debate, me, Act.DEBATE), *_named_positions(debate, Act.ADJUST, me))
+            return (*_named_positions(debate, Act.ADJUST, me), *_own(debate, me, Act.DEBATE))
         case Act.BALLOT if turn.round:
             return rebuttals(debate)
         case _:
@@ -242,7 +248,6 @@ def _others(debate: Debate, act: Act, me: str) -> Sequence[Contribution]:
 def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     made = [(act, _made(debate, act, me)) for act in acts]
     labels = {
-        Act.GATHER: "What you found",
         Act.DEBATE: "Your answers to the others",
         Act.FORMULATE: f"Your position, Position {letter(debate, me)}",
     }
@@ -255,23 +260,58 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     ]
 
 
+def _all_gathered(debate: Debate, me: str) -> Sequence[Part]:
+    """Everybody's findings, the same text for all; the agent's own is told apart behind them."""
+    made = [(agent.id, _made(debate, Act.GATHER, agent.id)) for agent in debate.setup.agents]
+    found = [(agent, one.text) for agent, one in made if one]
+    shown = [
+        Part(
+            kind=PartKind.OTHER,
+            label=f"Findings {number} of {len(found)}",
+            text=text,
+            ends_shared=number == len(found),
+            trim_priority=1 if agent == me else 2,
+        )
+        for number, (agent, text) in enumerate(found, start=1)
+    ]
+    own = [
+        Part(
+            kind=PartKind.OWN,
+            label="What you found",
+            text=pointing_up(part.text, part.label),
+            trim_priority=1,
+        )
+        for (agent, _), part in zip(found, shown, strict=True)
+        if agent == me
+    ]
+    return [*shown, *own]
+
+
 def _texts(
     debate: Debate, act: Act, me: str, label: str, *, kind: PartKind = PartKind.OTHER
 ) -> Sequence[Part]:
-    return numbered(kind, label, [made.text for made in _others(debate, act, me)])
+    """What the others said in that phase, unnamed."""
+    roster = [agent.id for agent in debate.setup.agents]
+    found = {
+        agent: Part(kind=kind, label=label, text=made.text, trim_priority=2)
+        for agent in roster
+        if (made := _made(debate, act, agent))
+    }
+    return numbered_in_shared_order(me, roster, found)
 
 
 def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:
     """The others' positions under their neutral names, so that each can be answered by name."""
-    agents = [agent.id for agent in debate.setup.agents if agent.id != me]
-    found = [(agent, _made(debate, act, agent) or _newest(debate, agent)) for agent in agents]
-    return [
-        Part(
+    roster = [agent.id for agent in debate.setup.agents]
+    found = {agent: _made(debate, act, agent) or _newest(debate, agent) for agent in roster}
+    parts = {
+        agent: Part(
             kind=PartKind.POSITION,
             label=f"Position {letter(debate, agent)}",
             text=position.text,
             trim_priority=2,
         )
-        for agent, position in found
+        for agent, position in found.items()
         if position
-    ]
+    }
+    return in_shared_order(me, roster, parts)

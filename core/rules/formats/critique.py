@@ -12,6 +12,7 @@ from core.request import Part, PartKind, numbered
 from core.rules.formats.opening_words import first_paragraphs
 from core.rules.formats.outcomes import outcome_keys
 from core.rules.formats.presence import awaited
+from core.rules.formats.shared_order import numbered_in_shared_order
 
 NAME = "critique"
 MOST_ROUNDS = 15
@@ -84,11 +85,20 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         case Act.REFINEMENT:
             own = debate.text_of(Act.PROPOSAL, turn.round, turn.agent)
             received = critiques_of(debate, turn.round, turn.agent)
-            agents = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
-            others = [debate.text_of(Act.PROPOSAL, turn.round, agent) for agent in agents]
-            in_short = [first_paragraphs(text) for text in others if text]
+            agents = [agent.id for agent in debate.setup.agents]
+            others = {one: debate.text_of(Act.PROPOSAL, turn.round, one) for one in agents}
+            in_short = {
+                agent: Part(
+                    kind=PartKind.OTHER,
+                    label="Another position in short,",
+                    text=first_paragraphs(text),
+                    trim_priority=3,
+                )
+                for agent, text in others.items()
+                if text
+            }
             return (
-                *numbered(PartKind.OTHER, "Another position in short,", in_short, trim_priority=3),
+                *numbered_in_shared_order(turn.agent, agents, in_short),
                 Part(kind=PartKind.OWN, label="Your proposal", text=own, trim_priority=1),
                 *numbered(PartKind.CRITIQUE, "Critique", [critique.text for critique in received]),
             )

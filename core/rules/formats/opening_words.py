@@ -3,6 +3,8 @@
 CUT_MARK = " […]"
 #: Characters of another position where it is only shown for comparison.
 IN_SHORT = 900
+#: Characters by which an agent knows its own text again.
+_BEGINNING = 160
 
 
 def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
@@ -17,3 +19,8 @@ def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
         kept = longer
     kept = kept or "".join(text[:room].rsplit(None, 1)[:1])
     return kept.rstrip() + CUT_MARK
+
+
+def pointing_up(text: str, above: str) -> str:
+    """How a text begins, and under which label above it stands in full."""
+    return f"{first_paragraphs(text, _BEGINNING)}\n(In full above, in: {above}.)"

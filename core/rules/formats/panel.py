@@ -100,16 +100,14 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
         return [Part(kind=PartKind.OWN, label=label, text=decided, trim_priority=1), *shown]
     if turn.act is Act.BALLOT:
         return ()  # what was said before is shown in short, by the history
-    own = debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent)
-    parts = (
-        [Part(kind=PartKind.OWN, label="Your last statement", text=own, trim_priority=1)]
-        if own
-        else []
-    )
+    parts: list[Part] = []
     guidance = debate.guidance.get(facilitation(turn.round - 1).key)
     if guidance and guidance.focus:
-        label = "What the facilitator wants looked at in this round"
-        parts.append(Part(kind=PartKind.OTHER, label=label, text=guidance.focus))
+        label, focus = "What the facilitator wants looked at in this round", guidance.focus
+        parts.append(Part(kind=PartKind.OTHER, label=label, text=focus, ends_shared=True))
+    if own := debate.text_of(Act.STATEMENT, turn.round - 1, turn.agent):
+        label = "Your last statement"
+        parts.append(Part(kind=PartKind.OWN, label=label, text=own, trim_priority=1))
     return parts
 
 

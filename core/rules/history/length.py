@@ -7,6 +7,7 @@ the full history. Source: dialectic's context summarization.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.models import (
     SUMMARIZER,
@@ -52,8 +53,16 @@ def material(debate: Debate, turn: Turn) -> Material | None:
     if turn.agent == SUMMARIZER:
         return None
     said = perspective(debate, turn.agent, turn.round)
-    text = as_text(debate, said, mine=turn.agent)
-    return in_characters(SummaryKind.PERSPECTIVE, text, rules_of(debate, turn.agent))
+    rounds = sorted({made.turn.round for made in said})
+    texts = [
+        as_text(debate, [made for made in said if made.turn.round == number], mine=turn.agent)
+        for number in rounds
+    ]
+    rules = rules_of(debate, turn.agent)
+    found = in_characters(SummaryKind.PERSPECTIVE, "\n\n".join(texts), rules)
+    # The next round's summary is made from the same and one more.
+    is_last = not is_foreseen(debate, turn.round + 1, debate.setup.rounds)
+    return replace(found, grows_by=texts, is_last=is_last)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:

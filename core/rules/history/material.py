@@ -1,5 +1,6 @@
 """What a summary is made from, how long it may be, and what stands in where it fails (pure)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.models import ContextMethod, PromptText, Summarization, SummaryKind
@@ -32,6 +33,10 @@ class Material:
     prompt: PromptText | None
     #: None: the turn fails, and its strategy shows what was to be summed up.
     stand_in: StandIn | None = None
+    #: The text in pieces: what is summed up later begins with the same ones, and adds to them.
+    grows_by: Sequence[str] = ()
+    #: Whether no later one is foreseen: then nobody reads the last piece again.
+    is_last: bool = False
 
     @property
     def shortened(self) -> str:

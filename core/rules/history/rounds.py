@@ -153,7 +153,8 @@ def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
     ]
     found = (in_short_or_full(debate, number) for number in range(first, before))
     parts += [part for part in found if part]
-    return [replace(part, ends_shared=part is parts[-1]) for part in parts]
+    # The next round's prompts go on behind these: each is cut off, so that it is found again.
+    return [replace(part, ends_shared=True) for part in parts]
 
 
 def in_short_or_full(

@@ -20,7 +20,7 @@ from core.rules import schedule
 from core.rules.options import option_of
 from core.testing import a_setup
 from core.turns.acts import ACTS
-from core.turns.context import parts_for
+from core.turns.context import mover_labels, movers_shown, parts_for
 from core.turns.request_for import request_for
 from tests.core.play import DANA, Luck, Play
 
@@ -109,29 +109,72 @@ def test_agents_never_read_anybodys_name(form: str) -> None:
 
 
 @pytest.mark.parametrize("method", list(ContextMethod))
-def test_what_is_cached_for_a_critique_is_what_every_critic_of_that_proposal_reads(
-    method: ContextMethod,
-) -> None:
+def test_what_is_cached_for_a_critique_is_read_by_several(method: ContextMethod) -> None:
     rules = Summarization(method=method)
     setup = a_setup(rounds=4).model_copy(update={"summarization": rules})
     play = Wordy(setup, Luck(seed=1, failing=0, disturbed=0))
-    shared_in: set[int] = set()
+    shared_in: set[tuple[int, bool]] = set()
     while play.step():
         ready = [turn for turn in schedule.ready(play.debate) if turn.act is Act.CRITIQUE]
         for one, other in combinations(ready, 2):
-            if (one.round, one.target) == (other.round, other.target):
-                assert cached(play, one) == cached(play, other)
-                shared_in.add(one.round)
+            # Where histories are everybody's own, a critic's critiques share its history; else, and
+            # where there is none yet, the critiques of one proposal share that.
+            by_critic = one.round > 1 and method in {ContextMethod.FULL, ContextMethod.LENGTH}
+            same = one.agent == other.agent if by_critic else one.target == other.target
+            if one.round == other.round and same:
+                first = cached(play, one)
+                assert first == cached(play, other)
+                assert (first[-1].label == "Proposal under review") is not by_critic
+                assert sum(part.ends_shared for part in first) > 1
+                shared_in.add((one.round, by_critic))
 
-    assert shared_in == {1, 2, 3, 4}
+    assert {number for number, _ in shared_in} == {1, 2, 3, 4}
 
 
 def cached(play: Play, turn: Turn) -> Sequence[Part]:
-    """The parts that a provider keeps for other agents; the proposal is the last of them."""
+    """The parts that a provider keeps for other turns."""
     parts = parts_for(play.debate, turn)
     last = max(at for at, part in enumerate(parts) if part.ends_shared)
-    assert parts[last].label == "Proposal under review"
     return parts[: last + 1]
+
+
+@pytest.mark.parametrize(
+    ("form", "act", "least"),
+    [
+        ("critique", Act.REFINEMENT, 2),
+        ("council", Act.PLAN, 2),
+        ("council", Act.DEBATE, 2),
+        ("council", Act.ADJUST, 2),
+        ("council", Act.REBUTTAL, 2),
+    ],
+)
+def test_who_reads_about_the_same_reads_a_common_beginning(form: str, act: Act, least: int) -> None:
+    """The second and third of three read the first one's text in the same place."""
+    play = Various(a_setup(rounds=1).model_copy(update={"format": form}), Luck(1, 0, 0))
+    asked: dict[str, Sequence[Part]] = {}
+    while play.step():
+        for turn in [one for one in schedule.ready(play.debate) if one.act is act]:
+            asked[turn.agent] = parts_for(play.debate, turn)  # the newest: all others are done
+
+    _, second, third = (cached_of(asked[agent.id]) for agent in play.setup.agents)
+    assert [part.text for part in second] == [part.text for part in third]
+    assert len(second) >= least
+
+
+def cached_of(parts: Sequence[Part]) -> Sequence[Part]:
+    return parts[: 1 + max(at for at, part in enumerate(parts) if part.ends_shared)]
+
+
+def test_what_one_turn_alone_reads_is_not_written_to_the_cache() -> None:
+    play = Various(a_setup(rounds=1), Luck(1, 0, 0))
+    asked: set[Act] = set()
+    while play.step():
+        for turn in schedule.ready(play.debate):
+            if turn.act in {Act.OPTIONS, Act.SYNTHESIS}:
+                assert not any(part.ends_shared for part in parts_for(play.debate, turn))
+                asked.add(turn.act)
+
+    assert asked == {Act.OPTIONS, Act.SYNTHESIS}
 
 
 class Various(Play):
@@ -207,3 +250,17 @@ def test_what_a_position_has_lost_is_put_before_its_author_again() -> None:
     lost = [part.text for part in parts_for(play.debate, turn) if part.kind is PartKind.FACTS]
 
     assert "2000 per" in lost[0]
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+def test_one_form_of_ballot_holds_whatever_may_have_moved_any_voter(form: str) -> None:
+    play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))
+    before, shown = set[tuple[str, ...]](), set[str]()
+    while play.step():
+        for turn in [one for one in schedule.ready(play.debate) if one.act is Act.BALLOT]:
+            before.add(mover_labels(play.debate))
+            shown |= set(movers_shown(play.debate, turn))
+
+    (labels,) = before
+    assert shown
+    assert shown <= set(labels)

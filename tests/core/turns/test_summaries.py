@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -173,7 +174,8 @@ async def test_a_failed_meta_summary_keeps_the_single_ones() -> None:
     meta = debate.summaries["r5/summary/summarizer/meta"]
     assert meta.method == "single summaries"
     assert meta.warnings == ("The summary failed: No.",)
-    shown = bench.provider.asked(Act.REFINEMENT)[-1].parts[1]
+    last = bench.provider.asked(Act.REFINEMENT)[-1]
+    shown = next(part for part in last.parts if part.kind is PartKind.SUMMARY)
     assert shown.text == "\n\n".join(f"[Round {n}]\nWe must keep every job." for n in range(1, 6))
 
 
@@ -495,3 +497,18 @@ async def test_a_custom_summary_prompt_is_used_and_named() -> None:
     call = debate.summaries["r2/summary/architect"].call
     assert call
     assert call.prompt_source == "limerick.md"
+
+
+async def test_a_history_that_is_summed_up_again_begins_with_the_same_marked_pieces() -> None:
+    bench, _ = await held(ContextMethod.LENGTH, rounds=4)
+    asked = bench.provider.asked(Act.SUMMARY)
+    of_one = [
+        [part for part in request.parts if part.label == "To be summed up"]
+        for request in asked
+        if request.role == "architect"
+    ]
+    for earlier, later in pairwise(sorted(of_one, key=len)):
+        assert later[: len(earlier)] == earlier
+        assert len(later) == len(earlier) + 1
+    last = max(of_one, key=len)
+    assert [part.ends_shared for part in last] == [True, True, False]

@@ -188,14 +188,21 @@ def own(label: str, text: str) -> Part:
 
 
 def others(kind: PartKind, label: str, first: str, second: str) -> Sequence[Part]:
+    """What the second of three reads: the third reads the first one's text before it, too."""
     return [
-        Part(kind=kind, label=f"{label} 1 of 2", text=first, trim_priority=2),
+        Part(kind=kind, label=f"{label} 1 of 2", text=first, ends_shared=True, trim_priority=2),
         Part(kind=kind, label=f"{label} 2 of 2", text=second, trim_priority=2),
     ]
 
 
-def position(letter: str, text: str) -> Part:
-    return Part(kind=PartKind.POSITION, label=f"Position {letter}", text=text, trim_priority=2)
+def position(letter: str, text: str, *, ends_shared: bool = False) -> Part:
+    return Part(
+        kind=PartKind.POSITION,
+        label=f"Position {letter}",
+        text=text,
+        ends_shared=ends_shared,
+        trim_priority=2,
+    )
 
 
 def test_gathering_is_done_in_isolation() -> None:
@@ -209,24 +216,34 @@ def test_a_plan_sees_what_the_others_gathered_unnamed() -> None:
 
 
 def test_a_position_is_formulated_from_ones_own_work_and_what_the_others_gathered() -> None:
-    found = others(PartKind.OTHER, "Findings of the others", GATHERED[0], GATHERED[2])
+    found = [
+        Part(
+            kind=PartKind.OTHER,
+            label=f"Findings {number} of 3",
+            text=text,
+            ends_shared=number == 3,
+            trim_priority=1 if number == 2 else 2,
+        )
+        for number, text in enumerate(GATHERED, start=1)
+    ]
 
     assert sees(FORMULATED[1], *GATHERED, *PLANNED) == (
-        own("What you found", GATHERED[1]),
-        own("Your plan", PLANNED[1]),
         *found,
+        own("What you found", f"{GATHERED[1]}\n(In full above, in: Findings 2 of 3.)"),
+        own("Your plan", PLANNED[1]),
     )
 
 
 def test_who_has_no_plan_formulates_without_one() -> None:
     parts = sees(FORMULATED[1], *GATHERED)
 
-    assert [part.text for part in parts] == [GATHERED[1], GATHERED[0], GATHERED[2]]
+    assert [part.text for part in parts[:3]] == GATHERED
+    assert [part.label for part in parts[3:]] == ["What you found"]
 
 
 def test_in_the_debate_the_others_positions_are_seen_by_letter() -> None:
     assert sees(DEBATED[1], *GATHERED, *PLANNED, *FORMULATED) == [
-        position("A", FORMULATED[0]),
+        position("A", FORMULATED[0], ends_shared=True),
         position("C", FORMULATED[2]),
     ]
 
@@ -246,6 +263,7 @@ def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
     answers = others(PartKind.CRITIQUE, "Answers of the council", DEBATED[0], DEBATED[2])
 
     assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == (
+        *answers,
         Part(
             kind=PartKind.POSITION, label="Position A in short", text=FORMULATED[0], trim_priority=2
         ),
@@ -253,7 +271,6 @@ def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
             kind=PartKind.POSITION, label="Position C in short", text=FORMULATED[2], trim_priority=2
         ),
         own("Your position, Position B", FORMULATED[1]),
-        *answers,
     )
 
 
@@ -261,17 +278,17 @@ def test_a_rebuttal_sees_the_own_answers_and_the_others_as_adjusted() -> None:
     happened = [*GATHERED, *PLANNED, *FORMULATED, *DEBATED, *ADJUSTED]
 
     assert sees(REBUTTED[1], *happened) == (
-        own("Your answers to the others", DEBATED[1]),
-        position("A", ADJUSTED[0]),
+        position("A", ADJUSTED[0], ends_shared=True),
         position("C", ADJUSTED[2]),
+        own("Your answers to the others", DEBATED[1]),
     )
 
 
 def test_a_rebuttal_sees_the_position_as_it_was_where_none_was_adjusted() -> None:
     happened = [*GATHERED, *PLANNED, *FORMULATED, *DEBATED, ADJUSTED[0]]
 
-    assert sees(REBUTTED[1], *happened)[1:] == (
-        position("A", ADJUSTED[0]),
+    assert sees(REBUTTED[1], *happened)[:2] == (
+        position("A", ADJUSTED[0], ends_shared=True),
         position("C", FORMULATED[2]),
     )
 

@@ -1,6 +1,7 @@
 """Format `critique`: which turns are ready when, what each of them sees, what it may take over."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.events import Event
 from core.models import Debate
@@ -194,9 +195,12 @@ def _under_review(text: str) -> Part:
 
 def test_a_refinement_sees_its_own_proposal_and_the_critiques_of_it_unnamed() -> None:
     debate = a_debate(*said(*PROPOSED, *reversed(CRITIQUED)))
+    label = "Another position in short,"
+    others = numbered(PartKind.OTHER, label, PROPOSED[::2], trim_priority=3)
 
     assert critique.sees(debate, turn("r1/refinement/security")) == (
-        *numbered(PartKind.OTHER, "Another position in short,", PROPOSED[::2], trim_priority=3),
+        replace(others[0], ends_shared=True),  # the third agent reads it first, too
+        others[1],
         Part(
             kind=PartKind.OWN, label="Your proposal", text="r1/proposal/security", trim_priority=1
         ),

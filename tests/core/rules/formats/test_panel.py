@@ -283,19 +283,20 @@ def test_an_agent_sees_its_last_statement_and_what_the_facilitator_wants_looked_
     debate = a_debate(*said(*FIRST, *SECOND), *steps)
 
     assert panel.sees(debate, turn("r3/statement/security")) == [
-        Part(kind=PartKind.OWN, label="Your last statement", text=SECOND[1], trim_priority=1),
         Part(
             kind=PartKind.OTHER,
             label="What the facilitator wants looked at in this round",
             text="time",
+            ends_shared=True,
         ),
+        Part(kind=PartKind.OWN, label="Your last statement", text=SECOND[1], trim_priority=1),
     ]
 
 
 def test_an_agent_that_missed_its_last_statement_sees_the_focus_alone() -> None:
     debate = a_debate(*said(*FIRST), decided(1, NextStep.GO_ON, focus="cost"), *failed(SECOND[1]))
 
-    assert [part.text for part in panel.sees(debate, turn(SECOND[1]))] == [FIRST[1], "cost"]
+    assert [part.text for part in panel.sees(debate, turn(SECOND[1]))] == ["cost", FIRST[1]]
     assert panel.sees(debate, turn("r3/statement/security")) == []
 
 
