@@ -204,6 +204,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         await context.outbox.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
         await missed.start()
+        # Else the first reply would hold everybody up, and be lost if the process died meanwhile.
+        await parts.calls.load(parts.settings.providers)
         await runner.start()
         stack.push_async_callback(reminders.close)
         reminders.start()
