@@ -77,7 +77,7 @@ _log = logger(__name__)
 WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
-    'Install Moot with the extra: pip install "moot[traces]", or empty the variable.'
+    "Type `make extras` in a checkout (docs/deploy.md says how elsewhere), or empty the variable."
 )
 
 
