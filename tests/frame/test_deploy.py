@@ -23,9 +23,8 @@ DOCKERFILE = re.sub(r"\\\n", " ", read("Dockerfile"))
 COMPOSE: dict[str, Any] = yaml.safe_load(read("compose.yaml"))
 BOT: dict[str, Any] = COMPOSE["services"]["moot"]
 POSTGRES: dict[str, Any] = COMPOSE["services"]["postgres"]
-DEPLOYMENT: dict[str, Any]
-SERVICE: dict[str, Any]
-DEPLOYMENT, SERVICE = yaml.safe_load_all(read("deploy/kubernetes.yaml"))
+OBJECTS: list[dict[str, Any]] = list(yaml.safe_load_all(read("deploy/kubernetes.yaml")))
+DEPLOYMENT, SERVICE = OBJECTS
 POD: dict[str, Any] = DEPLOYMENT["spec"]["template"]["spec"]
 CONTAINER: dict[str, Any] = POD["containers"][0]
 MANIFEST: dict[str, Any] = yaml.safe_load(read("manifest.yaml"))
