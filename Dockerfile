@@ -1,5 +1,6 @@
-# Moot in a container: docker build -t moot . ; docker run --env-file .env -v moot:/data -p 3000:3000 moot
-# Something in front must end TLS; say so with MOOT_BEHIND_TLS=true in .env, or Moot does not start.
+# Moot in a container: docker build -t moot . ; docker run --env-file .env -v moot:/data moot
+# HTTP mode: add -p 127.0.0.1:3000:3000, have something in front end TLS, and say so with
+# MOOT_BEHIND_TLS=true in .env, or Moot does not start. Socket Mode needs neither (docs/deploy.md).
 # It has no demonstration: the local Slack is a package of its own and is not copied.
 # Writes only to /data, so `docker run --read-only --tmpfs /tmp` works.
 ARG PYTHON=3.11.14-slim-bookworm
@@ -27,7 +28,6 @@ ENV PATH=/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     HOME=/data \
     MOOT_DATABASE=/data/moot.db \
-    MOOT_HOST=0.0.0.0 \
     MOOT_PORT=3000 \
     MOOT_LOG_FORMAT=json
 WORKDIR /data
@@ -35,4 +35,7 @@ VOLUME /data
 USER 10001
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 CMD ["moot", "health"]
-CMD ["moot", "run", "--mode", "http"]
+# An empty MOOT_HOST, as in a copied .env, means the container, not its loopback: nobody would be
+# reached there.
+ENTRYPOINT ["sh", "-c", "export MOOT_HOST=\"${MOOT_HOST:-0.0.0.0}\" && exec \"$@\"", "moot"]
+CMD ["moot", "run"]

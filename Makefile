@@ -28,7 +28,7 @@ SAY      = @printf '== %s\n'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate test test-slow test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate extras wheel test test-slow test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,13 @@ run: $(RUNTIME) ## Run the bot on Slack, with the settings in .env
 
 debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
 	@$(BIN)/moot debate $(ARGS)
+
+extras: $(RUNTIME) ## Install what PostgreSQL and traces take, as locked
+	@$(ALONE) && $(LOCKED) --no-compile -r requirements-extras.lock
+
+wheel: $(RUNTIME) ## Build wheels of Moot and of the local Slack into dist
+	@$(BIN)/python -m hatchling build -t wheel
+	@cd $(SLACK) && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 
 test: $(DEV) ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' $(ARGS)

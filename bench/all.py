@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from bench import cost, latency, load, startup
+from bench import cost, first_reply, latency, load, startup
 
 #: What is wanted at full size: with 500 debates at once, and 1000 parked.
 _OVERHEAD_MS, _ACK_MS, _PARKED_KB, _IDLE = 50.0, 100.0, 50.0, 0.01
 _CHAIN_RATIO, _COST_RATIO = 1.05, float(cost.TARGET)
 _HELP_SECONDS, _READY_SECONDS = 0.5, 2.0
+_STALL_MS = 50.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ def lines(wish: load.Wish) -> Iterable[Line]:
     started = asyncio.run(startup.measure(3))
     yield Line("startup: moot --help", started.help_seconds, _HELP_SECONDS, "s")
     yield Line("startup: moot run until ready", started.ready_seconds, _READY_SECONDS, "s")
+    for provider in first_reply.PATHS:
+        stall = 1000 * first_reply.measure(provider)[1]
+        yield Line(f"startup: stall of the first reply, {provider}", stall, _STALL_MS, "ms")
 
 
 def _load_lines(found: load.Load) -> Iterable[Line]:

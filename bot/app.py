@@ -81,7 +81,7 @@ _log = logger(__name__)
 WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
-    'Install Moot with the extra: pip install "moot[traces]", or empty the variable.'
+    "Type `make extras` in a checkout (docs/deploy.md says how elsewhere), or empty the variable."
 )
 
 
@@ -208,6 +208,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         await context.outbox.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
         await missed.start()
+        # Else the first reply would hold everybody up, and be lost if the process died meanwhile.
+        await parts.calls.load(parts.settings.providers)
         await runner.start()
         stack.push_async_callback(reminders.close)
         reminders.start()

@@ -50,8 +50,9 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         ConfigurationBroken: Tokens, settings, database or port cannot be used.
         MootError: Slack or the database cannot be reached.
     """
-    access = slack_access(settings, mode or mode_of(settings))
-    check_listening(settings)
+    mode = mode or mode_of(settings)
+    access = slack_access(settings, mode)
+    check_listening(settings, mode)
     loaded = await load_settings(settings, clarify=True)
     check_settings(loaded.settings, settings)
     for notice in loaded.notices:

@@ -167,17 +167,19 @@ _SHORTEST_KEY = 6
 _MAY_BE_KEY = re.compile(r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")
 
 
-def check_listening(settings: BotSettings) -> None:
-    """Make sure that nothing is served in plain HTTP beyond this machine by accident.
+def check_listening(settings: BotSettings, mode: Mode) -> None:
+    """Make sure that Slack's requests are not taken in plain HTTP beyond this machine by accident.
+
+    In Socket Mode only health and readiness are served, which anybody may read.
 
     Raises:
-        ConfigurationBroken: It would be, and nobody said that TLS ends in front.
+        ConfigurationBroken: They would be, and nobody said that TLS ends in front.
     """
-    if not is_loopback(settings.moot_host) and not settings.moot_behind_tls:
+    if mode is Mode.HTTP and not is_loopback(settings.moot_host) and not settings.moot_behind_tls:
         raise ConfigurationBroken(
             f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
-            "plain HTTP. Put a proxy that ends TLS in front and set MOOT_BEHIND_TLS=true, or "
-            "leave MOOT_HOST empty: Socket Mode needs no way in."
+            "plain HTTP. Put a proxy that ends TLS in front and set MOOT_BEHIND_TLS=true, or use "
+            "Socket Mode (SLACK_APP_TOKEN), which needs no way in."
         )
 
 

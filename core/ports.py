@@ -56,6 +56,15 @@ class TellsContext(Protocol):
         ...
 
 
+@runtime_checkable
+class LoadsSlowly(Protocol):
+    """A provider whose SDK takes a second to load; it is loaded with the first request at last."""
+
+    async def load(self) -> None:
+        """Load it now, without blocking the event loop."""
+        ...
+
+
 @dataclass(frozen=True)
 class RunToken:
     """Proof that its bearer holds the debate. A newer one makes every older one worthless."""

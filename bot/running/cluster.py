@@ -80,6 +80,7 @@ def sharing_of(url: str, beat: Heartbeat | None = None) -> Cluster:
         from bot.running.postgres_cluster import PostgresCluster  # noqa: PLC0415 - an extra's packages
     except ModuleNotFoundError as error:
         raise ConfigurationBroken(
-            f"PostgreSQL needs the package {error.name}: pip install 'moot[postgres]'."
+            f"PostgreSQL needs the package {error.name}. Type `make extras` in a checkout; "
+            "docs/deploy.md says how elsewhere."
         ) from error
     return PostgresCluster(url, beat or Heartbeat())

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -45,7 +45,7 @@ from core.llm.reply_faults import cut_off, is_cut_off, is_echo
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import Act, Agent, Call, Cap, Usage
-from core.ports import Clock, ModelProvider, TellsContext
+from core.ports import Clock, LoadsSlowly, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 
@@ -213,6 +213,12 @@ class ModelCalls:
                     error.text, error.call = come[1].text, self._call(*come, so_far)
                     raise
             return ModelAnswer(value, self._call(*come, so_far))
+
+    async def load(self, providers: Collection[str]) -> None:
+        """Load what these providers take to be asked, before anybody waits for it."""
+        for name, provider in self._providers.items():
+            if name in providers and isinstance(provider, LoadsSlowly):
+                await provider.load()
 
     async def close(self) -> None:
         """Close all providers."""

@@ -238,7 +238,8 @@ def _on_server(url: URL) -> Database:
         both = Repeating(InLoop(postgres_engine(url)), place, passes=is_passing)
     except ModuleNotFoundError as error:
         raise ConfigurationBroken(
-            "PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'."
+            "PostgreSQL needs the package psycopg. Type `make extras` in a checkout; "
+            "docs/deploy.md says how elsewhere."
         ) from error
     return Database(place=place, reader=both, writer=both)
 

@@ -158,7 +158,7 @@ def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
         check=False,
     )
     assert done.returncode == 4
-    assert "moot[traces]" in done.stderr
+    assert "make extras" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -33,6 +34,8 @@ class Crew:
     rounds: int = 1
     beat: Heartbeat = QUICK_BEAT
     alive: list[Process] = field(default_factory=list[Process])
+    #: When replicas were killed, by process id, in seconds since 1970.
+    deaths: dict[int, float] = field(default_factory=dict[int, float])
 
     async def join(self) -> Process:
         """Start one more replica; return it once it is at work."""
@@ -60,6 +63,7 @@ class Crew:
 
     async def kill(self, replica: Process, how: signal.Signals = signal.SIGKILL) -> int:
         """End a replica; return its exit code."""
+        self.deaths[replica.pid] = time.time()
         replica.send_signal(how)
         code = await asyncio.wait_for(replica.wait(), 60)
         self.alive.remove(replica)

@@ -8,6 +8,9 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+#: The header with the process id of the replica that asks.
+REPLICA = "X-Replica"
+
 
 class CountingModels:
     """Writes every call down before it is answered."""
@@ -19,6 +22,8 @@ class CountingModels:
         self.answers.set()
         #: When each prompt was asked, in seconds since 1970.
         self.asked: dict[str, list[float]] = defaultdict(list)
+        #: Which replica was given the whole answer to a prompt, and when; in seconds since 1970.
+        self.answered: dict[str, list[tuple[int, float]]] = defaultdict(list)
         self.address = ""
 
     @property
@@ -33,9 +38,11 @@ class CountingModels:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Note the prompt's mark, think, and let the caller go on."""
-        self.asked[await request.text()].append(time.time())
+        mark = await request.text()
+        self.asked[mark].append(time.time())
         await asyncio.sleep(self.latency)
         await self.answers.wait()
+        self.answered[mark].append((int(request.headers[REPLICA]), time.time()))
         return web.Response()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ from core.llm.call import ModelCalls
 from core.ports import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
+from tests.chaos.models import REPLICA
 from tests.scenarios.bot_process import mark_of, marked_reply
 
 
@@ -33,7 +35,8 @@ class CountedElsewhere(ScriptedProvider):
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        self._session = self._session or aiohttp.ClientSession()
+        headers = {REPLICA: str(os.getpid())}
+        self._session = self._session or aiohttp.ClientSession(headers=headers)
         async with self._session.post(self._address, data=mark_of(request)) as answer:
             await answer.read()
         return await super().complete(request, on_first_token)

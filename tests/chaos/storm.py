@@ -26,7 +26,7 @@ from slack_on_loopback import (
 )
 from tests.chaos.audit import Audit, audit, marks_of
 from tests.chaos.crew import Crew, a_crew
-from tests.chaos.models import counting_models
+from tests.chaos.models import CountingModels, counting_models
 
 #: Seconds a call of a model takes.
 _LATENCY = 0.3
@@ -63,6 +63,9 @@ class Outcome:
     calls: int
     #: Calls whose answer is in a log.
     recorded: int
+    #: How old each whole answer was, in seconds, when the replica died that it had been given to
+    #: and that had not recorded it; oldest last.
+    thrown_away: Sequence[float]
     seconds: float
 
     @property
@@ -80,8 +83,16 @@ class Outcome:
                 f"threads out of order: {found.displaced}",
                 f"debates not concluded: {found.unfinished}",
                 f"model calls: {self.calls}, made again {repeats}",
+                f"whole answers asked for again: {len(self.thrown_away)}{self._ages()}",
             )
         )
+
+    def _ages(self) -> str:
+        """How old they were."""
+        if not self.thrown_away:
+            return ""
+        middle, oldest = self.thrown_away[len(self.thrown_away) // 2], self.thrown_away[-1]
+        return f", {1000 * middle:.0f} ms old at the median, {1000 * oldest:.0f} ms at most"
 
 
 async def blow(storm: Storm, location: str, folder: Path) -> Outcome:
@@ -119,8 +130,23 @@ async def blow(storm: Storm, location: str, folder: Path) -> Outcome:
         found, recorded = await _reckon(crew, names, models.asked)
         seconds = time.monotonic() - began
         return Outcome(
-            audit=found, kills=kills, calls=models.calls, recorded=recorded, seconds=seconds
+            audit=found,
+            kills=kills,
+            calls=models.calls,
+            recorded=recorded,
+            thrown_away=thrown_away(models, crew.deaths),
+            seconds=seconds,
         )
+
+
+def thrown_away(models: CountingModels, deaths: Mapping[int, float]) -> Sequence[float]:
+    """Ages of answers that were whole when a replica died, and were asked for again afterwards."""
+    return sorted(
+        deaths[replica] - at
+        for mark, answers in models.answered.items()
+        for replica, at in answers
+        if at < deaths.get(replica, 0) < max(models.asked[mark])
+    )
 
 
 def _spoil(workspace: Workspace) -> None:

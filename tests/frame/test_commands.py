@@ -141,7 +141,7 @@ def test_image_fetches_nothing_but_locked_packages() -> None:
     ("instruction", "text"),
     [
         ("HEALTHCHECK", 'CMD ["moot", "health"]'),
-        ("CMD", '["moot", "run", "--mode", "http"]'),
+        ("CMD", '["moot", "run"]'),
         ("EXPOSE", "3000"),
         ("VOLUME", "/data"),
         ("ENV", "MOOT_DATABASE=/data/moot.db"),

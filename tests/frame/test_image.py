@@ -281,3 +281,14 @@ async def test_the_image_runs_is_healthy_and_stops(moot: Path, data: Path) -> No
     assert (health.returncode, json.loads(said)["status"]) == (0, "ok")
     assert code == 0, log + rest.decode()
     assert "Traceback" not in log + rest.decode()
+
+
+def test_the_wheel_holds_every_file_of_the_packages(moot: Path) -> None:
+    packages = moot.parents[1]
+    ours = [
+        path.relative_to(ROOT)
+        for path in project_files()
+        if path.relative_to(ROOT).parts[0] in {"bot", "core"}
+    ]
+    assert [path for path in ours if path.suffix not in {".py", ".typed"}]
+    assert [path for path in ours if not (packages / path).is_file()] == []

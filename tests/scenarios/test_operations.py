@@ -15,6 +15,7 @@ from bot.settings import BotSettings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.errors import StoreError
 from core.models import Status
+from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
 from slack_on_loopback.http_mode import signed_headers
 from tests.scenarios.test_http_mode import without_socket_mode
@@ -157,3 +158,20 @@ async def test_requests_with_a_wrong_signature_are_counted_and_told_once(
         figures = (await fetch(figures_of(team))).text
     assert value(figures, 'moot_refused_requests_total{cause="wrong_signature"}') == 3
     assert "".join(capfd.readouterr()).count("SLACK_SIGNING_SECRET") == 1
+
+
+class SlowlyLoaded(ScriptedProvider):
+    """Remembers that it was loaded."""
+
+    is_loaded = False
+
+    async def load(self) -> None:
+        self.is_loaded = True
+
+
+async def test_a_bot_that_is_ready_has_loaded_what_its_models_take() -> None:
+    provider = SlowlyLoaded()
+    async with team_at_work(spec=BotSpec(provider=provider)) as team:
+        assert team.moot.http.is_ready
+        assert provider.is_loaded
+        assert provider.requests == []

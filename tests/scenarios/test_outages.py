@@ -12,7 +12,6 @@ from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.factory import build_server
-from core.llm.providers.streams import load
 from core.llm.providers.testing.script import Asked, Say
 from core.llm.providers.testing.server import Vendor
 from core.models import Agent, ModelChoice, Status
@@ -58,8 +57,6 @@ class MixedSpec(BotSpec):
 
 @asynccontextmanager
 async def a_team() -> AsyncGenerator[tuple[Team, Vendor, Vendor]]:
-    await load("openai")
-    await load("anthropic")
     async with (
         Vendor(slow_reply) as vendor,
         Vendor(slow_reply) as workshop,

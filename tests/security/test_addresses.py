@@ -137,14 +137,20 @@ def test_a_settings_file_names_no_address_and_no_key(tmp_path: Path, key: str) -
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1", "LOCALHOST"])
 def test_loopback_may_be_listened_to(host: str) -> None:
-    check_listening(BotSettings.model_validate({"moot_host": host}))
+    check_listening(BotSettings.model_validate({"moot_host": host}), Mode.HTTP)
 
 
 @pytest.mark.parametrize("host", [ANYWHERE, "::", "10.0.0.7", "moot.example", "0"])
 def test_a_public_address_needs_a_word_about_tls(host: str) -> None:
     with pytest.raises(ConfigurationBroken, match="MOOT_BEHIND_TLS=true"):
-        check_listening(BotSettings.model_validate({"moot_host": host}))
-    check_listening(BotSettings.model_validate({"moot_host": host, "moot_behind_tls": True}))
+        check_listening(BotSettings.model_validate({"moot_host": host}), Mode.HTTP)
+    said = {"moot_host": host, "moot_behind_tls": True}
+    check_listening(BotSettings.model_validate(said), Mode.HTTP)
+
+
+@pytest.mark.parametrize("host", [ANYWHERE, "::", "127.0.0.1"])
+def test_in_socket_mode_only_health_is_served_and_any_address_will_do(host: str) -> None:
+    check_listening(BotSettings.model_validate({"moot_host": host}), Mode.SOCKET)
 
 
 @pytest.mark.parametrize("secret", ["", " ", "secret", "0" * 32, SECRET[:31], SECRET + "0"])

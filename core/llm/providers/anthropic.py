@@ -1,7 +1,8 @@
 """Anthropic's Messages API, through its SDK."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from core.errors import KeyRefused, ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
 from core.llm.providers.fields import count, dig, words
-from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
+from core.llm.providers.sdk_loading import load, read_through
+from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
 from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
@@ -23,6 +25,31 @@ if TYPE_CHECKING:
 _VENDOR = "Anthropic"
 _WHOLE = frozenset({"end_turn", "stop_sequence"})
 _CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
+#: Holds each kind of event that a reply is made of.
+_REHEARSED: Sequence[Mapping[str, Any]] = (
+    {
+        "type": "message_start",
+        "message": {
+            "id": "",
+            "type": "message",
+            "role": "assistant",
+            "model": "",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        },
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}},
+    {"type": "content_block_stop", "index": 0},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+        "usage": {"output_tokens": 0},
+    },
+    {"type": "message_stop"},
+)
 
 
 class AnthropicProvider:
@@ -51,6 +78,13 @@ class AnthropicProvider:
         self._limits = partial(capability, self.name, overrides=records)
         self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
         self._sdk: AsyncAnthropic | None = None
+        self._loading = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Load the SDK, in a thread: that takes a second."""
+        async with self._loading:
+            if self._sdk is None:
+                self._sdk = await load(self._new_client, (_REHEARSED, self._rehearse))
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -62,7 +96,7 @@ class AnthropicProvider:
         """
         if not self._key:
             raise KeyRefused(f"No API key for {_VENDOR} is set.")
-        await load("anthropic")
+        await self.load()
         from anthropic import AnthropicError  # noqa: PLC0415 - slow, and not always needed
 
         reading = _MessagesStream()
@@ -84,21 +118,38 @@ class AnthropicProvider:
             await self._sdk.close()
             self._sdk = None
 
-    def _client(self) -> "AsyncAnthropic":
-        """The SDK's client, made on first use: importing the SDK takes most of a second."""
-        if self._sdk is None:
-            from anthropic import AsyncAnthropic  # noqa: PLC0415 - slow, and not always needed
-
-            # At DEBUG the SDK prints whole prompts.
-            logging.getLogger("anthropic").setLevel(logging.WARNING)
-            logging.getLogger("httpx2").setLevel(logging.WARNING)
-            self._sdk = AsyncAnthropic(
-                api_key=self._key,
-                base_url=self._base_url,
-                timeout=self._timeout,
-                max_retries=0,
+    async def _rehearse(self, http: httpx2.AsyncClient) -> None:
+        """Ask for a reply that comes from this client."""
+        limit = 1  # of tokens
+        await read_through(
+            await self._new_client(http).messages.create(
+                model="", max_tokens=limit, messages=[], stream=True
             )
+        )
+
+    def _client(self) -> "AsyncAnthropic":
+        """The SDK's client, made on first use."""
+        self._sdk = self._sdk or self._new_client()
         return self._sdk
+
+    def _new_client(self, http: httpx2.AsyncClient | None = None) -> "AsyncAnthropic":
+        """A client of the SDK.
+
+        Args:
+            http: What sends and receives; None: the SDK's own.
+        """
+        from anthropic import AsyncAnthropic  # noqa: PLC0415 - slow, and not always needed
+
+        # At DEBUG the SDK prints whole prompts.
+        logging.getLogger("anthropic").setLevel(logging.WARNING)
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        return AsyncAnthropic(
+            api_key=self._key,
+            base_url=self._base_url,
+            timeout=self._timeout,
+            max_retries=0,
+            http_client=http,
+        )
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:

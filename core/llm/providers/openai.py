@@ -4,6 +4,7 @@ Responses first; Chat Completions where an address has no Responses, which is re
 known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at once.
 """
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +19,8 @@ from core.errors import KeyRefused, ProviderError, RequestRejected
 from core.llm.providers import openai_chat as chat
 from core.llm.providers import openai_responses as responses
 from core.llm.providers.fields import dig
-from core.llm.providers.streams import BROKEN, give_up, load, most_characters, read_text
+from core.llm.providers.sdk_loading import load, read_through
+from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
 from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
 
@@ -114,6 +116,16 @@ class OpenAIProvider:
         #: What a server refused, by model: ways to ask for a structure, fields.
         self._refused: dict[str, set[str]] = {}
         self._sdk: AsyncOpenAI | None = None
+        self._loading = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Load the SDK, in a thread: that takes a second."""
+        async with self._loading:
+            if self._sdk is None:
+                by_chat = (chat.REHEARSED, self._rehearse_chat)
+                both = ((responses.REHEARSED, self._rehearse_responses), by_chat)
+                rehearsals = both if self._has_responses else (by_chat,)
+                self._sdk = await load(self._new_client, *rehearsals)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -125,7 +137,7 @@ class OpenAIProvider:
         """
         if not self._key:
             raise KeyRefused(f"No API key for {self._dialect.chat.vendor} is set.")
-        await load("openai")
+        await self.load()
         if not self._has_responses:
             return await self._chat(request, on_first_token)
         reading = responses.ResponsesReading(self._dialect.chat.vendor)
@@ -208,24 +220,43 @@ class OpenAIProvider:
         known = self._dialect.name == OPENAI.name and request.user
         return {"safety_identifier": request.user} if known else {}
 
-    def _client(self) -> "AsyncOpenAI":
-        """The SDK's client, made on first use: importing the SDK takes a third of a second."""
-        if self._sdk is None:
-            from openai import AsyncOpenAI  # noqa: PLC0415 - slow, and not always needed
+    async def _rehearse_responses(self, http: httpx2.AsyncClient) -> None:
+        """Ask for a reply that comes from this client, by Responses."""
+        responses_ = self._new_client(http).responses
+        await read_through(await responses_.create(model="", input="", stream=True))
 
-            # At DEBUG the SDK prints whole prompts.
-            logging.getLogger("openai").setLevel(logging.WARNING)
-            logging.getLogger("httpx2").setLevel(logging.WARNING)
-            self._sdk = AsyncOpenAI(
-                api_key=self._key,
-                base_url=self._base_url,
-                timeout=self._timeout,
-                max_retries=0,
-            )
-            if not self._dialect.chat.openai_fields:
-                # The SDK takes them from the environment and would send them to any server.
-                self._sdk.organization = self._sdk.project = None
+    async def _rehearse_chat(self, http: httpx2.AsyncClient) -> None:
+        """Ask for a reply that comes from this client, by Chat Completions."""
+        completions = self._new_client(http).chat.completions
+        await read_through(await completions.create(model="", messages=[], stream=True))
+
+    def _client(self) -> "AsyncOpenAI":
+        """The SDK's client, made on first use."""
+        self._sdk = self._sdk or self._new_client()
         return self._sdk
+
+    def _new_client(self, http: httpx2.AsyncClient | None = None) -> "AsyncOpenAI":
+        """A client of the SDK.
+
+        Args:
+            http: What sends and receives; None: the SDK's own.
+        """
+        from openai import AsyncOpenAI  # noqa: PLC0415 - slow, and not always needed
+
+        # At DEBUG the SDK prints whole prompts.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        client = AsyncOpenAI(
+            api_key=self._key,
+            base_url=self._base_url,
+            timeout=self._timeout,
+            max_retries=0,
+            http_client=http,
+        )
+        if not self._dialect.chat.openai_fields:
+            # The SDK takes them from the environment and would send them to any server.
+            client.organization = client.project = None
+        return client
 
     def _sdk_error(self) -> type[Exception]:
         """The base of the SDK's errors."""

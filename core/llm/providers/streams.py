@@ -1,7 +1,5 @@
 """Reads any vendor's stream into one reply, and turns its failures into our errors."""
 
-import asyncio
-import importlib
 from collections.abc import AsyncIterable, Callable
 from typing import Any, Never, Protocol
 
@@ -24,11 +22,6 @@ _ALWAYS_ALLOWED = 10_000
 def most_characters(max_output_tokens: int) -> int:
     """The longest reply that is read, in characters; a server may ignore the token limit."""
     return max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * max_output_tokens)
-
-
-async def load(sdk: str) -> None:
-    """Import an SDK in a thread: it takes up to a second and must not block the event loop."""
-    await asyncio.to_thread(importlib.import_module, sdk)
 
 
 class StreamReader(Protocol):

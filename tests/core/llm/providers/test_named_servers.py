@@ -12,6 +12,7 @@ from core.llm.providers.testing.script import Asked, Reject, Say
 from core.llm.providers.testing.server import Vendor, always
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelRequest
+from core.settings import ModelServer
 
 OPENAIS_OWN = (
     "store",

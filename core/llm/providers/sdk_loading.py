@@ -1,0 +1,78 @@
+"""Loads a vendor's SDK before its first reply: the imports, and what reads its replies.
+
+SDKs import their types, and build what reads them, with the first reply: 0.3 to 1.5 s. On the event
+loop everybody would wait for that, and an answer that has come is asked for again if the process
+dies meanwhile. So a reply is rehearsed in a thread, over a Unix socket.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import httpx2
+
+T = TypeVar("T")
+
+#: The events of a reply, and what asks for it with the client it is given.
+Rehearsal = tuple[Sequence[Mapping[str, Any]], Callable[[httpx2.AsyncClient], Awaitable[None]]]
+#: What SDKs give for a reply that is streamed.
+Stream = AbstractAsyncContextManager[AsyncIterable[object]]
+
+
+async def load(make: Callable[[], T], *rehearsals: Rehearsal) -> T:
+    """Make an SDK's client and load whatever reading these replies takes, in a thread.
+
+    Args:
+        make: Makes the client; imports the SDK.
+        rehearsals: One for each API of the vendor.
+    """
+
+    def made() -> T:
+        client = make()
+        # Where there is no room for a socket, the first reply takes longer, and that is all.
+        with suppress(Exception):
+            asyncio.run(_rehearse(rehearsals))
+        return client
+
+    return await asyncio.to_thread(made)
+
+
+async def read_through(stream: Stream) -> None:
+    """Read a reply to its end, and forget it."""
+    async with stream as events:
+        async for _ in events:
+            pass
+
+
+async def _rehearse(rehearsals: Sequence[Rehearsal]) -> None:
+    with TemporaryDirectory(prefix="moot-") as folder:
+        socket = str(Path(folder) / "rehearsal")
+        for events, ask in rehearsals:
+            server = await asyncio.start_unix_server(partial(_answer, _as_stream(events)), socket)
+            transport = httpx2.AsyncHTTPTransport(uds=socket)
+            async with server, httpx2.AsyncClient(transport=transport) as http:
+                await ask(http)
+
+
+def _as_stream(events: Sequence[Mapping[str, Any]]) -> bytes:
+    """An HTTP answer with these events."""
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    lines = list[str]()
+    for event in events:
+        name = f"event: {event['type']}\n" if "type" in event else ""
+        lines.append(f"{name}data: {json.dumps(event)}\n\n")
+    return head + "".join(lines).encode()
+
+
+async def _answer(
+    answer: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(answer)
+    await writer.drain()
+    writer.close()

@@ -1,0 +1,106 @@
+"""What loading a provider leaves for its first reply to load: nothing of the SDK."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.clock import SystemClock
+from core.llm.call import ModelCalls
+from core.llm.providers import factory
+from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.openai import OPENROUTER, OpenAIProvider
+from core.models import Agent
+from core.ports import LoadsSlowly, ModelProvider
+from core.settings import ModelChoice, Settings
+from tests.frame.files import ROOT
+
+#: Asks a vendor on the loopback once, in a process of its own, where nothing is loaded yet.
+FIRST_REPLY = """
+import asyncio, sys
+from core.llm.providers import factory
+from core.llm.providers.testing.server import Vendor
+from core.models import Act
+from core.request import ModelRequest, Part, PartKind
+
+async def main(name, path):
+    async with Vendor() as vendor:
+        provider = factory.build(name, "sk-test", vendor.url + path)
+        await provider.load()
+        loaded = set(sys.modules)
+        await provider.complete(ModelRequest(
+            model="any", act=Act.PROPOSAL, role="architect", system="", delimiter="~",
+            parts=(Part(kind=PartKind.TASK, label="Task", text="Propose."),),
+            max_output_tokens=100,
+        ))
+        await provider.close()
+        late = sorted(set(sys.modules) - loaded)
+        print([one for one in late if not one.startswith("importlib")])
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("provider", "path"), [("openai", "/v1"), ("openrouter", "/v1"), ("anthropic", "")]
+)
+def test_the_first_reply_loads_nothing_any_more(provider: str, path: str) -> None:
+    command = [sys.executable, "-c", FIRST_REPLY, provider, path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize("name", [*factory.KEYED, "ollama", "offline"])
+def test_whoever_has_an_sdk_can_be_loaded(name: str) -> None:
+    provider = factory.build(name, "sk-test")
+    assert isinstance(provider, LoadsSlowly) == (name in factory.KEYED)
+
+
+async def test_without_room_for_a_socket_the_sdk_is_loaded_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The path of a Unix socket is 108 characters long at most.
+    folder = tmp_path / ("x" * 120)
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    provider = AnthropicProvider("sk-test")
+    await provider.load()
+    await provider.close()
+    assert list(folder.iterdir()) == []
+
+
+async def test_only_the_providers_in_use_are_loaded() -> None:
+    class Loading(OpenAIProvider):
+        is_loaded = False
+
+        async def load(self) -> None:
+            self.is_loaded = True
+
+    ours, other = Loading("sk-test"), Loading("sk-test", dialect=OPENROUTER)
+    providers: dict[str, ModelProvider] = {
+        "openai": ours,
+        "openrouter": other,
+        "offline": factory.build("offline"),
+    }
+    await ModelCalls(providers, SystemClock()).load({"openai", "offline"})
+    assert (ours.is_loaded, other.is_loaded) == (True, False)
+
+
+def test_settings_name_the_providers_that_debates_ask() -> None:
+    agent = Agent(
+        id="ann",
+        name="Ann",
+        role="architect",
+        provider="openrouter",
+        model="m",
+        fallbacks=(ModelChoice(provider="workshop", model="m"),),
+    )
+    absent = agent.model_copy(update={"provider": "moonshot", "fallbacks": (), "enabled": False})
+    settings = Settings(
+        agents=(agent, absent),
+        agent_model=ModelChoice(provider="anthropic", model="m"),
+        judge_model=ModelChoice(provider="anthropic", model="m"),
+        fallbacks=(ModelChoice(provider="openai", model="m"),),
+    )
+    assert settings.providers == {"openrouter", "workshop", "anthropic", "openai"}
