@@ -102,8 +102,8 @@ def _dots(placed: Sequence[Point]) -> Sequence[str]:
         below = max(below + _LINE, point.y)
         colour = _COLOURS[point.arm.kind]
         lines.append(
-            f'<line x1="{round(point.x)}" y1="{round(point.y)}" x2="{round(column - 4)}" y2="{round(below)}" '
-            f'stroke="{colour}" stroke-opacity="0.35"/>'
+            f'<line x1="{round(point.x)}" y1="{round(point.y)}" x2="{column - 4}" '
+            f'y2="{round(below)}" stroke="{colour}" stroke-opacity="0.35"/>'
         )
         lines.append(f'<circle cx="{round(point.x)}" cy="{round(point.y)}" r="5" fill="{colour}"/>')
         lines.append(_text(column, below + 4, point.arm.arm, colour=colour))
