@@ -18,6 +18,7 @@ from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
+from core.llm.providers.replay import ReplayProvider
 from core.models import Agent, Clarifying, Debate, Setup, Turn
 from core.ports import ModelProvider
 from core.settings import ModelChoice, Server, Settings
@@ -98,6 +99,11 @@ def build_calls(
         providers["offline"] = offline(providers["offline"])
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables)
+
+
+def build_replay(recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> ModelCalls:
+    """Return what gives recorded answers: by question and model, probabilities by phase."""
+    return ModelCalls({ReplayProvider.name: ReplayProvider(recorded)}, SystemClock())
 
 
 def build_turns(calls: ModelCalls, settings: Settings, store: SqlDebateStore) -> Turns:

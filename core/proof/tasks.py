@@ -4,13 +4,14 @@ Three kinds: a choice among options with a known better one, a forecast (yes or 
 resolved, and a decision whose outcome is known, with the reasons that were named afterwards.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from random import Random
 
 from pydantic import Field, model_validator
 
 from core.models import Option, Value
+from core.rules.options import OptionList, read_stance
 
 YES, NO = "yes", "no"
 #: More cannot be told apart by their ids in a ballot.
@@ -105,3 +106,9 @@ def asked(task: Task) -> str:
         "End your answer with one line that says for every option how likely it is the right one, "
         f'in percent, 100 together, in this form: "{example}".'
     )
+
+
+def stance_of(draft: str, task: Task) -> Mapping[str, float]:
+    """The probabilities by option id that an answer states in its last lines; empty: none."""
+    known = OptionList(items=task.options)
+    return known.probabilities(read_stance(draft, known).known)
