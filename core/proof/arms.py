@@ -73,7 +73,8 @@ class Arm:
     @property
     def name(self) -> str:
         """For people: "solo gpt-6", "critique mixed"."""
-        return f"{self.form} {'mixed' if len(self.models) > 1 else self.models[0].model}"
+        names = [one.model for one in self.models]
+        return f"{self.form} {names[0] if len(names) == 1 else 'mixed'}"
 
     def with_drafts(self, drafts: int) -> "Arm":
         """The same arm with so many drafts, 2 to `MOST_DRAFTS`."""
@@ -90,7 +91,8 @@ def arms_for(
         models: Each of them answers alone.
         only_mixed: No form with the first model only.
     """
-    mixes = [(models[0],)] if len(models) == 1 or not only_mixed else []
+    mixes: list[tuple[ModelChoice, ...]] = []
+    mixes += [tuple(models[:1])] if len(models) == 1 or not only_mixed else []
     if len(models) > 1:
         mixes.append(tuple(models))
     alone = [Arm(form=ArmForm.SOLO, models=(one,)) for one in models if ArmForm.SOLO in forms]

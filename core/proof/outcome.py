@@ -1,11 +1,11 @@
 """What an arm answered, read from its debate's log (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from core.events import CallsDropped, Recorded, spent_by
 from core.models import Debate, Status, Usage, VerdictSource
-from core.proof.arms import Arm, ArmForm
+from core.proof.arms import Arm
 from core.proof.comparison import ArmKind
 from core.proof.scores import Answer
 from core.proof.tasks import Task, stance_of
@@ -27,9 +27,10 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
     """What came of one arm and one question; a question that nobody answers is answered wrongly."""
     drafts = list(debate.contributions.values())
     tally, verdict = debate.tally, debate.verdict
-    if arm.form is ArmForm.SOLO or tally is None:
-        shares = stance_of(drafts[0].text, task) if drafts else {}
-    else:
+    shares: Mapping[str, float] = {}
+    if tally is None and drafts:  # one draft alone: there was nothing to vote on
+        shares = stance_of(drafts[0].text, task)
+    elif tally:
         shares = {one.option: one.mean_probability for one in tally.options}
     best = [option for option, share in shares.items() if share == max(shares.values())]
     chosen = tuple(best) if tally is None else winning_options(tally.options)

@@ -94,9 +94,15 @@ async def ended(folder: Path, *words: str) -> tuple[int | None, str, str]:
 
 async def killed_after(vendor: Vendor, calls: int, folder: Path, *words: str) -> None:
     process = await started(folder, *words)
-    await vendor.asked_for(calls)
-    process.kill()
-    await process.communicate()
+    arrived = asyncio.create_task(vendor.asked_for(calls))
+    over = asyncio.create_task(process.wait())
+    await asyncio.wait({arrived, over}, return_when=asyncio.FIRST_COMPLETED)
+    was_running = process.returncode is None
+    if was_running:
+        process.kill()
+    arrived.cancel()
+    _, err = await process.communicate()
+    assert was_running, err.decode()
 
 
 def spent(said: str) -> Decimal:
@@ -113,13 +119,14 @@ async def booked_as_cut_off(folder: Path) -> Sequence[CallsDropped]:
     return [event for event in events if isinstance(event, CallsDropped)]
 
 
+@pytest.mark.timeout(180)  # four processes, one after the other
 async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
     async with Vendor(answering) as vendor:
         configured(tmp_path, vendor.url)
-        words = (*TWO_MODELS, "--max-usd", "90", "-n", "3", "--output", "found")
+        words = (*TWO_MODELS, "--max-usd", "900", "-n", "2", "--output", "found")
         await killed_after(vendor, 15, tmp_path, *words)
-        await killed_after(vendor, 45, tmp_path, *words)
+        await killed_after(vendor, 60, tmp_path, *words)
         code, out, err = await ended(tmp_path, *words)
         whole = len(vendor.asked)
         assert code == 0, err
