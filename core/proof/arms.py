@@ -110,8 +110,15 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
     form = arm.form
     when = When.NEVER if form.kind is not ArmKind.DEBATE else When.ALWAYS
     limits = settings.limits.model_dump() | {"debate_cost": None, "outage_seconds": _PATIENCE}
+    # A better judge must not pass for what one model's debate has gained.
+    only = arm.models[0] if len(arm.models) == 1 else settings.judge_model
+    named = settings.judge
+    if named and len(arm.models) == 1:
+        named = named.model_copy(update={"provider": only.provider, "model": only.model})
     own = settings.model_copy(
         update={
+            "judge": named,
+            "judge_model": only,
             "agents": tuple(_agents(arm, settings)),
             "format": _FORMATS.get(form, critique.NAME),
             "when": When.SPLIT if form is ArmForm.GATE else when,

@@ -151,9 +151,10 @@ def conclusion(comparisons: Sequence[Comparison], measure: Measure) -> str:
     seen = smallest_effect(asked, comparisons=len(comparisons))
     if measure is Measure.ACCURACY and not all(one.is_evident for one in (*debates, *votes)):
         parts.append(
-            f"With {counted(asked, 'question')} only a gain of "
-            + (f"{points(seen)} points or more" if seen else "more points than there can be")
-            + " would probably have been seen."
+            f"With {counted(asked, 'question')} only a gain of {points(seen)} points or more would "
+            "probably have been seen."
+            if seen
+            else f"{counted(asked, 'question')} are too few to show a gain."
         )
     return " ".join(parts)
 

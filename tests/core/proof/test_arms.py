@@ -50,6 +50,17 @@ def test_what_an_arm_is(form: ArmForm, agents: int, when: When, named: str) -> N
     assert not any(agent.fallbacks for agent in setup.agents)
 
 
+def test_arms_of_one_model_are_judged_by_it() -> None:
+    judge = agent_for("legal", ONE).model_copy(update={"id": "judge"})
+    settings = Settings(judge_model=TWO)
+    alone, mixed = Arm(form=ArmForm.GATE, models=(ONE,)), Arm(form=ArmForm.GATE, models=(TWO, ONE))
+    assert the_setup(alone, settings).judge.model == "a"
+    assert the_setup(mixed, settings).judge.model == "b"
+    named = settings.model_copy(update={"judge": judge})
+    assert the_setup(Arm(form=ArmForm.GATE, models=(TWO,)), named).judge.model == "b"
+    assert the_setup(mixed, named).judge.model == "a"
+
+
 def test_the_settings_roster_debates() -> None:
     settings = Settings(agents=(agent_for("legal", ONE), agent_for("finance", ONE)))
     setup = the_setup(Arm(form=ArmForm.CRITIQUE, models=(TWO,)), settings)
