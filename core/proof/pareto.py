@@ -97,9 +97,17 @@ def front_of(placed: Sequence[Point]) -> Sequence[Point]:
 def _dots(placed: Sequence[Point]) -> Sequence[str]:
     """A dot per arm, joined to its name at the right, where no name covers another."""
     lines: list[str] = []
-    column, below = _WIDTH - _RIGHT + 18, float(_TOP - _LINE)
-    for point in sorted(placed, key=lambda one: one.y):
-        below = max(below + _LINE, point.y)
+    column, ranked = _WIDTH - _RIGHT + 18, sorted(placed, key=lambda one: one.y)
+    rows, row = list[float](), float(_TOP - _LINE)
+    for point in ranked:
+        row = max(row + _LINE, point.y)
+        rows.append(row)
+    # Names that would go below the picture move up, and push up those above them.
+    lowest = float(_HEIGHT - _BOTTOM)
+    for at in reversed(range(len(rows))):
+        rows[at] = min(rows[at], lowest)
+        lowest = rows[at] - _LINE
+    for point, below in zip(ranked, rows, strict=True):
         colour = _COLOURS[point.arm.kind]
         lines.append(
             f'<line x1="{round(point.x)}" y1="{round(point.y)}" x2="{column - 4}" '
@@ -108,7 +116,7 @@ def _dots(placed: Sequence[Point]) -> Sequence[str]:
         lines.append(f'<circle cx="{round(point.x)}" cy="{round(point.y)}" r="5" fill="{colour}"/>')
         lines.append(_text(column, below + 4, point.arm.arm, colour=colour))
     for at, (kind, words) in enumerate(_WORDS.items()):
-        x = _LEFT + 300 + 120 * at
+        x = _LEFT + 300 + 150 * at
         lines.append(f'<circle cx="{x}" cy="20" r="5" fill="{_COLOURS[kind]}"/>')
         lines.append(_text(x + 9, 24, words))
     return lines
