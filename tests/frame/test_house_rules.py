@@ -25,9 +25,11 @@ LONGER_FUNCTIONS = {
     "bot/app.py _connect": "makes the parts that need each other",
     "bot/listeners/place_gone.py __call__": "one case per refused post",
     "bot/presenter/event_posts.py posts_of": "one case per event",
+    "bot/terminal/benching.py bench": "the command from what was typed to the exit code",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",
     "bot/terminal/scoring.py score": "the command from what was typed to the exit code",
     "bot/terminal/screen.py news": "one case per event",
+    "bot/terminal/subcommands.py bench": "one parameter per option",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
 }
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")
