@@ -22,6 +22,7 @@ from core.llm.caps import SharedCaps
 from core.llm.mixing import cheapest, strongest
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
+from core.llm.providers.replay import ReplayProvider
 from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
 from core.ports import ModelProvider, SourceReader
 from core.settings import ModelChoice, ModelServer, Settings
@@ -103,6 +104,11 @@ def build_calls(
         providers["offline"] = offline(providers["offline"])
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables)
+
+
+def build_replay(recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> ModelCalls:
+    """Return what gives recorded answers: by question and model, probabilities by phase."""
+    return ModelCalls({ReplayProvider.name: ReplayProvider(recorded)}, SystemClock())
 
 
 def build_reader(

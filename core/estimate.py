@@ -160,7 +160,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     # A model may choose more agents than the topics did.
     dearest = setup if setup.casting is None else largest(setup)
     worst = await _played(dearest, clock, _Stage(tables, at_worst=True))
-    if setup.when is When.ALWAYS:
+    if setup.when is not When.SPLIT:
         usual = replace(usual, cost_if_agreed=None)
     at_most, cap = worst.at_most, setup.limits.debate_cost
     by_turn = {one.turn.key: one.at_most for one in worst.played}
@@ -178,7 +178,8 @@ async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
     turns = Turns(calls, reader=_Unread())
     termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
     limits = setup.limits.model_copy(update={"debate_cost": None})
-    changes = {"when": When.ALWAYS, "termination": termination, "limits": limits}
+    when = When.NEVER if setup.when is When.NEVER else When.ALWAYS
+    changes = {"when": when, "termination": termination, "limits": limits}
     started = DebateStarted(setup=setup.model_copy(update=changes))
     debate = apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
     seconds = 0.0

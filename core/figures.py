@@ -87,3 +87,20 @@ def percent(share: float) -> str:
     """A share of 1: `64%`. Only all of it is 100%."""
     rounded = round(share * 100)
     return f"{min(rounded, 99) if share < 1 else rounded}%"
+
+
+def score(value: float) -> str:
+    """A score between 0 and 1 that differs in its third decimal: `0.1543`."""
+    return f"{value:.4f}"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign: `+3.5`, `−10`, `0`."""
+    size = number(round(abs(share) * 100, 1))
+    sign = "" if size == "0" else "+" if share > 0 else "−"
+    return f"{sign}{size}"
+
+
+def times(factor: float) -> str:
+    """How many times as much: `27 ×`, `1.4 ×`."""
+    return f"{number(round(factor, 1 if factor < 10 else None))} ×"  # noqa: PLR2004 - two digits

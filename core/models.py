@@ -318,6 +318,8 @@ class When(StrEnum):
     #: Where they differ, and where the question wants a design or an estimate.
     SPLIT = "split"
     ALWAYS = "always"
+    #: The first answers are voted on as they are.
+    NEVER = "never"
 
 
 class Ending(StrEnum):
@@ -366,7 +368,7 @@ class DebateRules(Value):
     format: str = Field(default="critique", description="Which turns there are.")
     rounds: Rounds = Field(default=3, description="Rounds before the vote, at most.")
     when: When = Field(
-        default=When.SPLIT, description="Debate only where first answers differ, or always."
+        default=When.SPLIT, description="Debate only where first answers differ, always, or never."
     )
     termination: Termination = Field(default=Termination(), description="When the rounds end.")
     clarifying: Clarifying = Field(

@@ -171,7 +171,7 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     if not turn.round:
         return f"Before round 1: {act_words(turn).lower()}{turns}"
     opens = turn.round == 1 and turn.act is format_of(debate).PHASES[0]
-    if opens and debate.setup.when is When.SPLIT:
+    if opens and debate.setup.when is not When.ALWAYS:
         # Whether there is any round is weighed after these.
         return f"First answers, in isolation: {act_words(turn).lower()}{turns}"
     return f"Round {turn.round} of {debate.setup.rounds}: {act_words(turn).lower()}{turns}"
@@ -180,6 +180,8 @@ def phase_line(debate: Debate, turn: Turn) -> str:
 def rounds_to_come(setup: Setup) -> str:
     """How many rounds may be held: `2 rounds`, `up to 3 rounds where first answers differ`."""
     rounds = counted(setup.rounds, "round")
+    if setup.when is When.NEVER:
+        return "no round"
     if setup.when is When.SPLIT:
         return f"{'up to ' if setup.rounds > 1 else ''}{rounds} where first answers differ"
     may_end = setup.termination.ending is Ending.CONVERGED and setup.rounds > 1

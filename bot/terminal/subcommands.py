@@ -36,8 +36,8 @@ Format = Annotated[
     ),
 ]
 When = Annotated[
-    Literal["split", "always"] | None,
-    typer.Option(help="Debate only where first answers differ, or always."),
+    Literal["split", "always", "never"] | None,
+    typer.Option(help="Debate only where first answers differ, always, or never (vote at once)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Result = Annotated[
@@ -65,6 +65,7 @@ def register(app: typer.Typer) -> None:
     app.command("export")(export)
     app.command("report")(report)
     app.command("eval")(evaluate)
+    app.command("bench")(bench)
     app.command("doctor")(doctor)
     app.add_typer(config)
 
@@ -219,6 +220,63 @@ def evaluate(
 
     names = [one for one in evaluators.split(",") if one.strip()]
     raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+
+
+def bench(  # noqa: PLR0913 - one per option
+    tasks: Annotated[
+        Path | None, typer.Argument(help="Questions with answers; none: those of Moot.")
+    ] = None,
+    *,
+    answers: Annotated[
+        Path | None, typer.Option(help="ForecastBench's resolutions of the questions.")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="Recorded answers (JSONL) instead of models.")
+    ] = None,
+    arms: Annotated[
+        str, typer.Option(help="solo, vote, best-of, gate, critique, council, panel.")
+    ] = "",
+    models: Annotated[
+        str, typer.Option(help="provider/model, with commas between; several: mixed, too.")
+    ] = "",
+    questions: Annotated[
+        int | None, typer.Option("--questions", "-n", min=1, help="Only so many of them.")
+    ] = None,
+    max_usd: Annotated[
+        float, typer.Option(min=0, help="Never spend more on this log; 0: no cap.")
+    ] = 5.0,
+    log: Annotated[
+        Path, typer.Option(help="The bench's own database; run again, it goes on from it.")
+    ] = Path("moot-bench.db"),
+    config: Config = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A folder for report and picture.")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Put questions with known answers to one model, a vote and debates; say what is better.
+
+    Run the same command again to go on after an interruption: nothing is paid twice.
+    """
+    from decimal import Decimal
+
+    from bot.terminal.benching import BenchCommand
+    from bot.terminal.benching import bench as hold
+
+    asked = BenchCommand(
+        tasks=tasks,
+        answers=answers,
+        replay=replay,
+        arms=[one.strip() for one in arms.split(",") if one.strip()],
+        models=[one.strip() for one in models.split(",") if one.strip()],
+        questions=questions,
+        max_usd=Decimal(str(max_usd)) if max_usd else None,
+        log=log,
+        config=config,
+        output=output,
+        dry_run=dry_run,
+    )
+    raise typer.Exit(_run(hold(asked)))
 
 
 def doctor(

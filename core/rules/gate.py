@@ -39,7 +39,7 @@ def closing_gate(debate: Debate) -> Gate | None:
 def is_gated(debate: Debate) -> bool:
     """Whether the first answers are compared before any round is held."""
     setup = debate.setup
-    if setup.when is When.ALWAYS or not setup.blind_ballot or len(setup.agents) < _A_PAIR:
+    if setup.when is not When.SPLIT or not setup.blind_ballot or len(setup.agents) < _A_PAIR:
         return False
     form = format_of(debate)
     return len(form.drafts(debate)) != 1  # none yet, or several
@@ -52,6 +52,8 @@ def rounds_open(debate: Debate) -> int:
 
 def _rounds_open(debate: Debate) -> int:
     rules, wished = debate.setup.termination, debate.setup.rounds
+    if debate.setup.when is When.NEVER:
+        return 0
     if is_gated(debate) and not debate.wanted_by:
         first = gate_after(debate, 0)
         if first is None or first.ends_rounds:
@@ -68,6 +70,8 @@ def _rounds_open(debate: Debate) -> int:
 def due(debate: Debate) -> Turn | None:
     """The gate that can be weighed now; None where none is to be, or not enough is known."""
     number = rounds_open(debate)
+    if debate.setup.when is When.NEVER:
+        return None
     is_first = number == 0 and not debate.wanted_by
     if number >= debate.setup.rounds or (number == 0 and not is_first):
         return None

@@ -1,0 +1,78 @@
+"""Answers with what models are recorded to have said: statistics and gate without a key.
+
+A record is what a model held of a question of yes or no, before it read the others' answers
+("first") and after ("second").
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from core.errors import RequestRejected
+from core.models import Act, Usage
+from core.request import ModelReply, ModelRequest, PartKind
+
+#: What settings call it.
+NAME = "replay"
+FIRST, SECOND = "first", "second"
+#: By these words a voter sees that it is shown second answers.
+_HEADS = {FIRST: "First answer, as recorded.", SECOND: "Second answer, as recorded."}
+
+
+class ReplayProvider:
+    """A `ModelProvider` over recorded answers. It costs nothing."""
+
+    name = NAME
+
+    def __init__(self, recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> None:
+        """Take the answers: by the question as it is asked and the model, shares by phase."""
+        self._recorded = recorded
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Say what was recorded, in the form that is asked for.
+
+        Raises:
+            RequestRejected: The model's answer to this question was not recorded.
+        """
+        text = self._reply(request)
+        on_first_token()
+        usage = Usage(cost=Decimal(0), attempts=1)
+        return ModelReply(text=text, usage=usage, model=request.model)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _reply(self, request: ModelRequest) -> str:
+        match request.act:
+            case Act.PROPOSAL:
+                return self._said(request, FIRST)
+            case Act.REFINEMENT:
+                return self._said(request, SECOND)
+            case Act.BALLOT:
+                shown = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
+                is_late = any(_HEADS[SECOND] in part.text for part in shown)
+                yes = round(self._share(request, SECOND if is_late else FIRST) * 1000)
+                labels = [part.label for part in shown]
+                ballot = {
+                    "reasons": [f"{label}: as recorded." for label in labels],
+                    "ranking": labels,
+                    "probabilities": [yes, 1000 - yes],
+                    "moved_by": "none",
+                }
+                return json.dumps(ballot)
+            case _:
+                return "Nothing else was recorded."
+
+    def _said(self, request: ModelRequest, phase: str) -> str:
+        yes = round(self._share(request, phase) * 100, 1)
+        stance = f"Stance: o1 {yes} %, o2 {round(100 - yes, 1)} %"
+        return f"**{'Yes' if yes > 50 else 'No'}.** {_HEADS[phase]}\n\n{stance}"  # noqa: PLR2004 - half
+
+    def _share(self, request: ModelRequest, phase: str) -> float:
+        question = next(part.text for part in request.parts if part.kind is PartKind.QUESTION)
+        shares = self._recorded.get((question, request.model), {})
+        if phase not in shares:
+            raise RequestRejected(f"No {phase} answer of {request.model} was recorded.")
+        return shares[phase]

@@ -1,0 +1,73 @@
+"""What an arm answered, read from its debate's log (pure)."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from core.events import CallsDropped, Recorded, spent_by
+from core.models import Debate, Status, Usage, VerdictSource
+from core.proof.arms import Arm
+from core.proof.comparison import ArmKind
+from core.proof.scores import Answer
+from core.proof.tasks import Task, stance_of
+from core.rules.options import held_by, leading, options_of
+from core.rules.schedule import rounds_held
+from core.rules.voting import winning_options
+
+#: How the origin of what a killed process may have spent begins.
+PRESUMED = "presumed/"
+
+
+def is_answer(debate: Debate) -> bool:
+    """Whether the debate ended as it was meant to: not for want of money, models or time."""
+    spoilt = debate.out_of_money or debate.out_of_time or debate.out_of_patience or debate.stop
+    return debate.status is Status.CONCLUDED and not spoilt
+
+
+def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> Answer:
+    """What came of one arm and one question; a question that nobody answers is answered wrongly."""
+    drafts = list(debate.contributions.values())
+    tally, verdict = debate.tally, debate.verdict
+    shares: Mapping[str, float] = {}
+    if tally is None and drafts:  # one draft alone: there was nothing to vote on
+        shares = stance_of(drafts[0].text, task)
+    elif tally:
+        shares = {one.option: one.mean_probability for one in tally.options}
+    best = [option for option, share in shares.items() if share == max(shares.values())]
+    chosen = tuple(best) if tally is None else winning_options(tally.options)
+    judged = verdict is not None and verdict.source is not VerdictSource.WINNER
+    if verdict and judged and arm.form.kind is ArmKind.DEBATE:
+        chosen = (options_of(debate).resolve(verdict.option),)
+    even = {option.id: 1 / len(task.options) for option in task.options}
+    return Answer(
+        arm=arm.name,
+        question=task.id,
+        truth=task.answer,
+        probabilities=shares or even,
+        chosen=tuple(one for one in chosen if one),
+        cost=_cost(log),
+        is_read=bool(shares),
+        sides=_sides(debate),
+    )
+
+
+def _cost(log: Sequence[Recorded]) -> Decimal | None:
+    """What the debate cost, without what is only presumed of calls that a kill cut off."""
+    events = [one.event for one in log]
+    real = [
+        event
+        for event in events
+        if not (isinstance(event, CallsDropped) and event.origin.startswith(PRESUMED))
+    ]
+    return sum((spent_by(event) for event in real), start=Usage()).cost
+
+
+def _sides(debate: Debate) -> Sequence[tuple[str, str]]:
+    """First and last choice of everybody who voted before a debate; none where none was held."""
+    if not rounds_held(debate):
+        return ()
+    options = options_of(debate)
+    first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
+    return tuple(
+        (leading(options.probabilities(shares)), leading(held_by(debate, voter)))
+        for voter, shares in first.items()
+    )

@@ -1,0 +1,225 @@
+"""`moot bench` as people run it: killed, resumed, capped, and with recorded answers."""
+
+import asyncio
+import json
+import os
+import random
+import re
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.building import open_store
+from core.events import CallsDropped
+from core.llm.providers.testing.script import Asked, Counts, Say
+from core.llm.providers.testing.server import Vendor
+from core.ports import DebateFilter
+from core.testing import a_verdict_reply
+from tests.command_line import moot
+
+ROOT = Path(__file__).parents[2]
+MOOT = (sys.executable, "-c", "from bot.cli import main; main()")
+#: US dollars per million tokens, and what a reply of the server costs with them.
+PRICE = 100
+TOKENS = Counts(input=900, output=100)
+CALL = Decimal(TOKENS.input + TOKENS.output) * PRICE / 1_000_000
+#: How many of ten questions each model has right.
+SKILL = {"weak": 4, "strong": 8}
+
+
+def questions(count: int) -> str:
+    rows = [
+        {"id": f"q{n}", "question": f"Case {n}: which?", "options": [f"good{n}", f"bad{n}"]}
+        | {"answer": f"good{n}"}
+        for n in range(count)
+    ]
+    return "\n".join(json.dumps(row) for row in rows)
+
+
+def answering(asked: Asked) -> Say:
+    """Answers like a model of known skill: by the number of the question."""
+    body = str(asked.body)
+    case = int(re.findall(r"Case (\d+): which", body)[0])
+    known = dict(re.findall(r"- (o\d): (good|bad)\d+", body))
+    right, wrong = sorted(known, key=lambda option: known[option] == "bad")
+    has_it = case % 10 < SKILL[str(asked.body["model"])]
+    held, other = (right, wrong) if has_it else (wrong, right)
+    fields = str(asked.body.get("response_format", ""))
+    if "ranking" in fields:
+        labels = list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", body)))
+        shares = [80 if option == held else 20 for option in sorted(known)]
+        ballot: dict[str, Any] = {"ranking": labels, "probabilities": shares, "moved_by": "none"}
+        ballot["reasons"] = [f"{label}: it is clear." for label in labels]
+        return Say(text=json.dumps(ballot), counts=TOKENS)
+    if "solution" in fields:
+        return Say(text=json.dumps(a_verdict_reply(option=held)), counts=TOKENS)
+    if "swap" in fields or "CrossCheck" in fields or '"option"' in fields.replace("'", '"'):
+        return Say(text=json.dumps({"reason": "It is.", "option": held}), counts=TOKENS)
+    text = f"**I take {held}.**\n\nIt holds.\n\nStance: {held} 80 %, {other} 20 %"
+    return Say(text=text, counts=TOKENS, wait=0.02)
+
+
+def configured(folder: Path, url: str) -> None:
+    (folder / "moot.yaml").write_text(
+        f"servers: [{{name: lab, base_url: {url}/v1}}]\n"
+        "default_model: {provider: lab, model: strong}\n"
+        "debate: {rounds: 1}\n"
+        f"prices: {{weak: {{input: {PRICE}, output: {PRICE}}}, "
+        f"strong: {{input: {PRICE}, output: {PRICE}}}}}\n",
+        encoding="utf-8",
+    )
+
+
+async def started(folder: Path, *words: str) -> asyncio.subprocess.Process:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    return await asyncio.create_subprocess_exec(
+        *(*MOOT, "bench", "tasks.jsonl", "--config", "moot.yaml", *words),
+        cwd=folder,
+        env={**kept, "PYTHONPATH": str(ROOT)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def ended(folder: Path, *words: str) -> tuple[int | None, str, str]:
+    process = await started(folder, *words)
+    out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+async def killed_after(vendor: Vendor, calls: int, folder: Path, *words: str) -> None:
+    process = await started(folder, *words)
+    arrived = asyncio.create_task(vendor.asked_for(calls))
+    over = asyncio.create_task(process.wait())
+    await asyncio.wait({arrived, over}, return_when=asyncio.FIRST_COMPLETED)
+    was_running = process.returncode is None
+    if was_running:
+        process.kill()
+    arrived.cancel()
+    _, err = await process.communicate()
+    assert was_running, err.decode()
+
+
+def spent(said: str) -> Decimal:
+    return Decimal(re.findall(r"\$([\d.]+) spent", said)[-1])
+
+
+TWO_MODELS = ("--models", "lab/weak,lab/strong", "--arms", "solo,vote,critique")
+
+
+async def booked_as_cut_off(folder: Path) -> Sequence[CallsDropped]:
+    async with open_store(str(folder / "moot-bench.db")) as store:
+        logs = [await store.events(one.debate_id) for one in await store.find(DebateFilter())]
+    events = [one.event for log in logs for one in log]
+    return [event for event in events if isinstance(event, CallsDropped)]
+
+
+@pytest.mark.timeout(180)  # four processes, one after the other
+async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
+    async with Vendor(answering) as vendor:
+        configured(tmp_path, vendor.url)
+        words = (*TWO_MODELS, "--max-usd", "900", "-n", "2", "--output", "found")
+        await killed_after(vendor, 15, tmp_path, *words)
+        await killed_after(vendor, 60, tmp_path, *words)
+        code, out, err = await ended(tmp_path, *words)
+        whole = len(vendor.asked)
+        assert code == 0, err
+        again = await ended(tmp_path, *words)
+        assert len(vendor.asked) == whole  # everything is in the log
+    assert again[1] == out
+    # What the kills cut off was asked again, and nothing else.
+    async with Vendor(answering) as vendor:
+        fresh = tmp_path / "fresh"
+        fresh.mkdir()
+        (fresh / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
+        configured(fresh, vendor.url)
+        code, uninterrupted, _ = await ended(fresh, *words)
+        assert code == 0
+        assert len(vendor.asked) <= whole <= len(vendor.asked) + 40
+    assert uninterrupted == out
+    assert await booked_as_cut_off(tmp_path)
+    assert "| solo weak | 100%" in out
+    assert {"report.md", "answers.csv", "pareto.svg"} == {
+        path.name for path in (tmp_path / "found").iterdir()
+    }
+    assert ET.fromstring((tmp_path / "found" / "pareto.svg").read_text("utf-8")) is not None  # noqa: S314 - our own
+    assert out.splitlines()[-1].startswith("No evidence that the debate (critique")
+
+
+async def test_the_cap_holds_and_the_bench_says_where_it_stopped(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
+    async with Vendor(answering) as vendor:
+        configured(tmp_path, vendor.url)
+        words = ("--arms", "solo,vote", "--max-usd", "6")
+        code, out, err = await ended(tmp_path, *words)
+        assert code == 1, err
+        assert len(vendor.asked) * CALL <= 6
+        assert spent(err) == len(vendor.asked) * CALL
+        assert "Stopped before question" in out
+        assert "are left out" in out or "left out of all figures" in out
+        before = len(vendor.asked)
+        code, out, err = await ended(tmp_path, "--arms", "solo,vote", "--max-usd", "60")
+    assert (code, "10 questions, 2 arms" in out) == (0, True), err
+    assert len(vendor.asked) == 10 * 7
+    assert before < 70
+
+
+async def test_a_dry_run_tells_the_price_and_what_can_be_seen_and_asks_nobody(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
+    async with Vendor(answering) as vendor:
+        configured(tmp_path, vendor.url)
+        words = ("--arms", "solo,best-of,critique", "--dry-run")
+        code, out, err = await ended(tmp_path, *words)
+        assert (code, out, vendor.asked) == (0, "", []), err
+    assert re.search(r"best-of strong \(\d drafts\): about \$", err)
+    assert "never more than $5.00" in err
+    assert "too few to show any difference" in err
+
+
+def recorded(count: int) -> str:
+    """Three models of which a debate moves those that are wrong halfway to the truth."""
+    dice = random.Random(7)
+    lines: list[str] = []
+    for number in range(count):
+        answer = dice.random() < 0.5
+        for model, share in zip(("a", "b", "c"), (0.8, 0.45, 0.3), strict=True):
+            first = share if answer else 1 - share
+            for phase, said in (("first", first), ("second", (first + answer) / 2)):
+                row = {"question": f"Q{number}?", "model": model, "phase": phase}
+                lines.append(json.dumps(row | {"probability": said, "answer": answer}))
+    return "\n".join(lines)
+
+
+def test_recorded_answers_need_no_key(tmp_path: Path) -> None:
+    (tmp_path / "rec.jsonl").write_text(recorded(12), encoding="utf-8")
+    ended = moot("bench", "--replay", "rec.jsonl", folder=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert "12 questions, 6 arms, compared by Brier score." in ended.stdout
+    assert "- critique mixed: 24 wrong → right, 0 right → wrong" in ended.stdout
+    # ((0.9 + 0.725 + 0.65) / 3 − 1)², whatever the answer is.
+    assert "| critique mixed | 100% (76% to 100%) | 0.0584 |" in ended.stdout
+    last = ended.stdout.splitlines()[-1]
+    assert last.startswith("The debate (gate mixed) is better than vote mixed (0.0584 against")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--arms", "duel"), 'There is no arm "duel" here'),
+        (("--models", "gpt"), 'Write a model as provider/model, not "gpt"'),
+        (("none.jsonl",), "none.jsonl cannot be read"),
+        (("--arms", "solo,best-of"), "best-of needs a debate"),
+    ],
+)
+def test_what_cannot_be_used_is_told(tmp_path: Path, words: Sequence[str], said: str) -> None:
+    ended = moot("bench", *words, folder=tmp_path)
+    assert ended.returncode == 2
+    assert said in ended.stderr
