@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -19,6 +18,14 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
+from bot.demo_settings import (
+    WAIT_SECONDS,
+    asking,
+    costs_money,
+    demo_settings,
+    models_in_words,
+    offline,
+)
 from bot.examples import (
     READING_SECONDS,
     ExamplePlayer,
@@ -39,10 +46,9 @@ from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
 from core.figures import duration
 from core.llm.call import ModelCalls
-from core.models import OFFLINE, Agent, Clarifying, Debate, Person, Place, Status
+from core.models import Debate, Person, Place, Status
 from core.ports import DebateFilter, ModelProvider
-from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
-from core.transcript.models_used import usual_models_words
+from core.settings import Settings
 from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
 from slack_on_loopback.emoji import EMOJI
@@ -55,8 +61,6 @@ USER = "dana"
 CHANNEL = "architecture"
 PORT = 8765
 _GLANCE_SECONDS = 0.2
-#: Seconds that the agents of a demonstration wait for answers.
-_WAIT_SECONDS = 60.0
 #: Seconds between the end of one example and the next one.
 _BETWEEN_SECONDS = 20.0
 _WIDTH = 96
@@ -264,57 +268,6 @@ class Stage:
         return fold(await self.moot.store.events(debate_id))
 
 
-def demo_settings(
-    chosen: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
-) -> Settings:
-    """Return the settings with what was asked for on the command line.
-
-    Raises:
-        BadInput: There is no such role.
-    """
-    changes: dict[str, Any] = {"format": form} if form else {}
-    if rounds is not None:
-        changes["rounds"] = rounds
-    if agents:
-        roster, dealt = list[Agent](), cycle(chosen.mixed_models or (chosen.agent_model,))
-        for name in agents:
-            if (role := role_id(name)) is None:
-                raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
-            roster.append(agent_for(role, next(dealt)))
-        changes["agents"] = tuple(roster)
-    return chosen.model_copy(update=changes)
-
-
-def offline(settings: Settings) -> Settings:
-    """Return the settings with the offline engine in place of every model."""
-    choice = ModelChoice(provider="offline", model="offline-checklists")
-    instead = {"provider": choice.provider, "model": choice.model}
-    agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
-    changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
-    changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
-    return settings.model_copy(update=changes)
-
-
-def asking(settings: Settings) -> Settings:
-    """Return the settings with agents that ask first, and wait for a moment only."""
-    clarifying = Clarifying(enabled=True, wait_seconds=_WAIT_SECONDS)
-    return settings.model_copy(update={"clarifying": clarifying})
-
-
-def costs_money(settings: Settings) -> bool:
-    """Whether a model is paid for."""
-    providers = {settings.agent_model.provider, settings.judge_model.provider}
-    providers |= {one.provider for one in (*settings.agents, *settings.mixed_models)}
-    return bool(providers - {"offline", "ollama"})
-
-
-def models_in_words(settings: Settings) -> str:
-    """Return which models take part; there may be keys, and nobody who wants to spend money."""
-    if settings.agent_model.provider == OFFLINE:
-        return "Models: none. The built-in offline engine has checklists and declines the rest."
-    return usual_models_words(settings)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What the command line says."""
@@ -383,7 +336,7 @@ async def show(wanted: Wanted) -> int:
                 "Without: --fast"
             )
         if demo.settings.clarifying.enabled:
-            wait = duration(_WAIT_SECONDS)
+            wait = duration(WAIT_SECONDS)
             typer.echo(f"The agents ask you first and wait {wait} (on Slack: 15 minutes).")
         typer.echo()
         return await _play(demo, stage, stopped)

@@ -79,7 +79,7 @@ class ExamplePlayer:
             card = await self._sent(card_key(debate_id, asked)) if asked else ""
             await asyncio.sleep(_GLANCE_SECONDS)
         answers = {one.question: one for one in examples()[name].answers}
-        for question in open_questions(debate):
+        for question in open_questions(await self._debate(debate_id)):
             await asyncio.sleep(self.patience)
             still_open = open_questions(await self._debate(debate_id))
             answer = answers.get(question.question)

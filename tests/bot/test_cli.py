@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import exit_code
-from bot.demo import costs_money, demo_settings, models_in_words, offline
+from bot.demo_settings import costs_money, demo_settings, models_in_words, offline
 from core.errors import BadInput, ConfigurationBroken, KeyRefused, MootError, StoreDown
 from core.settings import ModelChoice, Settings, agent_for
 from tests.command_line import moot
