@@ -91,6 +91,7 @@ def build_calls(
     environment: BotSettings,
     settings: Settings,
     offline: Callable[[ModelProvider], ModelProvider] | None = None,
+    more: Sequence[ModelProvider] = (),
 ) -> ModelCalls:
     """Return what asks models, with the settings' own capabilities and prices.
 
@@ -98,10 +99,12 @@ def build_calls(
         environment: Keys and addresses.
         settings: What they say about models and prices.
         offline: Makes what stands in the offline engine's place; None: the engine itself.
+        more: Providers that settings cannot choose.
     """
     providers = dict(build_providers(environment, settings.models, settings.servers))
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
+    providers |= {one.name: one for one in more}
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables)
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -19,6 +18,20 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, load_settings, model_sets
+from bot.demo_settings import (
+    WAIT_SECONDS,
+    asking,
+    costs_money,
+    demo_settings,
+    models_in_words,
+    offline,
+)
+from bot.examples import (
+    READING_SECONDS,
+    ExamplePlayer,
+    example_provider,
+    written_examples,
+)
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
 from bot.serving import start_up, stop_signal
@@ -33,10 +46,9 @@ from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
 from core.figures import duration
 from core.llm.call import ModelCalls
-from core.models import OFFLINE, Agent, Clarifying, Debate, Status
+from core.models import Debate, Person, Place, Status
 from core.ports import DebateFilter, ModelProvider
-from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
-from core.transcript.models_used import usual_models_words
+from core.settings import Settings
 from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
 from slack_on_loopback.emoji import EMOJI
@@ -49,8 +61,8 @@ USER = "dana"
 CHANNEL = "architecture"
 PORT = 8765
 _GLANCE_SECONDS = 0.2
-#: Seconds that the agents of a demonstration wait for answers.
-_WAIT_SECONDS = 60.0
+#: Seconds between the end of one example and the next one.
+_BETWEEN_SECONDS = 20.0
 _WIDTH = 96
 _OWN_NAME = "Moot"
 
@@ -64,8 +76,10 @@ class Demo:
     settings: Settings
     calls: ModelCalls
     models: Sequence[ModelSet] = ()
-    #: Empty: the sample.
+    #: Empty: written examples are played, or the sample is debated.
     question: str = ""
+    #: Play the written examples, from when the page is opened.
+    examples: bool = False
     #: 0 for any free port.
     port: int = PORT
     #: No pauses between posts and turns.
@@ -173,6 +187,36 @@ class Stage:
             raise BadInput(plain(str(answers[-1]["text"])) if answers else "Nothing was started.")
         return fresh[0]
 
+    def player(self, patience: float) -> ExamplePlayer:
+        """Return what plays written examples in the channel.
+
+        Args:
+            patience: Seconds until a question of their agents is answered.
+        """
+
+        def person(name: str) -> Person:
+            found = self.workspace.user(name)
+            return Person(id=found.id, name=found.real_name)
+
+        async def reply(name: str, thread: str, words: str) -> None:
+            await self.workspace.say(name, CHANNEL, words, thread)
+
+        channel = self.workspace.channel(CHANNEL).id
+        place = Place(surface="slack", workspace=self.workspace.state.team_id, channel=channel)
+        return ExamplePlayer(
+            moot=self.moot, place=place, person=person, reply=reply, patience=patience
+        )
+
+    async def play_examples(self, *, fast: bool = False) -> None:
+        """Play every written example, one after the other, from when the page is opened."""
+        player = self.player(0.0 if fast else READING_SECONDS)
+        for name in written_examples():
+            await self.workspace.until_watched()
+            debate_id = await player.begin(name)
+            await player.answer(name, debate_id)
+            await player.until_over(debate_id)
+            await asyncio.sleep(0.0 if fast else _BETWEEN_SECONDS)
+
     async def has_debates(self) -> bool:
         """Whether an earlier demonstration left debates in this folder."""
         return bool(await self._debates())
@@ -208,8 +252,10 @@ class Stage:
 
     def as_text(self, message: dict[str, Any]) -> str:
         """Return a message as lines for a terminal: who, then what, wrapped and indented."""
-        name = message.get("username") or _OWN_NAME
         people = {user.id: user.name for user in self.workspace.state.users.values()}
+        name = message.get("username") or _OWN_NAME
+        if not message.get("bot_id"):
+            name = self.workspace.user(str(message["user"])).real_name
         shown = message_text(
             message,
             _WIDTH,
@@ -220,57 +266,6 @@ class Stage:
 
     async def _debate(self, debate_id: str) -> Debate:
         return fold(await self.moot.store.events(debate_id))
-
-
-def demo_settings(
-    chosen: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
-) -> Settings:
-    """Return the settings with what was asked for on the command line.
-
-    Raises:
-        BadInput: There is no such role.
-    """
-    changes: dict[str, Any] = {"format": form} if form else {}
-    if rounds is not None:
-        changes["rounds"] = rounds
-    if agents:
-        roster, dealt = list[Agent](), cycle(chosen.mixed_models or (chosen.agent_model,))
-        for name in agents:
-            if (role := role_id(name)) is None:
-                raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
-            roster.append(agent_for(role, next(dealt)))
-        changes["agents"] = tuple(roster)
-    return chosen.model_copy(update=changes)
-
-
-def offline(settings: Settings) -> Settings:
-    """Return the settings with the offline engine in place of every model."""
-    choice = ModelChoice(provider="offline", model="offline-checklists")
-    instead = {"provider": choice.provider, "model": choice.model}
-    agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
-    changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
-    changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
-    return settings.model_copy(update=changes)
-
-
-def asking(settings: Settings) -> Settings:
-    """Return the settings with agents that ask first, and wait for a moment only."""
-    clarifying = Clarifying(enabled=True, wait_seconds=_WAIT_SECONDS)
-    return settings.model_copy(update={"clarifying": clarifying})
-
-
-def costs_money(settings: Settings) -> bool:
-    """Whether a model is paid for."""
-    providers = {settings.agent_model.provider, settings.judge_model.provider}
-    providers |= {one.provider for one in (*settings.agents, *settings.mixed_models)}
-    return bool(providers - {"offline", "ollama"})
-
-
-def models_in_words(settings: Settings) -> str:
-    """Return which models take part; there may be keys, and nobody who wants to spend money."""
-    if settings.agent_model.provider == OFFLINE:
-        return "Models: none. The built-in offline engine has checklists and declines the rest."
-    return usual_models_words(settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,7 +296,10 @@ async def show(wanted: Wanted) -> int:
     loaded = await load_settings(settings)
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)
-    chosen = _agreed(loaded.settings, yes=wanted.yes)
+    has_wishes = bool(wanted.question or wanted.rounds or wanted.agents or wanted.format)
+    plays_only = wanted.once and not has_wishes
+    # Nothing is asked, and so nothing spent, where only an example is played.
+    chosen = loaded.settings if plays_only else _agreed(loaded.settings, yes=wanted.yes)
     debating = demo_settings(chosen, wanted.rounds, wanted.agents, wanted.format)
 
     def at_a_models_pace(engine: ModelProvider) -> ModelProvider:
@@ -309,9 +307,15 @@ async def show(wanted: Wanted) -> int:
 
     demo = Demo(
         settings=debating if wanted.once else asking(debating),
-        calls=build_calls(settings, chosen, None if wanted.fast else at_a_models_pace),
+        calls=build_calls(
+            settings,
+            chosen,
+            None if wanted.fast else at_a_models_pace,
+            [example_provider(at_reading_speed=not (wanted.fast or wanted.once))],
+        ),
         models=model_sets(settings),
         question=wanted.question,
+        examples=not has_wishes,
         port=wanted.port,
         fast=wanted.fast,
         once=wanted.once,
@@ -321,6 +325,10 @@ async def show(wanted: Wanted) -> int:
     async with demo.stage() as stage:
         stopped = stop_signal()
         typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
+        if demo.examples:
+            typer.echo("Examples: debates written by hand, played by the real engine.")
+            if not demo.once:
+                typer.echo("They begin when you open the page. Type /debate and a question there:")
         typer.echo(models_in_words(demo.settings))
         if not demo.fast and demo.settings.agent_model.provider == "offline":
             typer.echo(
@@ -328,7 +336,7 @@ async def show(wanted: Wanted) -> int:
                 "Without: --fast"
             )
         if demo.settings.clarifying.enabled:
-            wait = duration(_WAIT_SECONDS)
+            wait = duration(WAIT_SECONDS)
             typer.echo(f"The agents ask you first and wait {wait} (on Slack: 15 minutes).")
         typer.echo()
         return await _play(demo, stage, stopped)
@@ -336,13 +344,23 @@ async def show(wanted: Wanted) -> int:
 
 async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
     """Debate the question until the debate, or whoever watches, ends it; return the exit code."""
+    playing: list[asyncio.Task[None]] = []
     if not demo.once:
-        if demo.question or not await stage.has_debates():
+        if demo.examples and not await stage.has_debates():
+            playing = [asyncio.create_task(stage.play_examples(fast=demo.fast))]
+        elif not demo.examples:
             await stage.begin(demo.question or QUESTION)
         await stopped.wait()
+        for task in playing:
+            task.cancel()
         typer.echo("Stopped.")
         return 0
-    debate_id = await stage.begin(demo.question or QUESTION)
+    if demo.examples:
+        player, name = stage.player(0.0), next(iter(written_examples()))
+        debate_id = await player.begin(name)
+        playing = [asyncio.create_task(player.answer(name, debate_id))]
+    else:
+        debate_id = await stage.begin(demo.question or QUESTION)
     following = asyncio.create_task(stage.follow(debate_id, typer.echo))
     stopping = asyncio.create_task(stopped.wait())
     await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)

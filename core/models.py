@@ -133,6 +133,8 @@ FACILITATOR = "facilitator"
 SUMMARIZER = "summarizer"
 #: The provider that asks no model.
 OFFLINE = "offline"
+#: The provider that plays debates written by hand, as examples; it asks no model either.
+EXAMPLE = "example"
 #: Ids no agent may have.
 RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER})
 

@@ -1,8 +1,8 @@
-"""Takes the pictures of docs/team.md: a debate in the local workspace, and one in a terminal.
+"""Takes the pictures of docs/team.md: a written example in the local workspace, and a terminal.
 
 `python tools/pictures.py` writes them into docs/pictures; another folder may be named. It needs
-Chromium (on Debian: `apt-get install chromium`), no key and no network. The question and the
-engine are always the same; times and ids differ.
+Chromium (on Debian: `apt-get install chromium`), no key and no network. What is said is always the
+same; times and ids differ.
 """
 
 import asyncio
@@ -23,24 +23,25 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
-from bot.demo import CHANNEL, Demo, Stage, asking
+from bot.demo import CHANNEL, Demo, Stage
+from bot.demo_settings import asking
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
+from core.llm.providers.example import ExampleProvider, examples
 from core.llm.providers.offline import OfflineProvider
 from core.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "pictures"
-QUESTION = (
-    "Kafka or PostgreSQL for our job queue? No job may be lost, and two people have to run it "
-    "besides their other work."
-)
+#: The written example that is shown.
+EXAMPLE = "nightly-export"
+WRITTEN = examples()[EXAMPLE]
 SHORT_QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
-ANSWER = "3: about 500 jobs a minute, in bursts"
-NOTE = "We already run PostgreSQL for everything else."
-REASON = "We know it well, and two people can run it."
-#: Seconds that a turn takes, so that there is a debate under way to look at.
-LATENCY = 1.5
+ANSWER = WRITTEN.answers[0].answer
+NOTE = "The report at 7:00 reads the export, too."
+REASON = "Two people can build and check it in the time there is."
+#: Words a second: there is a debate under way to look at, and nobody has to wait for it long.
+PACE = 40.0
 #: Milliseconds that a part of the debate may take to appear.
 PATIENCE = 90_000
 DESKTOP = (1120, 800)
@@ -99,9 +100,9 @@ async def start_form(camera: Camera) -> None:
     await area.fill("/debate")
     await area.press("Enter")
     await camera.see(camera.form, "Estimated:")
-    await camera.form.get_by_label("Question", exact=True).fill(QUESTION)
+    await camera.form.get_by_label("Question", exact=True).fill(WRITTEN.question)
     await camera.take("start-form")
-    await camera.form.get_by_role("button", name="Start", exact=True).click()
+    await camera.form.get_by_label("Close", exact=True).click()
 
 
 async def questions(camera: Camera) -> None:
@@ -110,12 +111,11 @@ async def questions(camera: Camera) -> None:
     await expect(board).to_be_visible(timeout=PATIENCE)
     await board.get_by_role("link", name=re.compile("repl")).first.click(timeout=PATIENCE)
     await camera.see(camera.thread, "questions from the agents")
-    await camera.reply(ANSWER)
-    await camera.see(camera.thread.locator(".row", has_text=ANSWER).last, "✅")
-    await show(camera.thread.locator(".row", has_text="questions from the agents").last)
+    await camera.reply(f"1: {ANSWER}")
+    await camera.see(camera.thread.locator(".row", has_text=f"1: {ANSWER}").last, "✅")
+    await show(camera.thread.locator(".row", has_text="from the agents").last)
     await camera.take("questions", camera.thread)
-    await camera.thread.get_by_role("button", name=re.compile("Skip all")).click()
-    await camera.see(camera.thread, "closed")
+    await camera.reply(f"2: {WRITTEN.answers[1].answer}")
 
 
 async def turns(camera: Camera) -> None:
@@ -145,7 +145,7 @@ async def close_thread(camera: Camera) -> None:
 
 async def ending(camera: Camera) -> None:
     """The decision in the channel, the vote in the thread, the team's word on it."""
-    decision = camera.main.locator(".row", has_text="Decision on").last
+    decision = camera.main.locator(".row", has_text="What would overturn it").last
     await expect(decision).to_be_visible(timeout=PATIENCE)
     await camera.see(camera.main, "The agents' verdict")
     await show(decision, "end")
@@ -193,15 +193,19 @@ async def opened(
 
 async def workspace_pictures(folder: Path) -> None:
     """Hold a debate in the local workspace and take its pictures."""
-    calls = ModelCalls({"offline": OfflineProvider(LATENCY)}, SystemClock())
+    clock = SystemClock()
+    providers = {"offline": OfflineProvider(), "example": ExampleProvider(clock, PACE)}
     settings = asking(Settings(rounds=1))
+    calls = ModelCalls(providers, clock)
     demo = Demo(settings=settings, calls=calls, port=0, fast=True)
     async with demo.stage() as stage, async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=FLAGS
         )
         async with opened(browser, stage, folder, DESKTOP) as camera:
-            for scene in (start_form, questions, turns, ending, home):
+            await start_form(camera)
+            await stage.player(0.0).begin(EXAMPLE)
+            for scene in (questions, turns, ending, home):
                 await scene(camera)
         async with opened(browser, stage, folder, PHONE) as camera:
             await camera.see(camera.main, "Accepted")

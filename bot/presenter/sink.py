@@ -6,6 +6,7 @@ from typing import Protocol
 
 from bot.presenter.edits import edits_of
 from bot.presenter.event_posts import attachments, board_edit, posts_of, unpinning
+from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.slack.ids import edit_key, pin_key
@@ -166,12 +167,14 @@ class Presenter:
             ).position
         reached = release_after(position, recorded)
         posts = [
-            post for event in reached.released for post in posts_of(debate, event, self.enabled)
+            marked(debate, post)
+            for event in reached.released
+            for post in posts_of(debate, event, self.enabled)
         ]
         if posts:
             await self.posts.post(posts)
         for edit in edits_of(debate, recorded, position.debate):
-            await self.posts.replace(edit)
+            await self.posts.replace(marked(debate, edit))
         # Whether more is to come without anybody's help, so that the board may lag a little.
         goes_on = debate.status is Status.RUNNING and not debate.paused_by
         if goes_on and isinstance(recorded.event, _PROGRESS):
@@ -203,7 +206,7 @@ class Presenter:
             case DebateConcluded():
                 log = await self.log.events(debate.id)
                 upto = [one for one in log if one.seq <= recorded.seq]
-                await self.posts.post([attachments(debate, upto)])
+                await self.posts.post([marked(debate, attachments(debate, upto))])
                 self._pinned.discard(debate.id)
                 place = debate.setup.place
                 chosen = await self.channels.get(place) if self.channels else ChannelChoices()
@@ -239,4 +242,4 @@ class Presenter:
             self._pinned.add(debate.id)
         if pin and pin.state is PostState.FAILED:
             remarks = [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
-        return board_edit(debate, self.enabled, remarks)
+        return marked(debate, board_edit(debate, self.enabled, remarks))

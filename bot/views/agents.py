@@ -5,7 +5,7 @@ from bot.slack.mrkdwn.escape import bare, literal
 from bot.views.message import listed
 from bot.views.words import icon, is_offline, title
 from core.figures import counted
-from core.models import Agent, Debate, Status
+from core.models import EXAMPLE, Agent, Debate, Status
 from core.rules import casting
 from core.transcript.models_used import model_count_words
 
@@ -38,6 +38,6 @@ def agents_shown(debate: Debate) -> str:
 
 
 def _model(agent: Agent) -> str:
-    if is_offline(agent):
+    if is_offline(agent) or agent.provider == EXAMPLE:
         return ""
     return f" `{literal(bare(agent.model, _MODEL_LIMIT)).replace('`', '')}`"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import MessageView, context, named, pages, sections
-from bot.views.words import OFFLINE_NOTE, cost, icon, is_offline, title, turn_noun
+from bot.views.words import EXAMPLE_NOTE, OFFLINE_NOTE, cost, icon, is_offline, title, turn_noun
 from core.figures import duration
-from core.models import Agent, Contribution, Debate
+from core.models import EXAMPLE, Agent, Contribution, Debate
 from core.transcript.cited import cited
 
 _WARNING_LIMIT = 400
@@ -48,6 +48,8 @@ def _foot(made: Contribution, agent: Agent) -> Iterator[str]:
     """Who made it and what went wrong on the way."""
     if is_offline(agent):
         yield OFFLINE_NOTE
+    elif agent.provider == EXAMPLE:
+        yield EXAMPLE_NOTE
     elif made.call:
         model = gist(f"{made.call.provider} · {made.call.model}", _MODEL_LIMIT)
         seconds = made.call.latency_ms / 1000

@@ -27,11 +27,13 @@ from bot.views.options import (
 )
 from bot.views.vote import outcome, result
 from bot.views.words import (
+    EXAMPLE_NOTE,
     OFFLINE_NOTE,
     all_offline,
     confidence,
     cost,
     icon,
+    is_example,
     name_of,
     person,
     title,
@@ -176,6 +178,8 @@ def shortcomings(reached: Verdict) -> str:
 
 def disclaimer(debate: Debate) -> str:
     """Who wrote this and how far to trust it."""
+    if is_example(debate):
+        return EXAMPLE_NOTE
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
 
 

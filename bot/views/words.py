@@ -10,12 +10,13 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.figures import money, when
-from core.models import ENGINE, OFFLINE, Agent, Debate, Person, Turn, Usage
+from core.models import ENGINE, EXAMPLE, OFFLINE, Agent, Debate, Person, Turn, Usage
 from core.rules.confidence import Confidence
 from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
 OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was asked."
+EXAMPLE_NOTE = ":pencil2: Written example, played by the real engine. No AI model was asked."
 _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 
@@ -69,6 +70,11 @@ def is_offline(agent: Agent) -> bool:
 def all_offline(debate: Debate) -> bool:
     """Whether no model takes part in the debate."""
     return all(map(is_offline, (*debate.setup.agents, debate.setup.judge)))
+
+
+def is_example(debate: Debate) -> bool:
+    """Whether the debate was written by hand, as an example."""
+    return all(agent.provider == EXAMPLE for agent in debate.setup.agents)
 
 
 def cost(usage: Usage) -> str:

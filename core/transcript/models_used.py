@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.models import OFFLINE, Agent, Debate, ModelChoice, Setup
+from core.models import EXAMPLE, OFFLINE, Agent, Debate, ModelChoice, Setup
 from core.rules.judging import judge_of
 from core.settings import Settings
 
@@ -10,6 +10,8 @@ NO_MODEL = (
     "NO MODEL IS SET UP: the offline engine answers from checklists, and no AI is asked. Set "
     "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or start Ollama."
 )
+#: Instead of models, where a debate is played from what is written down.
+EXAMPLE_WORDS = "none: this debate was written by hand, as an example. No AI model was asked."
 
 
 def usual_models_words(settings: Settings) -> str:
@@ -44,6 +46,8 @@ def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
     """
     if all(one.provider == OFFLINE for one in (*setup.agents, setup.judge)):
         return NO_MODEL
+    if all(one.provider == EXAMPLE for one in setup.agents):
+        return EXAMPLE_WORDS
     judge = "of a maker whose agents did not win" if setup.judge_models else setup.judge.full_name
     parts = [f"judge: {judge}"]
     if setup.summarizer:

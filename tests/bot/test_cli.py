@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import exit_code
-from bot.demo import costs_money, demo_settings, models_in_words, offline
+from bot.demo_settings import costs_money, demo_settings, models_in_words, offline
 from core.errors import BadInput, ConfigurationBroken, KeyRefused, MootError, StoreDown
 from core.settings import ModelChoice, Settings, agent_for
 from tests.command_line import moot
@@ -67,10 +67,10 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     assert done.returncode == 0, done.stderr
     assert re.search(r"A local Slack is at http://127\.0\.0\.1:\d+/", done.stdout)
     assert "offline engine" in done.stdout
-    for part in ("Architect:\n", "Security:\n", "Simplicity:\n", "Judge:\n", "Decision on"):
+    for part in ("Architect:\n", "Security:\n", "Simplicity:\n", "Judge:\n", "The vote\n"):
         assert part in done.stdout
-    assert "  Position    Points  First places  Confidence\n" in done.stdout
-    assert re.search(r"  Architect  [█░]{16} \d", done.stdout)
+    assert re.search(r"  Option +First choices +On average +Texts for it\n", done.stdout)
+    assert re.search(r"  Web app +[█░]{16} \d", done.stdout)
     assert done.stdout.index("Architect, Security, Simplicity debate it.") < done.stdout.index(
         "Proposal · round 1"
     )
@@ -79,6 +79,20 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     for mark in (r"(?m)^ *\*\S", r":[a-z_]+:", r"<[^>]*\|", "```", "&amp;"):
         assert not re.search(mark, done.stdout), mark
     assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.timeout(90)
+def test_the_demonstration_plays_an_example_and_spends_nothing(
+    environment: dict[str, str], tmp_path: Path
+):
+    env = {**environment, "OPENAI_API_KEY": "sk-not-a-real-key-000"}
+    done = moot("demo", "--once", "--fast", "--port", "0", env=env, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Examples: debates written by hand" in done.stdout
+    assert "The disk: 4 of the 5 hours." in done.stdout
+    assert "Export only what changed: 2 of 3 agents" in done.stdout
+    assert done.stdout.count("Written example") > 15
     assert list(tmp_path.iterdir()) == []
 
 

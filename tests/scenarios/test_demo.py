@@ -1,13 +1,17 @@
 """What `moot demo` shows: the real bot in the local Slack, as a newcomer meets it."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientSession
 
 from bot.building import build_calls
 from bot.demo import CHANNEL, USER, Demo, Stage
+from bot.examples import example_provider, written_examples
 from bot.settings import BotSettings
+from bot.views.words import EXAMPLE_NOTE
 from core.settings import Settings
 
 
@@ -18,6 +22,16 @@ async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
     calls = build_calls(environment, settings)
     demo = Demo(settings=settings, calls=calls, port=0, fast=True, environment=environment)
     async with demo.stage() as found:
+        yield found
+
+
+@pytest.fixture
+async def playing(tmp_path: Path) -> AsyncGenerator[Stage]:
+    """The demonstration with its examples, without pauses."""
+    environment = BotSettings(moot_database=str(tmp_path / "another.db"))
+    settings = Settings(rounds=1)
+    calls = build_calls(environment, settings, more=[example_provider(at_reading_speed=False)])
+    async with Demo(settings=settings, calls=calls, port=0, fast=True).stage() as found:
         yield found
 
 
@@ -32,3 +46,30 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     assert "database moot.db" in told()
     assert "offline" in told()
     assert "✗" not in told()
+
+
+async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
+    workspace = playing.workspace
+    play = asyncio.create_task(playing.play_examples(fast=True))
+    await asyncio.sleep(0.3)
+    assert not await playing.has_debates(), "it began before anybody could see it"
+    live = f"ws://{workspace.url.split('//')[1]}page/ws?user={workspace.user(USER).id}"
+    async with ClientSession() as session, session.ws_connect(live):
+        await asyncio.wait_for(play, 60)
+    roots = [one for one in workspace.messages(CHANNEL) if one.get("reply_count")]
+    assert len(roots) == len(written_examples())
+    for root in roots:
+        for post in workspace.thread(CHANNEL, root["ts"]):
+            if post.get("bot_id"):
+                assert EXAMPLE_NOTE in str(post["text"]), post["text"]
+    said = [one["text"] for root in roots for one in workspace.thread(CHANNEL, root["ts"])]
+    for written in written_examples().values():
+        assert any(written.verdict["decision"].strip() in text for text in said)
+        for one in written.answers:
+            assert any(one.answer.split(".")[0] in text for text in said)
+
+
+async def test_a_question_of_a_persons_own_is_debated_beside_the_examples(playing: Stage):
+    debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
+    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 60)
+    assert {agent.provider for agent in debate.setup.agents} == {"offline"}

@@ -7,6 +7,9 @@ from slack_on_loopback.rules import check_channel_name
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
 
+#: Messages of a channel that are looked at for new ones when the page opens.
+_RECENT = 100
+
 
 def channel_object(channel: Channel, viewer: str) -> Json:
     """Return Slack's conversation object as one member of the workspace sees it."""
@@ -57,6 +60,20 @@ def page_channels(runtime: Runtime, viewer: str) -> list[Json]:
     """Return the channels a viewer may see, as the page shows them."""
     seen = [channel for channel in runtime.state.channels.values() if channel.sees(viewer)]
     return [page_channel(channel, viewer) for channel in seen]
+
+
+def recent(runtime: Runtime, viewer: str) -> dict[str, list[str]]:
+    """Return the ts of what others said last in each channel a member sees, oldest first."""
+    quiet = {"channel_join", "channel_leave"}
+    return {
+        channel.id: [
+            str(one["ts"])
+            for one in list(channel.roots())[-_RECENT:]
+            if one.get("user") != viewer and one.get("subtype") not in quiet
+        ]
+        for channel in runtime.state.channels.values()
+        if viewer in channel.members
+    }
 
 
 def join(runtime: Runtime, channel: Channel, user: User, inviter: str | None = None) -> bool:

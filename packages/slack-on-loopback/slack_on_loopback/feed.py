@@ -22,11 +22,14 @@ class PageFeed:
     """Hands each event to the viewers who may see it."""
 
     viewers: list[Viewer] = field(default_factory=list[Viewer])
+    #: Set from the first viewer on.
+    watched: asyncio.Event = field(default_factory=asyncio.Event)
 
     def join(self, user: str) -> Viewer:
         """Add a viewer."""
         viewer = Viewer(user)
         self.viewers.append(viewer)
+        self.watched.set()
         return viewer
 
     def leave(self, viewer: Viewer) -> None:

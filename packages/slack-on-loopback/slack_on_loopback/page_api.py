@@ -71,6 +71,7 @@ class PageApi:
             "me": user.id,
             "users": [one.model_dump(exclude_none=True) for one in state.users.values()],
             "channels": channels.page_channels(self.runtime, user.id),
+            "recent": channels.recent(self.runtime, user.id),
             "apps": page_apps(self.runtime),
             "emoji": EMOJI,
             "views": copy({"stack": self.runtime.modals.get(user.id, [])})["stack"],

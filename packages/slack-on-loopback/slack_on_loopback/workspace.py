@@ -245,6 +245,10 @@ class Workspace:
         """Return a file's content."""
         return self.state.files[file_id].content
 
+    async def until_watched(self) -> None:
+        """Wait until somebody has opened the page, for as long as it takes."""
+        await self.runtime.feed.watched.wait()
+
     async def wait_for(
         self,
         predicate: Callable[[], Any],

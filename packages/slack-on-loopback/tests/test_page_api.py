@@ -1,5 +1,6 @@
 """What the page gets and does, as one user; and what it must not see."""
 
+import asyncio
 import base64
 from typing import Any
 
@@ -48,6 +49,28 @@ async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
     socket = await http.ws_connect(f"{ws.url}page/ws", params={"user": ws.user(user).id})
     await ws.wait_for(lambda: any(v.user == ws.user(user).id for v in ws.runtime.feed.viewers))
     return Live(socket)
+
+
+async def test_the_page_is_told_what_others_said_last(
+    dana: Page, alex: Page, ws: Workspace
+) -> None:
+    said = await ws.say("dana", "architecture", "first")
+    await ws.say("dana", "architecture", "a reply", said["ts"])
+    await ws.say("dana", "security-review", "secret")
+    where = ws.channel("architecture").id
+    assert (await alex.get("state"))["recent"][where] == [said["ts"]]
+    assert (await dana.get("state"))["recent"][where] == []
+    assert ws.channel("security-review").id not in (await alex.get("state"))["recent"]
+
+
+async def test_somebody_who_opens_the_page_is_waited_for(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    waiting = asyncio.create_task(ws.until_watched())
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    await live(ws, http, "dana")
+    await asyncio.wait_for(waiting, 5)
 
 
 async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:

@@ -22,7 +22,7 @@ import { drawText, wordsOf } from "./text.js";
 
 const BLOCKS = {
   section: drawSection,
-  header: (block, scope) => h("h3", { class: "header-block" }, drawText(block.text, scope.ctx)),
+  header: (block, scope) => h("h2", { class: "header-block" }, drawText(block.text, scope.ctx)),
   divider: () => h("hr"),
   context: drawContext,
   actions: (block, scope) => h("div", { class: "actions" }, drawElements(block, scope)),

@@ -11,13 +11,12 @@ import { excerpt } from "./message.js";
 import { drawEmpty } from "./message_list.js";
 import { Modals } from "./modal.js";
 import { announce, attempt, showApps, showConnection, toast } from "./notices.js";
+import { PHONE, showPane } from "./panes.js";
 import { followPermalink, startRouter } from "./router.js";
 import { Sidebar } from "./sidebar.js";
-import { Store } from "./store.js";
+import { compareTs, Store } from "./store.js";
 import { applyTheme } from "./theme.js";
 import { ThreadPane } from "./thread.js";
-
-const PHONE = matchMedia("(max-width: 760px)");
 
 /** The running page. */
 class Page {
@@ -96,18 +95,17 @@ class Page {
     this.store.setActive(route.channel ?? "");
     this.#showMain(route);
     this.#showThread(route);
-    document.body.dataset.pane = route.thread
-      ? "thread"
-      : route.channel || route.home
-        ? "main"
-        : "sidebar";
+    showPane(route.thread ? "thread" : route.channel || route.home ? "main" : "sidebar");
   }
 
+  // Where something was said last: that is where a debate is.
   #goToFirst() {
+    const newest = (channel) => this.store.newest.get(channel.id) ?? "0";
     const open = [...this.store.channels.values()].filter(
       (channel) => channel.is_member && !channel.is_archived && !channel.is_im,
     );
     if (!open.length) return false;
+    open.sort((one, other) => compareTs(newest(other), newest(one)));
     location.replace(`#/${open[0].id}`);
     return true;
   }

@@ -20,9 +20,20 @@ const READERS = [readFence, readHeading, readRule, readQuote, readTable, readLis
  * @returns {DocumentFragment}
  */
 export function drawMarkdown(text, ctx) {
-  return fragment(
-    drawLines((text ?? "").replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n"), ctx, 0),
-  );
+  const lines = (text ?? "").replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n");
+  const drawn = fragment(drawLines(lines, ctx, 0));
+  levelHeadings(drawn);
+  return drawn;
+}
+
+// Headings begin below the page's own and skip no level, whatever the text does: a text may begin
+// with "###". How they look is a matter of their class.
+function levelHeadings(drawn) {
+  let above = 1;
+  for (const node of drawn.querySelectorAll("[class^=md-h]")) {
+    above = Math.min(Number(node.className.slice(-1)) + 1, above + 1, 6);
+    node.replaceWith(h(`h${above}`, { class: node.className }, ...node.childNodes));
+  }
 }
 
 function drawLines(lines, ctx, depth) {
@@ -64,10 +75,9 @@ function readFence(lines, i) {
 function readHeading(lines, i, ctx) {
   const match = lines[i].match(HEADING);
   if (!match) return null;
-  const level = Math.min(match[1].length + 2, 6);
   return {
     node: h(
-      `h${level}`,
+      "h2",
       { class: `md-h${match[1].length}` },
       drawInlineMarkdown(match[2] ?? "", ctx),
     ),
@@ -143,7 +153,7 @@ function readTable(lines, i, ctx) {
   return {
     node: h(
       "div",
-      { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" },
+      { class: "table-box", tabindex: "0", role: "group", "aria-label": "Table" },
       table,
     ),
     next: end,
@@ -250,7 +260,7 @@ function setext(lines, mark, next, ctx) {
   const level = mark === "=" ? 1 : 2;
   return {
     node: h(
-      `h${level + 2}`,
+      "h2",
       { class: `md-h${level}` },
       drawInlineMarkdown(lines.join(" ").trim(), ctx),
     ),

@@ -8,6 +8,7 @@ import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { nameOf } from "./mentions.js";
 import { openMenu } from "./menu.js";
+import { PHONE } from "./panes.js";
 import { themeEntries } from "./theme.js";
 
 /** Draws and keeps the sidebar. */
@@ -46,7 +47,7 @@ export class Sidebar {
       h(
         "div",
         {},
-        h("strong", { class: "team-name" }, team?.name ?? "Workspace"),
+        h(PHONE.matches ? "h1" : "strong", { class: "team-name" }, team?.name ?? "Workspace"),
         h("small", {}, "Local workspace"),
       ),
     );

@@ -49,7 +49,7 @@ export function drawTable(block, ctx) {
   );
   return h(
     "div",
-    { class: "table-box", tabindex: "0", role: "region", "aria-label": "Table" },
+    { class: "table-box", tabindex: "0", role: "group", "aria-label": "Table" },
     table,
   );
 }

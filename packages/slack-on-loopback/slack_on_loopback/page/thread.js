@@ -5,6 +5,7 @@ import { Composer } from "./composer.js";
 import { iconLink } from "./controls.js";
 import { h } from "./dom.js";
 import { MessageList } from "./message_list.js";
+import { PHONE } from "./panes.js";
 import { listKey } from "./store.js";
 
 /** One thread on screen. */
@@ -54,7 +55,7 @@ export class ThreadPane {
       h(
         "div",
         { class: "pane-title" },
-        h("h2", {}, "Thread"),
+        h(PHONE.matches ? "h1" : "h2", {}, "Thread"),
         h("p", { class: "topic" }, channel && addressOf(channel, this.ctx)),
       ),
       iconLink("close", "Close thread", `#/${this.channel}`, "not-phone"),

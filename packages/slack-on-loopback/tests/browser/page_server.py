@@ -34,6 +34,7 @@ class PageServer:
     """The workspace as the page sees it.
 
     Attributes:
+        recent: what others said last, by channel.
         asked: every POST of the page, as (action, body).
         answers: what to answer to an action instead of plain success.
         is_away: refuse live connections, as a server that is restarting does.
@@ -43,6 +44,7 @@ class PageServer:
     channels: list[Json] = field(default_factory=sample.channels)
     apps: list[Json] = field(default_factory=sample.apps)
     pins: dict[str, list[str]] = field(default_factory=sample.pins)
+    recent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     asked: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
     answers: dict[str, Json] = field(default_factory=dict[str, Json])
     url: str = ""
@@ -143,6 +145,7 @@ class PageServer:
             channels=self.channels,
             apps=self.apps,
             emoji=sample.EMOJI,
+            recent=self.recent,
             views=[],
         )
 

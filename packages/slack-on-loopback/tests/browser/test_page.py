@@ -455,6 +455,23 @@ async def test_new_messages_are_announced_and_counted(open_page: Open, server: P
     await expect(link.locator(".badge")).to_have_count(0)
 
 
+async def test_the_page_opens_where_something_was_said_last_and_marks_the_rest(
+    open_page: Open, server: PageServer
+) -> None:
+    server.recent = {"C1": [sample.ts(9)], "C2": [sample.ts(8), sample.ts(7)], "C3": []}
+    page = await open_page("")
+    await expect(page).to_have_url(re.compile("#/C2$"))
+    link = page.locator(".nav-link", has_text="architecture")
+    badge = link.locator(".badge")
+    await expect(badge).to_have_text("1")
+    await link.click()
+    await expect(badge).to_have_count(0)
+    server.recent["C2"].append(sample.ts(1))
+    await page.reload()
+    await expect(page.get_by_role("link", name="gallery").locator(".badge")).to_have_text("1")
+    await expect(badge).to_have_count(0)
+
+
 async def test_a_lost_connection_is_shown_and_healed(open_page: Open, server: PageServer) -> None:
     page = await open_page()
     await page.locator("#main .row").first.wait_for()

@@ -104,7 +104,7 @@ async def test_mrkdwn_has_quotes_and_preformatted_text(page: Page, text: str, ht
     [
         (
             "# Title\n\n**b** *i* ~~s~~",
-            '<h3 class="md-h1">Title</h3><p><strong>b</strong> <em>i</em> <s>s</s></p>',
+            '<h2 class="md-h1">Title</h2><p><strong>b</strong> <em>i</em> <s>s</s></p>',
         ),
         ("- a\n  - b\n- c", "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>"),
         ("1. a\n\n   more\n2. b", "<ol><li><p>a</p><p>more</p></li><li><p>b</p></li></ol>"),
@@ -114,7 +114,7 @@ async def test_mrkdwn_has_quotes_and_preformatted_text(page: Page, text: str, ht
             "```sql\nselect *\n```",
             '<pre tabindex="0" data-language="sql"><code>select *</code></pre>',
         ),
-        ("Head\n---\nx\n\n***", '<h4 class="md-h2">Head</h4><p>x</p><hr>'),
+        ("Head\n---\nx\n\n***", '<h2 class="md-h2">Head</h2><p>x</p><hr>'),
         (
             "***all*** snake_case_name \\*star\\*",
             "<p><strong><em>all</em></strong> snake_case_name *star*</p>",

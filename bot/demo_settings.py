@@ -1,0 +1,64 @@
+"""The settings of a demonstration: what the command line asks for, and how to spend nothing."""
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any
+
+from core.errors import BadInput
+from core.models import OFFLINE, Agent, Clarifying
+from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from core.transcript.models_used import usual_models_words
+
+#: Seconds that the agents of a demonstration wait for answers.
+WAIT_SECONDS = 60.0
+
+
+def demo_settings(
+    chosen: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
+) -> Settings:
+    """Return the settings with what was asked for on the command line.
+
+    Raises:
+        BadInput: There is no such role.
+    """
+    changes: dict[str, Any] = {"format": form} if form else {}
+    if rounds is not None:
+        changes["rounds"] = rounds
+    if agents:
+        roster, dealt = list[Agent](), cycle(chosen.mixed_models or (chosen.agent_model,))
+        for name in agents:
+            if (role := role_id(name)) is None:
+                raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
+            roster.append(agent_for(role, next(dealt)))
+        changes["agents"] = tuple(roster)
+    return chosen.model_copy(update=changes)
+
+
+def offline(settings: Settings) -> Settings:
+    """Return the settings with the offline engine in place of every model."""
+    choice = ModelChoice(provider="offline", model="offline-checklists")
+    instead = {"provider": choice.provider, "model": choice.model}
+    agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
+    changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
+    changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
+    return settings.model_copy(update=changes)
+
+
+def asking(settings: Settings) -> Settings:
+    """Return the settings with agents that ask first, and wait for a moment only."""
+    clarifying = Clarifying(enabled=True, wait_seconds=WAIT_SECONDS)
+    return settings.model_copy(update={"clarifying": clarifying})
+
+
+def costs_money(settings: Settings) -> bool:
+    """Whether a model is paid for."""
+    providers = {settings.agent_model.provider, settings.judge_model.provider}
+    providers |= {one.provider for one in (*settings.agents, *settings.mixed_models)}
+    return bool(providers - {"offline", "ollama"})
+
+
+def models_in_words(settings: Settings) -> str:
+    """Return which models take part; there may be keys, and nobody who wants to spend money."""
+    if settings.agent_model.provider == OFFLINE:
+        return "Models: none. The built-in offline engine has checklists and declines the rest."
+    return usual_models_words(settings)

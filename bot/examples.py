@@ -1,0 +1,107 @@
+"""Plays written examples in the running bot, and answers their agents as people would."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from bot.app import Moot
+from bot.slack.ids import board_key, card_key
+from core.clock import SystemClock
+from core.events import fold
+from core.llm.providers.example import (
+    WORDS_PER_SECOND,
+    Example,
+    ExampleProvider,
+    example_settings,
+    examples,
+)
+from core.models import Debate, Person, Place, Status
+from core.opening import DebateRequest, open_debate
+from core.ports import ModelProvider
+from core.rules.schedule import open_questions
+
+#: Seconds that agents of an example wait, should whoever plays it be gone.
+_WAIT_SECONDS = 120.0
+#: Seconds after which a question is answered, and the next one: time to read it.
+READING_SECONDS = 8.0
+_GLANCE_SECONDS = 0.1
+
+
+def example_provider(*, at_reading_speed: bool) -> ModelProvider:
+    """Return the provider that plays the written examples."""
+    return ExampleProvider(SystemClock(), WORDS_PER_SECOND if at_reading_speed else 0.0)
+
+
+def written_examples() -> Mapping[str, Example]:
+    """Return all written examples by name, in the order in which they are played."""
+    return examples()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExamplePlayer:
+    """Plays written examples in one channel."""
+
+    moot: Moot
+    place: Place
+    #: The person of the workspace who has this name.
+    person: Callable[[str], Person]
+    #: Writes a reply as somebody: their name, the thread, the words.
+    reply: Callable[[str, str, str], Awaitable[object]]
+    #: Seconds until a question is answered.
+    patience: float = READING_SECONDS
+
+    async def begin(self, name: str) -> str:
+        """Start the example, or find it where it was started before; return the debate's id.
+
+        Raises:
+            BadInput: Too many debates run.
+            StoreDown: The database failed.
+        """
+        written = examples()[name]
+        request = DebateRequest(
+            question=written.question, asked_by=self.person(written.asked_by), place=self.place
+        )
+        settings = example_settings(name, _WAIT_SECONDS)
+        setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
+        started = await self.moot.context.start.begin(setup, origin=f"example/{name}")
+        return started.debate_id
+
+    async def answer(self, name: str, debate_id: str) -> None:
+        """Answer what the agents ask, unless somebody else has meanwhile."""
+        thread, card = "", ""
+        while not (thread and card):
+            debate = await self._debate(debate_id)
+            if debate.status is not Status.RUNNING or debate.contributions:
+                return
+            thread = await self._sent(board_key(debate_id))
+            asked = next(iter(debate.clarifications), "")
+            card = await self._sent(card_key(debate_id, asked)) if asked else ""
+            await asyncio.sleep(_GLANCE_SECONDS)
+        answers = {one.question: one for one in examples()[name].answers}
+        for question in open_questions(await self._debate(debate_id)):
+            await asyncio.sleep(self.patience)
+            still_open = open_questions(await self._debate(debate_id))
+            answer = answers.get(question.question)
+            if answer and question in still_open:
+                said = f"{question.number}: {answer.answer}"
+                await self.reply(answer.by, thread, said)
+
+    async def until_over(self, debate_id: str) -> None:
+        """Wait until the debate has ended and everything about it was posted."""
+        is_over = False
+        while not is_over:
+            await asyncio.sleep(_GLANCE_SECONDS)
+            is_over = (
+                (await self._debate(debate_id)).status is not Status.RUNNING
+                and debate_id not in await self.moot.store.unfinished()
+                and not await self.moot.posts.channels_with_work()
+            )
+
+    async def _debate(self, debate_id: str) -> Debate:
+        return fold(await self.moot.store.events(debate_id))
+
+    async def _sent(self, key: str) -> str:
+        """Return where in Slack a post stands; empty as long as it does not."""
+        row = await self.moot.posts.row_by_key(key)
+        return row.ts if row and row.ts else ""

@@ -1,0 +1,309 @@
+"""The `example` provider: plays debates that were written by hand, through the real engine.
+
+For `moot demo` and for tests; settings cannot choose it. A recorded reply is found by what the
+request shows: who asks, for which act, about whose text. So the same request always gets the same
+reply, whatever people do to the debate meanwhile, and nothing pretends that a note was read.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from core.errors import RequestRejected
+from core.models import EXAMPLE, JUDGE, Act, Clarifying, ModelChoice, Usage
+from core.ports import Clock
+from core.request import ModelReply, ModelRequest, PartKind
+from core.settings import AllLimits, Settings, agent_for
+
+_FOLDER = Path(__file__).parent / "examples"
+#: Words that are read in a second, about: 240 a minute.
+WORDS_PER_SECOND = 4.0
+#: Seconds that what nobody reads takes: ballots, questions, the list of options.
+_UNREAD_SECONDS = 1.5
+_HOUR = 3600.0
+#: What a ballot holds where nothing moved the voter.
+_NOBODY = "none"
+_NOTE = "A written example: nobody read this note."
+#: The judge sees behind an option who stands for it.
+_HELD_BY = re.compile(r" \((?:stood for by|nobody's position) .*\)$")
+#: Acts whose reply is posted as it is, so that it takes as long as it takes to read.
+_READ = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ExampleQuestion(_Entry):
+    """What an agent asks people first."""
+
+    question: str
+    assumption: str
+
+
+class ExampleAnswer(_Entry):
+    """What a person of the demonstration answers."""
+
+    question: str
+    #: Name in the local workspace.
+    by: str
+    answer: str
+
+
+class ExampleBallot(_Entry):
+    """A vote: positions by agent, options by name."""
+
+    ranking: tuple[str, ...]
+    reasons: Mapping[str, str]
+    probabilities: Mapping[str, float]
+    #: The agent whose critique moved the voter.
+    moved_by: str = _NOBODY
+
+
+class ExampleAgent(_Entry):
+    """Everything an agent says; who others are is their role."""
+
+    #: The option that its first proposal stands for.
+    option: str
+    questions: tuple[ExampleQuestion, ...] = ()
+    proposal: str
+    #: By the agent whose proposal is criticised.
+    critiques: Mapping[str, str]
+    refinement: str
+    #: Percent by name of the option; a name that is no option yet adds one.
+    stance: Mapping[str, float]
+    before: ExampleBallot
+    after: ExampleBallot
+
+
+class Example(_Entry):
+    """A written debate: the format `critique`, one round."""
+
+    #: What it shows, for people who choose among examples.
+    title: str
+    question: str
+    #: Name in the local workspace.
+    asked_by: str
+    kind: str
+    options: tuple[str, ...]
+    #: By role, in the order of the roster.
+    agents: Mapping[str, ExampleAgent]
+    answers: tuple[ExampleAnswer, ...]
+    summary: str
+    cross_check: Mapping[str, str]
+    #: The judge's reply, with options by name.
+    verdict: Mapping[str, Any]
+
+
+@cache
+def examples() -> Mapping[str, Example]:
+    """All written debates by name, in the order in which they are played."""
+    order = ("nightly-export", "vier-tage-woche", "monitoring-contract")
+    return {
+        name: Example.model_validate(yaml.safe_load((_FOLDER / f"{name}.yaml").read_text("utf-8")))
+        for name in order
+    }
+
+
+def example_settings(name: str, wait_seconds: float) -> Settings:
+    """The settings under which a written debate is played.
+
+    Args:
+        name: Which one.
+        wait_seconds: How long its agents wait for answers.
+
+    Raises:
+        KeyError: There is none of this name.
+    """
+
+    def voice(role: str) -> ModelChoice:
+        # Each agent is written as a mind of its own, so each is a model of its own.
+        return ModelChoice(provider=EXAMPLE, model=f"{name}/{role}")
+
+    return Settings(
+        agents=tuple(agent_for(role, voice(role)) for role in examples()[name].agents),
+        judge_model=voice(JUDGE),
+        rounds=1,
+        clarifying=Clarifying(enabled=True, wait_seconds=wait_seconds),
+        # Turns wait until what was said before them has been read.
+        limits=AllLimits(turn_seconds=_HOUR, debate_seconds=_HOUR),
+    )
+
+
+class ExampleProvider:
+    """A `ModelProvider` whose models are written debates: `name/role`."""
+
+    name = EXAMPLE
+
+    def __init__(self, clock: Clock, words_per_second: float = 0.0) -> None:
+        """Set how fast it is played.
+
+        Args:
+            clock: Passes the time.
+            words_per_second: How fast people read; a reply comes when the one before it has been
+                read. 0: all at once.
+        """
+        self._clock = clock
+        self._pace = words_per_second
+        self._turn = asyncio.Lock()
+        #: Seconds that it takes to read the last reply.
+        self._reading = 0.0
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Answer as it is written down; it costs nothing.
+
+        Raises:
+            RequestRejected: Nothing is written for this act.
+        """
+        text = reply_to(request)
+        if self._pace:
+            async with self._turn:
+                await self._clock.sleep(max(self._reading, _UNREAD_SECONDS))
+                read = request.act in _READ
+                self._reading = len(text.split()) / self._pace if read else 0.0
+        on_first_token()
+        usage = Usage(cost=Decimal(0), attempts=1)
+        return ModelReply(text=text, usage=usage, model=request.model)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def reply_to(request: ModelRequest) -> str:
+    """What is written down for a request, in the form its task asks for.
+
+    Raises:
+        RequestRejected: Nothing is.
+    """
+    written = examples().get(request.model.partition("/")[0])
+    if written is None:
+        raise RequestRejected(f"There is no written example {request.model}.")
+    own = written.agents.get(request.role)
+    match request.act:
+        case Act.QUESTIONS if own:
+            return _json({"questions": [one.model_dump() for one in own.questions]})
+        case Act.PROPOSAL if own:
+            return own.proposal.strip()
+        case Act.CRITIQUE if own:
+            return own.critiques[_about(written, request)].strip()
+        case Act.REFINEMENT if own:
+            return f"{own.refinement.strip()}\n{_stance(own, _options(request))}"
+        case Act.OPTIONS:
+            numbers = {name: number for number, name in enumerate(written.options, start=1)}
+            whose = _positions(written, request)
+            stands_for = [numbers[written.agents[agent].option] for agent in whose.values()]
+            options = {"options": written.options, "stands_for": stands_for}
+            return _json({**options, "kind": written.kind})
+        case Act.BALLOT if own:
+            return _json(_ballot(written, own, request))
+        case Act.SUMMARY:
+            return written.summary.strip()
+        case Act.CROSS_CHECK:
+            chosen = _options(request).get(written.cross_check["option"], _NOBODY)
+            return _json({**written.cross_check, "option": chosen})
+        case Act.SYNTHESIS:
+            return _json(_verdict(written, request))
+        case _:
+            raise RequestRejected(
+                f"The written example {request.model} holds no {request.act} by {request.role}."
+            )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _texts(request: ModelRequest, kind: PartKind) -> Mapping[str, str]:
+    """The texts of one kind by their labels."""
+    return {part.label: part.text.strip() for part in request.parts if part.kind is kind}
+
+
+def _options(request: ModelRequest) -> Mapping[str, str]:
+    """Ids of the options by the names they have now, in the request's order."""
+    shown = "\n".join(_texts(request, PartKind.OPTIONS).values())
+    lines = (line.partition(": ") for line in shown.splitlines())
+    return {_HELD_BY.sub("", name): option for option, _, name in lines}
+
+
+def _author(written: Example, text: str) -> str:
+    """Whose position this text is."""
+    begins = {
+        said.strip().partition("\n")[0]: role
+        for role, agent in written.agents.items()
+        for said in (agent.proposal, agent.refinement)
+    }
+    author = begins.get(text.strip().partition("\n")[0])
+    if author is None:
+        raise RequestRejected("The request shows a position that is not of the written example.")
+    return author
+
+
+def _positions(written: Example, request: ModelRequest) -> Mapping[str, str]:
+    """Whose positions stand on a ballot, by their labels."""
+    shown = _texts(request, PartKind.CANDIDATE)
+    return {label: _author(written, text) for label, text in shown.items()}
+
+
+def _about(written: Example, request: ModelRequest) -> str:
+    """Whose proposal is under review."""
+    return _author(written, next(iter(_texts(request, PartKind.POSITION).values()), ""))
+
+
+def _stance(own: ExampleAgent, ids: Mapping[str, str]) -> str:
+    """The last line of a refinement: how likely each option is the best."""
+    named = {name: ids.get(name, f'"{name}"') for name in own.stance}
+    return f"Stance: {', '.join(f'{named[name]} {own.stance[name]:g} %' for name in named)}"
+
+
+def _ballot(written: Example, own: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:
+    whose = _positions(written, request)
+    labels = {agent: label for label, agent in whose.items()}
+    ids = _options(request)
+    # Votes before the debate show first proposals.
+    firsts = {agent.proposal.strip() for agent in written.agents.values()}
+    shown = _texts(request, PartKind.CANDIDATE).values()
+    vote = own.before if all(text in firsts for text in shown) else own.after
+    shares: Sequence[float] = [vote.probabilities.get(name, 0.0) for name in ids]
+    critics = {
+        agent.critiques[target].strip(): critic
+        for critic, agent in written.agents.items()
+        for target in agent.critiques
+    }
+    movers = {
+        critics.get(text): label for label, text in _texts(request, PartKind.CRITIQUE).items()
+    }
+    return {
+        "reasons": [f"{label}: {vote.reasons[agent]}" for label, agent in whose.items()],
+        "ranking": [labels[agent] for agent in vote.ranking if agent in labels],
+        # Where people renamed every option, nothing is known of any.
+        "probabilities": shares if sum(shares) else [1.0 for _ in shares],
+        "moved_by": movers.get(vote.moved_by, _NOBODY),
+    }
+
+
+def _verdict(written: Example, request: ModelRequest) -> Mapping[str, object]:
+    """The judge's reply; of every note it says that nobody read it."""
+    ids = _options(request)
+    notes = "\n".join(_texts(request, PartKind.NOTES).values()).splitlines()
+    labels = [line.partition(" (")[0] for line in notes if line.startswith("n")]
+    criteria = [
+        {**one, "option": ids[one["option"]]}
+        for one in written.verdict["criteria"]
+        if one["option"] in ids
+    ]
+    return {
+        **written.verdict,
+        "option": ids.get(written.verdict["option"], _NOBODY),
+        "criteria": criteria,
+        "notes": [{"note": label, "explanation": _NOTE, "used": False} for label in labels],
+    }

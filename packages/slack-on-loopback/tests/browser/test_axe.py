@@ -1,0 +1,54 @@
+"""What axe-core finds on the page: no violation that is moderate or worse, anywhere."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from tests.browser import sample
+from tests.browser.conftest import Open
+from tests.browser.page_server import PageServer
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+]
+
+#: axe-core 4.14.1 as released, under the Mozilla Public License 2.0.
+AXE = Path(__file__).with_name("axe.min.js")
+GRAVE = {"moderate", "serious", "critical"}
+PLACES = {
+    "channels": "",
+    "channel": "#/C1",
+    "gallery": "#/C2",
+    "thread": f"#/C1/{sample.BOARD_TS}",
+    "home": "#/home/A1",
+    "form": "#/C1",
+}
+
+
+async def violations(page: Page) -> list[str]:
+    """Return what axe-core finds, each with the element it is about."""
+    # Evaluated, not loaded as a script: the page's Content-Security-Policy allows none.
+    await page.evaluate(AXE.read_text("utf-8"))
+    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['impact']} {one['id']} {node['target']} {node['html'][:160]}"
+        for one in found["violations"]
+        if one["impact"] in GRAVE
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@pytest.mark.parametrize("place", PLACES)
+async def test_axe_finds_nothing_that_is_moderate_or_worse(
+    open_page: Open, server: PageServer, place: str, *, phone: bool, dark: bool
+) -> None:
+    page = await open_page(PLACES[place], phone=phone, dark=dark)
+    await page.wait_for_load_state("networkidle")
+    if place == "form":
+        await server.open_view(sample.MODAL)
+        await page.locator("dialog").wait_for()
+    assert await violations(page) == []

@@ -1,0 +1,152 @@
+"""The written examples, played through the real engine to their verdicts."""
+
+import asyncio
+
+import pytest
+
+from core.engine import Engine
+from core.errors import RequestRejected
+from core.events import ClarificationsOpened, DebateStarted
+from core.llm.call import ModelCalls
+from core.llm.providers.example import (
+    WORDS_PER_SECOND,
+    ExampleProvider,
+    example_settings,
+    examples,
+)
+from core.models import Act, Debate, GateReason, Person, Place, Status
+from core.opening import DebateRequest, open_debate
+from core.ports import ModelReply
+from core.request import ModelRequest
+from core.rules.facts import ledger, lost
+from core.rules.mind_changes import mind_changes
+from core.rules.options import option_of, options_of
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, RecordingSink
+from core.turns.take import Turns
+from core.use_cases.answer import AnswerQuestions, PersonsReply
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import Bounds
+from core.use_cases.note import AddNote
+
+NAMES = list(examples())
+DEBATE = "dexample"
+
+
+def opened(name: str) -> DebateStarted:
+    """A written debate as the demonstration starts it."""
+    request = DebateRequest(
+        question=examples()[name].question,
+        asked_by=Person(id="U1", name="Dana"),
+        place=Place(surface="slack", workspace="T1", channel="C1"),
+    )
+    setup = open_debate(request, example_settings(name, 600), delimiter="d41d8c")
+    return DebateStarted(setup=setup)
+
+
+async def played(name: str, note: str = "") -> Debate:
+    """The debate at its end, its questions answered as it is written."""
+    clock, store, sink = ManualClock(), InMemoryStore(), RecordingSink()
+    calls = ModelCalls({"example": ExampleProvider(clock)}, clock)
+    engine = Engine(store=store, turns=Turns(calls), sink=sink, clock=clock)
+    await store.create(DEBATE, opened(name), origin="test", at=clock.now())
+    asked = await engine.run(DEBATE)
+    assert any(isinstance(one.event, ClarificationsOpened) for one in sink.events)
+    facts = FactLog(store=store, clock=clock, wake=lambda _: None)
+    notes = AddNote(facts=facts, bounds=Bounds())
+    answers = AnswerQuestions(facts=facts, note=notes, bounds=Bounds())
+    numbers = {
+        item.question: item.number
+        for opened_ in asked.clarifications.values()
+        for item in opened_.items
+    }
+    for place, one in enumerate(examples()[name].answers):
+        said = f"{numbers[one.question]}: {one.answer}"
+        who = Person(id=f"U{place}", name=one.by)
+        reply = PersonsReply(debate_id=DEBATE, by=who, text=said, origin=f"slack/{place}")
+        await answers.reply(reply)
+    if note:
+        who = Person(id="U9", name="Sam")
+        await answers.reply(PersonsReply(debate_id=DEBATE, by=who, text=note, origin="slack/n"))
+    return await engine.run(DEBATE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_example_is_played_to_its_verdict(name: str):
+    debate = await played(name)
+    written = examples()[name]
+    assert debate.status is Status.CONCLUDED
+    assert not debate.failures
+    assert debate.verdict is not None
+    assert debate.verdict.decision == written.verdict["decision"].strip()
+    assert options_of(debate).name(debate.verdict.option) == written.verdict["option"]
+    assert not debate.verdict.warnings
+    assert not [made.warnings for made in debate.contributions.values() if made.warnings]
+    assert debate.usage.cost == 0
+    assert debate.verdict.confidence is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_example_shows_a_split_an_answer_and_a_change_of_mind(name: str):
+    debate = await played(name)
+    written = examples()[name]
+    first = next(iter(debate.gates.values()))
+    assert first.reason is GateReason.SPLIT
+    assert [answer.text for answer in debate.answers.values()] == [
+        one.answer for one in sorted(written.answers, key=lambda one: _order(debate, one.question))
+    ]
+    changed = mind_changes(debate)
+    assert changed, "nobody changed their mind"
+    stances = [made.stance for made in debate.contributions.values() if made.stance]
+    assert len(stances) == len(written.agents)
+    by_option = {option_of(debate, agent) for agent in written.agents}
+    assert len(by_option) > 1, "nobody dissents at the end"
+
+
+def _order(debate: Debate, question: str) -> int:
+    items = [item for one in debate.clarifications.values() for item in one.items]
+    return next(item.number for item in items if item.question == question)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_no_fact_of_the_question_is_lost_by_the_position_that_won(name: str):
+    debate = await played(name)
+    assert debate.tally is not None
+    assert debate.verdict is not None
+    best = debate.contributions[f"r1/refinement/{debate.tally.winners[0]}"]
+    of_question = [fact for fact in ledger(debate) if fact.source == "question"]
+    text = f"{best.text}\n{debate.verdict.solution}\n{debate.verdict.decision}"
+    text += "\n".join(one.text for one in debate.verdict.requirements)
+    assert not [fact.text for fact in lost(of_question, text) if fact.is_major]
+
+
+async def test_a_note_is_not_said_to_have_been_read():
+    debate = await played(NAMES[0], note="We may hire a third person.")
+    assert debate.verdict is not None
+    assert [(one.used, one.explanation) for one in debate.verdict.notes] == [
+        (False, "A written example: nobody read this note.")
+    ]
+
+
+async def test_a_reply_comes_when_the_one_before_it_has_been_read():
+    clock = ManualClock()
+    provider = ExampleProvider(clock, WORDS_PER_SECOND)
+    request = _proposal("architect")
+    before = clock.now()
+    first: ModelReply = await provider.complete(request)
+    second = clock.now()
+    await asyncio.gather(provider.complete(request), provider.complete(request))
+    words = len(first.text.split())
+    assert (second - before).total_seconds() < 5
+    assert (clock.now() - second).total_seconds() == pytest.approx(2 * words / WORDS_PER_SECOND)
+
+
+def _proposal(role: str) -> ModelRequest:
+    return ModelRequest(
+        model=NAMES[0], act=Act.PROPOSAL, role=role, system="", parts=(), delimiter="d41d8c"
+    )
+
+
+async def test_what_is_not_written_is_refused():
+    with pytest.raises(RequestRejected, match="no proposal by wizard"):
+        await ExampleProvider(ManualClock()).complete(_proposal("wizard"))
