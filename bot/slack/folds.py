@@ -1,7 +1,7 @@
 """Blocks that open, and the button in their place where a workspace does not take them (pure)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
@@ -18,7 +18,8 @@ _BUTTON = "read-all"
 def read_all_button(value: str) -> Mapping[str, Any]:
     """Return the button that shows everything; its value says of what."""
     button = ButtonElement(text=READ_ALL, action_id=ActionId.READ_ALL.value, value=value)
-    return ActionsBlock(block_id=_BUTTON, elements=[button]).to_dict()
+    block = ActionsBlock(block_id=_BUTTON, elements=[button])
+    return cast("Mapping[str, Any]", block.to_dict())
 
 
 def has_fold(payload: Mapping[str, Any]) -> bool:
