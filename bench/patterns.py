@@ -32,8 +32,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
-from bot.listeners.peoples_thread import readable
 from bot.listeners.typed import understood
+from bot.slack.evidence import readable
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
 from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
@@ -596,7 +596,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "core.use_cases.reply_parsing.answer_in": answer_in,
     "core.use_cases.reply_parsing.is_remark": is_remark,
-    "bot.listeners.peoples_thread.readable": lambda text: readable(text, {}),
+    "bot.slack.evidence.readable": lambda text: readable(text, {}),
     "bot.views.start_form.question_in": question_in,
     "bot.terminal.screen.news": _whole(
         lambda debate: [*news(debate, ContributionMade(contribution=_only(debate)), verbose=True)]

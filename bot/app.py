@@ -47,6 +47,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
+from bot.store.refused_folds import RefusedFolds
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -270,6 +271,7 @@ def _connect(
         pace=parts.pace,
         supervise=sharing.channels,
         on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
+        folds=RefusedFolds(database),
     )
     sharing.remind(outbox.look_for_work)
     presenter = Presenter(

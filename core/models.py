@@ -442,6 +442,9 @@ class Setup(DebateRules):
     place: Place = Place(surface="terminal")
     #: None: it was not asked for in a thread of people's own.
     mention: Mention | None = None
+    #: People read one post per agent and round, not one per turn; so it stays to the end. Older
+    #: versions posted every turn.
+    quiet: bool = False
     #: Where nobody chose them they are cast: by topics, until a model has (`casting`).
     agents: tuple[Agent, ...]
     #: Why each takes part, by id; empty where people chose.

@@ -52,6 +52,7 @@ QUESTIONS_CLOSED = (
     "These questions are closed: all are answered, or the time is over. Write in the thread what "
     "the agents should know; it reaches them as a note."
 )
+NOTHING_TO_READ = "What this post folds away is not there any more."
 QUESTION_CLOSED = (
     "This question is answered already, or its time is over. Write in the thread what the agents "
     "should know; it reaches them as a note."

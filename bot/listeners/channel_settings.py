@@ -82,4 +82,5 @@ def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
         choices=choices_of(form, clarify=asks, cap=checked_cap(form, most_cost)),
         stewards=form.people(FieldId.STEWARDS.value),
         keep_pinned=bool(form.all_chosen(FieldId.KEEP_PINNED.value)),
+        every_turn=bool(form.all_chosen(FieldId.EVERY_TURN.value)),
     )

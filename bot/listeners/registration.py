@@ -13,6 +13,7 @@ from bot.listeners import (
     messages,
     place_gone,
     question_card,
+    read_all,
     start,
     steer,
 )
@@ -32,6 +33,7 @@ def register_all(
     commands.register(app, context)
     steer.register(app, context)
     question_card.register(app, context)
+    read_all.register(app, context)
     start.register(app, context)
     channel_settings.register(app, context)
     decide.register(app, context)

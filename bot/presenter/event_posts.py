@@ -31,6 +31,8 @@ from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
 from bot.views.message import MessageView
+from bot.views.share import share
+from bot.views.shares import is_shown
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
@@ -63,6 +65,7 @@ from core.events import (
 from core.models import (
     Clarifications,
     Debate,
+    NextStep,
     Person,
     Status,
     Tally,
@@ -77,6 +80,28 @@ from core.turns.acts import ACTS
 _SEEN = "eyes"
 #: Says "this is an answer" to the person who wrote one.
 _TAKEN = "white_check_mark"
+
+
+def posts_of_group(
+    debate: Debate, group: Sequence[Recorded], enabled: Collection[BoardAction] = ()
+) -> Sequence[NewPost]:
+    """Return the posts that events which go out together lead to.
+
+    Where the debate is quiet, what an agent said is one post, and what failed is said in it.
+
+    Args:
+        debate: The debate with these events in it.
+        group: The events, in order.
+        enabled: Buttons of the board.
+    """
+    events = [recorded.event for recorded in group]
+    made = [event.contribution for event in events if isinstance(event, ContributionMade)]
+    said = [one for one in made if is_shown(one)]
+    if not debate.setup.quiet or not said:
+        return [post for recorded in group for post in posts_of(debate, recorded, enabled)]
+    failures = [event.failure for event in events if isinstance(event, TurnFailed)]
+    key = turn_key(debate.id, said[0].turn.key)
+    return [_reply(debate, key, share(debate, said, failures).payload)]
 
 
 def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
@@ -109,7 +134,9 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             return ()  # written while somebody wanted the debate to go on
         case VerdictReached(verdict=reached, edition=edition):
             # The whole synthesis in the thread, then its short form, in the channel too.
-            whole = _in_thread(debate, recorded, verdict(debate, reached, assumptions(debate)))
+            # In a quiet debate the short form has the whole, folded away.
+            parts = [] if debate.setup.quiet else verdict(debate, reached, assumptions(debate))
+            whole = _in_thread(debate, recorded, parts)
             short = {**headline(debate, reached).payload, "reply_broadcast": True}
             key = headline_key(debate.id, edition)
             brought = asked_thread.brought_back(debate, reached, address_of(key))
@@ -119,7 +146,7 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
         case ContributionMade(contribution=made):
             # What an agent said; its key is made from its turn, so that others can link to it.
             # What was carried over has been read already.
-            if made.carried_from or not ACTS[made.turn.act].is_posted:
+            if not is_shown(made):
                 return ()
             return [
                 _reply(debate, turn_key(debate.id, made.turn.key, part), message.payload)
@@ -149,10 +176,14 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
                 *_in_thread(debate, recorded, [notices.failed(reason)]),
                 *_where_asked(debate, "verdict", asked_thread.failed(debate, board_link)),
             ]
-        case FacilitatorDecided(guidance=guidance):
+        case FacilitatorDecided(guidance=guidance) if not (
+            debate.setup.quiet and guidance.next_step is NextStep.GO_ON
+        ):
             messages = [notices.guidance(debate, guidance)]
-        case GatePassed(gate=gate) if gate.ends_rounds:
-            # That a round is held shows on the board.
+        case GatePassed(gate=gate) if gate.ends_rounds and not (
+            debate.setup.quiet and gate.turn.round
+        ):
+            # That a round is held shows on the board; the verdict says when the last one was over.
             messages = [notices.rounds_ended(debate, gate)]
         case OptionEdited(edit=edit):
             messages = [notices.options_changed(debate, edit)]

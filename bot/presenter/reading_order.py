@@ -1,14 +1,16 @@
 """In which order people read a debate: a function of its log and nothing else (pure).
 
 Turns end in any order; people read phase by phase. A post is held back while a turn of an earlier
-phase can still come, and inside a phase the order is the log's. Held posts go out at the latest
-when the debate ends or is cut short.
+phase can still come, and inside a phase the order is the log's. In a quiet debate people read share
+by share (`bot.views.shares`): an agent's goes out when it is complete and those of the rounds
+before are out. Held posts go out at the latest when the debate ends or is cut short.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from bot.views import shares
 from bot.views.progress import is_read, order
 from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
 from core.models import Act, Debate, Status, Turn
@@ -33,8 +35,13 @@ class Release:
     """What one more event leads to."""
 
     position: ReadingPosition
-    #: Events whose posts go out now, in reading order.
-    released: Sequence[Recorded]
+    #: Events whose posts go out now, in reading order; those that share a post are together.
+    groups: Sequence[Sequence[Recorded]]
+
+    @property
+    def released(self) -> Sequence[Recorded]:
+        """All of these events."""
+        return [event for group in self.groups for event in group]
 
 
 def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
@@ -42,27 +49,43 @@ def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
     debate = apply(position.debate, recorded)
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
+    place = shares.place_of if debate.setup.quiet else order
     # The earliest phase that can still bring something to read; beyond all, if none can.
     # A summary is read by agents: no post waits for one.
     turns = [turn for turn in schedule.ready(debate) if turn.act is not Act.SUMMARY]
-    places = [order(debate, turn) for turn in turns if is_read(debate, turn)]
+    places = [place(debate, turn) for turn in turns if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
     frontier = (-1, -1) if waits else min(places, default=(inf, inf))
-    free = [held for held in waiting if _place(debate, held) <= frontier]
-    kept = tuple(held for held in waiting if _place(debate, held) > frontier)
-    free.sort(key=lambda held: (_place(debate, held), held.seq))
-    at_once = [] if turn else [recorded]
-    return Release(ReadingPosition(debate, kept), [*free, *at_once])
+    if debate.setup.quiet and shares.are_held(debate):
+        frontier = (-1, -1)
+    groups = dict[object, list[Recorded]]()
+    kept = list[Recorded]()
+    for held in sorted(waiting, key=lambda held: (_place(debate, held), held.seq)):
+        said = turn_of(held)
+        at = _place(debate, held)
+        is_free = at <= frontier
+        if said and debate.setup.quiet:
+            is_free = at < frontier or (
+                at == frontier and shares.is_complete(debate, said.agent, at)
+            )
+        if not is_free:
+            kept.append(held)
+        else:
+            key = (at, said.agent) if said and debate.setup.quiet else held.seq
+            groups.setdefault(key, []).append(held)
+    at_once = [] if turn else [[recorded]]
+    kept.sort(key=lambda held: held.seq)
+    return Release(ReadingPosition(debate, tuple(kept)), [*groups.values(), *at_once])
 
 
 def release_all(log: Iterable[Recorded]) -> Release:
     """Take a whole log in, or the beginning of one; everything that is out by then is released."""
-    position, released = ReadingPosition(), list[Recorded]()
+    position, groups = ReadingPosition(), list[Sequence[Recorded]]()
     for recorded in log:
         reached = release_after(position, recorded)
         position = reached.position
-        released += reached.released
-    return Release(position, released)
+        groups += reached.groups
+    return Release(position, groups)
 
 
 def turn_of(recorded: Recorded) -> Turn | None:
@@ -80,4 +103,5 @@ def turn_of(recorded: Recorded) -> Turn | None:
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:
     turn = turn_of(held)
-    return order(debate, turn) if turn else (0, 0)
+    place = shares.place_of if debate.setup.quiet else order
+    return place(debate, turn) if turn else (0, 0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.presenter.edits import edits_of
-from bot.presenter.event_posts import attachments, board_edit, posts_of, unpinning
+from bot.presenter.event_posts import attachments, board_edit, posts_of_group, unpinning
 from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
@@ -168,8 +168,8 @@ class Presenter:
         reached = release_after(position, recorded)
         posts = [
             marked(debate, post)
-            for event in reached.released
-            for post in posts_of(debate, event, self.enabled)
+            for group in reached.groups
+            for post in posts_of_group(debate, group, self.enabled)
         ]
         if posts:
             await self.posts.post(posts)

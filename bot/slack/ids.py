@@ -39,6 +39,8 @@ class ActionId(StrEnum):
     #: Its value is `<debate>/good` or `<debate>/bad`.
     FEEDBACK = "verdict_feedback"
     SAY_WHY = "verdict_feedback_why"
+    #: Shows all of what a post folds away; its value is what `bot.views.fold` names.
+    READ_ALL = "read_all"
     #: Opens the form to start a debate; its value is nothing.
     START = "start_debate"
 
@@ -87,6 +89,7 @@ class FieldId(StrEnum):
     COST_CAP = "cost_cap"
     STEWARDS = "stewards"
     KEEP_PINNED = "keep_pinned"
+    EVERY_TURN = "every_turn"
     WHY = "why"
     DATE = "date"
     NEWER = "newer"

@@ -10,6 +10,7 @@ from bot.store.tables import (
     DEBATE_WORDS,
     ORGANISATIONS,
     POSTS,
+    REFUSED_FOLDS,
     REMINDERS,
     RESTORED,
 )
@@ -28,5 +29,5 @@ def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
 
 def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
-    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS):
+    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FOLDS):
         connection.execute(delete(table).where(table.c.workspace == workspace))

@@ -97,6 +97,14 @@ ORGANISATIONS: Final = Table(
     Column("enterprise", Text, nullable=False),
 )
 
+#: Workspaces that refused a block which opens, and when.
+REFUSED_FOLDS: Final = Table(
+    "refused_folds",
+    METADATA,
+    Column("workspace", Text, primary_key=True),
+    Column("at", Moment, nullable=False),
+)
+
 #: Debates that a backup brought back in their midst: what they post is looked for first.
 RESTORED: Final = Table("restored", METADATA, Column("debate_id", Text, primary_key=True))
 

@@ -33,7 +33,8 @@ TYPED_LIMIT = 3000
 _LABEL_LIMIT = 2000
 _METADATA_LIMIT = 3000
 _TITLE_LIMIT = 24
-_MOST_BLOCKS = 100
+#: Blocks in one form.
+MOST_BLOCKS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +87,14 @@ def said(title: str, text: str) -> Form:
     return _frame(title, "Close", sections(text))
 
 
+def shown(title: str, blocks: Sequence[Block]) -> Form:
+    """Return a form that only shows something."""
+    return _frame(title, "Close", blocks)
+
+
 def _frame(title: str, close: str, blocks: Sequence[Block]) -> dict[str, Any]:
-    if not 1 <= len(blocks) <= _MOST_BLOCKS:
-        raise ValueError(f"a form has 1 to {_MOST_BLOCKS} blocks, not {len(blocks)}")
+    if not 1 <= len(blocks) <= MOST_BLOCKS:
+        raise ValueError(f"a form has 1 to {MOST_BLOCKS} blocks, not {len(blocks)}")
     return {
         "type": "modal",
         "title": _words(title),

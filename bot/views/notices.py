@@ -113,6 +113,8 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
     if chosen.keep_pinned:
         yield "boards stay pinned at the end"
+    if chosen.every_turn:
+        yield "every turn is a post of its own"
 
 
 def turn_failed(debate: Debate, failure: Failure) -> MessageView:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
-from bot.slack.ids import ActionId, BlockId, CallbackId, address_of, rank_field, turn_key
+from bot.slack.ids import ActionId, BlockId, CallbackId, address_of, rank_field
 from bot.slack.mrkdwn.convert import bare_gist, gist
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
 from bot.views.options import option_name
+from bot.views.shares import post_key
 from bot.views.words import name_of, turn_noun
 from core.figures import counted, percent
 from core.models import Debate
@@ -111,7 +112,7 @@ def moves(debate: Debate) -> str:
         if made is None:
             lines.append(f"{moved} and names nothing that moved it.")
         else:
-            where = address_of(turn_key(debate.id, made.turn.key))
+            where = address_of(post_key(debate, made.turn))
             what = f"{name_of(debate, made.turn.agent)}'s {turn_noun(debate, made.turn)}"
             lines.append(f"{moved}, moved by <{where}|{what}>.")
     lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []

@@ -237,6 +237,17 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
             "Keep its board pinned",
             on=now.keep_pinned,
         ),
+        checkbox(
+            Field(
+                id=FieldId.EVERY_TURN.value,
+                label="In the thread",
+                hint="Else each agent posts once a round, with everything it wrote folded beneath. "
+                "Holds for debates that start from now on.",
+                optional=True,
+            ),
+            "Post every turn",
+            on=now.every_turn,
+        ),
         *context("A line in the channel says that you changed this."),
     ]
     return form(

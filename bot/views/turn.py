@@ -21,12 +21,7 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     The first says what it is and, for a critique, whose proposal it is about.
     """
     agent = debate.setup.agent(made.turn.agent)
-    text = cited(made.text, made.citations)
-    if is_offline(agent):
-        # The engine's own last line says what the post's foot says.
-        rest, _, last = text.rstrip().rpartition("\n")
-        text = (rest if last.strip("_ ").startswith(_MARK) else text).rstrip()
-    parts = pages(text) or ["_Nothing was said._"]
+    parts = pages(words_of(agent, made)) or ["_Nothing was said._"]
     what = turn_noun(debate, made.turn)
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
@@ -56,3 +51,15 @@ def _foot(made: Contribution, agent: Agent) -> Iterator[str]:
         yield f"{model} · {duration(seconds)} · {cost(made.call.usage)}"
     for warning in made.warnings[:5]:
         yield f":warning: {gist(warning, _WARNING_LIMIT)}"
+
+
+def words_of(agent: Agent, made: Contribution) -> str:
+    """Return what was said, its quotes as they were found to be.
+
+    Without the engine's own last line: the post's foot says the same.
+    """
+    text = cited(made.text, made.citations)
+    if is_offline(agent):
+        rest, _, last = text.rstrip().rpartition("\n")
+        text = (rest if last.strip("_ ").startswith(_MARK) else text).rstrip()
+    return text

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Sequence
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import literal
 from bot.slack.mrkdwn.split import split
+from bot.views.clarifications import assumptions
 from bot.views.decision import decision_buttons, standing
 from bot.views.feedback import feedback_buttons
+from bot.views.fold import VERDICT, Fold, folded
 from bot.views.message import (
     PAGE_LIMIT,
+    SECTION_LIMIT,
     MessageView,
     context,
     header,
@@ -63,26 +66,21 @@ _SOURCES = {
 }
 
 
-def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -> list[MessageView]:
+def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> list[MessageView]:
     """Return the posts that hold the whole synthesis, what it lacks above the answer.
 
     Args:
         debate: The debate after the verdict.
         reached: The verdict.
-        assumptions: What was taken for granted where people gave no answer; Markdown.
+        assumed: What was taken for granted where people gave no answer; Markdown.
     """
     reached = cited_verdict(reached)
     banner = shortcomings(reached)
-    text = "\n\n".join([*([banner] if banner else []), *_parts(debate, reached, assumptions)])
+    sections_of = _parts(debate, reached, assumed)
+    text = "\n\n".join([*([banner] if banner else []), *sections_of])
     parts = in_pages(text)
     judge = debate.setup.judge
-    own = reached.judge_confidence
-    # A footnote: what models say of themselves runs high.
-    spent = f"Cost: {cost(debate.usage)}" + (
-        f" · The judge itself said {own} of 100, which is not counted." if own is not None else ""
-    )
-    if debate.setup.judge_models and (judged := judge_words(debate)):
-        spent += f" · Judge: {literal(judged)}"
+    spent = _spent(debate, reached)
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         first, last = number == 1, number == len(parts)
@@ -102,6 +100,16 @@ def verdict(debate: Debate, reached: Verdict, assumptions: Sequence[str] = ()) -
     return messages
 
 
+def whole(debate: Debate, reached: Verdict) -> Fold:
+    """Return the whole synthesis, as it is folded away below its short form."""
+    parts = [*_parts(debate, reached, assumptions(debate)), _spent(debate, reached)]
+    return Fold(
+        title="The whole reasoning",
+        parts=[piece for part in parts for piece in split(part, SECTION_LIMIT)],
+        value=f"{debate.id}/{VERDICT}",
+    )
+
+
 def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> MessageView:
     """Return the short form that is shown in the channel, too.
 
@@ -115,9 +123,11 @@ def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> Messa
     blocks = [*sections(text)]
     if not superseded:
         blocks += [*decision_buttons(debate), *anyway_button(debate)]
-    blocks += context(disclaimer(debate))
+    below = [*context(disclaimer(debate))]
     if not superseded:
-        blocks += feedback_buttons(debate)
+        below += feedback_buttons(debate)
+    quiet = debate.setup.quiet
+    blocks = folded(whole(debate, reached), blocks, below) if quiet else [*blocks, *below]
     # Edited when the team decides: an edit takes less text than a post.
     beginning = split(text, PAGE_LIMIT)[0]
     return MessageView(
@@ -150,7 +160,23 @@ def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
     if checked.startswith(":warning:"):
         yield checked
     yield how_it_ended(debate)
-    yield f"{_sure(reached)} The whole reasoning is in the thread."
+    yield (
+        _sure(reached)
+        if debate.setup.quiet
+        else (f"{_sure(reached)} The whole reasoning is in the thread.")
+    )
+
+
+def _spent(debate: Debate, reached: Verdict) -> str:
+    """What the debate cost, and who judged."""
+    own = reached.judge_confidence
+    # A footnote: what models say of themselves runs high.
+    spent = f"Cost: {cost(debate.usage)}" + (
+        f" · The judge itself said {own} of 100, which is not counted." if own is not None else ""
+    )
+    if debate.setup.judge_models and (judged := judge_words(debate)):
+        spent += f" · Judge: {literal(judged)}"
+    return spent
 
 
 def _sure(reached: Verdict) -> str:
@@ -183,7 +209,7 @@ def disclaimer(debate: Debate) -> str:
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
 
 
-def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iterator[str]:
+def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator[str]:
     yield _titled("Decision", mrkdwn(reached.decision))
     if reached.reasons:
         yield _titled("Reasons", _listed(reached.reasons))
@@ -206,7 +232,7 @@ def _parts(debate: Debate, reached: Verdict, assumptions: Sequence[str]) -> Iter
         ("Recommendations", reached.recommendations),
         ("Requirements that are not met", unmet),
         ("Open questions", reached.open_questions),
-        ("Assumptions", assumptions),
+        ("Assumptions", assumed),
         ("What would overturn it", reached.overturned_by),
     )
     yield from (_titled(name, _listed(items)) for name, items in lists if items)

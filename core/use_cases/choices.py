@@ -54,6 +54,8 @@ class ChannelChoices(Value):
     stewards: tuple[str, ...] = ()
     #: Keep the board pinned when a debate ends.
     keep_pinned: bool = False
+    #: Every turn is a post of its own; else one post per agent and round.
+    every_turn: bool = False
 
 
 class ChannelChoicesStore(Protocol):

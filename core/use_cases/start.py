@@ -86,7 +86,8 @@ class StartDebate:
             BadInput: It could not be started; says what to do.
         """
         check_context(request.context, self.bounds)
-        own = (await self.of_channel(request.place)).choices
+        channel = await self.of_channel(request.place)
+        own = channel.choices
         chosen = choices.over(own)
         # The form comes filled in: rounds were asked for only if somebody changed them.
         usual = own.over(self.built_in()).rounds
@@ -101,7 +102,10 @@ class StartDebate:
         ):
             earlier = earlier_decisions(redact(request.question), request.asked_by)
             whole = replace(whole, references=(*request.references, earlier))
-        return open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
+        setup = open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
+        # Where there are no channels nobody reads posts.
+        quiet = self.channels is not None and not channel.every_turn
+        return setup.model_copy(update={"quiet": quiet})
 
     async def begin(self, setup: Setup, *, origin: str) -> StartedDebate:
         """Record the debate's start, once per origin.

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,7 @@ from bot.slack.ids import (
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction, board
 from bot.views.progress import order
+from bot.views.shares import is_shown, place_of, post_key
 from core.errors import StoreDown
 from core.events import (
     ContributionMade,
@@ -31,6 +33,7 @@ from core.events import (
     DebateFailed,
     DebatePaused,
     DebateResumed,
+    DebateStarted,
     DebateWanted,
     NoteAdded,
     OutageBegan,
@@ -57,6 +60,7 @@ from core.models import (
     Turn,
     When,
 )
+from core.rules.formats.registry import format_of
 from core.testing import a_setup
 from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, a_verdict, play
 
@@ -204,6 +208,35 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     await publish(Presenter(parts, Log(log)), log, done, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
     assert parts.edits[-1] == whole.edits[-1]
+
+
+@given(logs(), st.data())
+async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarted(
+    log: list[Recorded], data: st.DataObject
+):
+    started = cast("DebateStarted", log[0].event)
+    quiet = started.setup.model_copy(update={"quiet": True})
+    log = [replace(log[0], event=DebateStarted(setup=quiet)), *log[1:]]
+    reached, debate = release_all(log), fold(log)
+    assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
+    places = [
+        place_of(debate, turn)
+        for event in reached.released
+        if (turn := turn_of(event)) and turn.act in format_of(debate).PHASES
+    ]
+    assert places == sorted(places)
+    whole, parts = Queue(), Queue()
+    await publish(Presenter(whole, Log(log)), log, 0, len(log))
+    cut = data.draw(st.integers(0, len(log)))
+    await publish(Presenter(parts, Log(log)), log, 0, cut)
+    again = data.draw(st.integers(0, cut))
+    await publish(Presenter(parts, Log(log)), log, again, len(log))
+    assert list(parts.sent.items()) == list(whole.sent.items())
+    # Wherever a link to a turn leads, there is a post.
+    spoken = [made.turn for made in debate.contributions.values() if is_shown(made)]
+    assert {post_key(debate, turn) for turn in spoken} <= set(whole.sent)
+    agents_posts = {key for key in whole.sent if f"{DEBATE_ID}/r" in key and key.endswith("/0")}
+    assert len(agents_posts) <= len({(place_of(debate, t), t.agent) for t in spoken})
 
 
 SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), wanted=True)

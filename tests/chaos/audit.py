@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.presenter.event_posts import posts_of
+from bot.presenter.event_posts import posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.testing import key_of
 from bot.views.board import BoardAction
@@ -75,8 +75,8 @@ def expected_keys(log: Sequence[Recorded]) -> list[str]:
         debate = apply(debate, recorded)
         reached = release_after(position, recorded)
         position = reached.position
-        for event in reached.released:
-            posts = posts_of(debate, event, tuple(BoardAction))
+        for group in reached.groups:
+            posts = posts_of_group(debate, group, tuple(BoardAction))
             keys += [post.key for post in posts if post.method == "post"]
     return keys
 

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.log import logger
 from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from bot.slack.clients import NotInstalled, WorkspaceClients
+from bot.slack.folds import REFUSAL, has_fold, with_buttons
 from bot.slack.ids import addressed, fill_in
 from bot.slack.outbox.later_edits import LaterEdits, Make
 from bot.slack.outbox.methods import WAYS, SlackCall, SlackMethod, carry_out, find_post
@@ -23,7 +24,8 @@ from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, outcome
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
-from core.errors import ConfigurationBroken
+from bot.store.refused_folds import RefusedFolds
+from core.errors import ConfigurationBroken, StoreDown
 from core.ports import Clock
 
 _log = logger(__name__)
@@ -68,6 +70,8 @@ class Outbox:
     restored: frozenset[str] = frozenset()
     #: Told of every call that Slack did not take: "Later", "Unknown" or "Never".
     on_error: Callable[[str], None] = _ignore
+    #: Which workspaces take no block that opens; None: it is found out with each post.
+    folds: RefusedFolds | None = None
     #: Makes what keeps the channels' queues going: in this process, or shared with others.
     supervise: Callable[[Callable[[Channel], Awaitable[None]]], KeepsTasks[Channel]] = KeyedTasks
 
@@ -231,11 +235,37 @@ class Outbox:
             return False
         self._turnstile.passed(way.kind, _channel_of(row), time.monotonic())
         try:
-            ts = await carry_out(replace(call, row=linked))
+            ts = await self._carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._after(outcome_of(error), row, way, errors)
         await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
         return True
+
+    async def _carry_out(self, call: SlackCall) -> str | None:
+        """Make the call, with a button for each block that opens where Slack does not take those.
+
+        Raises:
+            Exception: Whatever the SDK raises.
+        """
+        row, now = call.row, self.clock.now()
+        if not has_fold(row.payload):
+            return await carry_out(call)
+        plain = replace(call, row=replace(row, payload=with_buttons(row.payload)))
+        with suppress(StoreDown):  # then Slack says it
+            if self.folds and await self.folds.refuses(row.workspace, now):
+                return await carry_out(plain)
+        try:
+            return await carry_out(call)
+        except SlackApiError as error:
+            if getattr(outcome_of(error), "code", "") != REFUSAL:
+                raise
+        ts = await carry_out(plain)
+        _log.warning("blocks that open are not taken", workspace=row.workspace)
+        if self.folds:
+            # What was sent is sent, whether or not this is kept.
+            with suppress(StoreDown):
+                await self.folds.note(row.workspace, now)
+        return ts
 
     async def _after(self, outcome: Outcome, row: PostRow, way: SlackMethod, errors: int) -> bool:
         """Record what a failed call came to."""

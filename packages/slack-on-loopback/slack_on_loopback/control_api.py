@@ -28,6 +28,7 @@ class FaultRequest(BaseModel):
     status: int = 503
     reason: DisconnectReason = "refresh_requested"
     channel: str = ""
+    blocks: tuple[str, ...] = ()
 
 
 _CALL_FAULTS: tuple[FaultKind, ...] = (
@@ -131,6 +132,7 @@ class ControlApi:
         runtime, app = self.runtime, self._app()
         works: dict[str, Callable[[], Awaitable[None] | None]] = {
             "double_event": lambda: runtime.faults.double_next_events(asked.times or 1),
+            "refuse_blocks": lambda: runtime.faults.refuse_blocks(*asked.blocks),
             "disconnect": lambda: app_faults.disconnect(runtime, app, asked.reason),
             "cut_sockets": lambda: app_faults.cut_sockets(runtime, app),
             "revoke_token": lambda: app_faults.revoke_token(runtime, app),

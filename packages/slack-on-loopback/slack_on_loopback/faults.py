@@ -41,6 +41,8 @@ class Faults:
     seed: int = 0
     active: list[CallFault] = field(default_factory=list[CallFault])
     double_events: int = 0
+    #: Types of blocks that this workspace does not take yet: Slack hands new ones out by and by.
+    refused_blocks: set[str] = field(default_factory=set[str])
     _random: random.Random = field(init=False)
 
     def __post_init__(self):
@@ -83,9 +85,14 @@ class Faults:
         """Deliver the next events twice, with the same event_id."""
         self.double_events += times
 
+    def refuse_blocks(self, *types: str) -> None:
+        """Answer `invalid_blocks` to every message with a block of these types."""
+        self.refused_blocks |= set(types)
+
     def clear(self) -> None:
         """Turn everything off."""
         self.active.clear()
+        self.refused_blocks.clear()
         self.double_events = 0
 
     def take(self, kind: FaultKind, method: str) -> CallFault | None:

@@ -124,6 +124,19 @@ async def test_a_rate_limit_can_be_switched_on(ws: Workspace, client: Client) ->
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
 
 
+async def test_a_workspace_can_lack_a_type_of_blocks(ws: Workspace, client: Client) -> None:
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": "x"}}
+    fold = {"type": "container", "title": section["text"] | {"type": "plain_text"}}
+    blocks = [section, fold | {"child_blocks": [section]}]
+    general = ws.channel("general").id
+    ws.faults.refuse_blocks("container")
+    answer = await refused(client.chat_postMessage(channel=general, text="x", blocks=blocks))
+    assert answer["error"] == "invalid_blocks"
+    await client.chat_postMessage(channel=general, text="x", blocks=blocks[:1])
+    ws.faults.clear()
+    await client.chat_postMessage(channel=general, text="x", blocks=blocks)
+
+
 def test_chance_can_be_repeated() -> None:
     def hits(seed: int) -> list[bool]:
         faults = Faults(seed)

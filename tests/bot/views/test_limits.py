@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
@@ -14,7 +16,9 @@ from bot.presenter.event_posts import posts_of
 from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
+from bot.views.fold import in_full
 from bot.views.message import MessageView
+from bot.views.share import everything, share
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
@@ -51,6 +55,7 @@ from core.models import (
 from core.rules.options import options_of
 from core.rules.voting import count
 from core.testing import a_setup
+from slack_on_loopback.blocks import block_problems
 from slack_on_loopback.rules import check_message_blocks
 from tests.bot.plays import CALL, a_debate, a_verdict, play
 
@@ -176,12 +181,31 @@ def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
     assert shown.count("Word.") == text.count("Word.")
 
 
+@pytest.mark.parametrize("one", ["", "Word. " * 900, NASTY * 40, '"' * 6000, "| a | b |\n" * 300])
+@pytest.mark.parametrize("other", ["", "**Word.** And.\n\n- Word. And.\n" * 200])
+def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(one: str, other: str):
+    lost = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
+    debate = a_debate(TurnFailed(failure=Failure(turn=lost, reason=one or "No.")))
+    speaker = debate.setup.agents[0].id
+    said = [
+        Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=one, call=CALL),
+        Contribution(turn=Turn(act=Act.REFINEMENT, round=1, agent=speaker), text=other, call=CALL),
+    ]
+    check(share(debate, said, tuple(debate.failures.values())))
+    blocks = in_full(everything(debate, said[0].turn, said), 100)
+    assert block_problems(blocks, "modal") == []
+    if len(blocks) < 100:
+        shown = "".join(block["text"]["text"] for block in blocks)
+        assert shown.count("Word.") >= one.count("Word.") + other.count("Word.")
+
+
 @given(debates(), verdicts(), lists)
 def test_a_verdict_fits_and_is_there_whole(
     debate: Debate, reached: Verdict, assumptions: Sequence[str]
 ):
     messages = verdict(debate, reached, assumptions)
-    for message in (*messages, headline(debate, reached)):
+    quiet = replace(debate, setup=debate.setup.model_copy(update={"quiet": True}))
+    for message in (*messages, headline(debate, reached), headline(quiet, reached)):
         check(message)
     shown = "".join(message.text for message in messages)
     assert shown.count("Word.") >= reached.solution.count("Word.")

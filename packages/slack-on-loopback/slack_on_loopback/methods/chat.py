@@ -9,6 +9,7 @@ from slack_on_loopback.blocks import with_ids
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, as_list, copy, objects, present, without
 from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.schema import problem
 from slack_on_loopback.state import App, Channel, is_reply
 
 _CUSTOM = ("username", "icon_emoji", "icon_url")
@@ -42,7 +43,7 @@ def update(runtime: Runtime, call: ApiCall) -> Json:
     """chat.update."""
     channel, message = _own(runtime, call, "cant_update_message")
     access.require_open(channel)
-    changes = _changes(call)
+    changes = _changes(runtime, call)
     _check_rich_text(message, changes)
 
     def edit(stored: Json) -> None:
@@ -88,7 +89,7 @@ def draft(runtime: Runtime, call: ApiCall) -> Json:
     text, was_cut = rules.cut_text(args.text("markdown_text") or args.text("text"))
     if was_cut:
         call.warnings.append("message_truncated")
-    blocks = _blocks(call)
+    blocks = _blocks(runtime, call)
     attachments = _attachments(call)
     if not (text.strip() or blocks or attachments):
         raise SlackRefusal("no_text")
@@ -138,14 +139,14 @@ def apply_changes(stored: Json, changes: Json) -> None:
             stored.pop(key, None)
 
 
-def _changes(call: ApiCall) -> Json:
+def _changes(runtime: Runtime, call: ApiCall) -> Json:
     args = call.args
     if not any(args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
         raise SlackRefusal("no_text")
     text = args.text("markdown_text") or args.text("text")
     if len(text) > rules.UPDATE_TEXT:
         raise SlackRefusal("msg_too_long")
-    changes: Json = {"text": text, "blocks": with_ids(_blocks(call), "u")}
+    changes: Json = {"text": text, "blocks": with_ids(_blocks(runtime, call), "u")}
     if args.has("attachments"):
         changes["attachments"] = _attachments(call)
     if args.has("metadata"):
@@ -155,10 +156,17 @@ def _changes(call: ApiCall) -> Json:
     return changes
 
 
-def _blocks(call: ApiCall) -> list[Json]:
+def _blocks(runtime: Runtime, call: ApiCall) -> list[Json]:
     if not call.args.has("blocks"):
         return []
     blocks = rules.check_message_blocks(call.args.structure("blocks"))
+    refused = runtime.faults.refused_blocks
+    if found := [
+        problem(f"/blocks/{place}", f"unsupported type: {block['type']}")
+        for place, block in enumerate(blocks)
+        if block["type"] in refused
+    ]:
+        raise SlackRefusal("invalid_blocks", found)
     if blocks and not (call.args.text("text") or call.args.text("markdown_text")):
         call.warnings.append("missing_text")
     return blocks

@@ -28,7 +28,6 @@ from core.events import (
 )
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
-from core.llm.providers.streams import load
 from core.llm.providers.testing.script import Asked, Say
 from core.llm.providers.testing.server import Vendor
 from core.models import Debate, Person, Setup, Status, Stop, VerdictSource
@@ -125,8 +124,6 @@ class Stand:
 
 @pytest.fixture
 async def stand() -> AsyncIterator[Stand]:
-    await load("openai")
-    await load("anthropic")
     async with AsyncExitStack() as entered:
         names = [provider for provider, _ in MODELS.values()]
         yield Stand(

@@ -1,0 +1,34 @@
+"""*Read it all*: what a post folds away, in a window of its own."""
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners import answers
+from bot.listeners.context import ListenerContext
+from bot.listeners.interactions import Clicked, on_click
+from bot.slack.folds import READ_ALL
+from bot.slack.ids import ActionId
+from bot.views.fold import VERDICT, in_full
+from bot.views.forms import MOST_BLOCKS, shown
+from bot.views.share import everything
+from bot.views.shares import share_of
+from bot.views.verdict import whole
+from core.errors import BadInput
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to the button."""
+    on_click(app, context, ActionId.READ_ALL, read_all)
+
+
+async def read_all(context: ListenerContext, found: Clicked) -> None:
+    """Open a window with everything."""
+    debate_id, _, what = found.click.value.partition("/")
+    debate = await context.debate(debate_id, found.click)
+    made = debate.contributions.get(what)
+    if what == VERDICT and debate.verdict:
+        fold = whole(debate, debate.verdict)
+    elif made:
+        fold = everything(debate, made.turn, share_of(debate, made.turn))
+    else:
+        raise BadInput(answers.NOTHING_TO_READ)
+    await found.open(shown(READ_ALL, in_full(fold, MOST_BLOCKS)))

@@ -1,0 +1,94 @@
+"""What a post folds away: a block that opens, and a button where Slack does not take one (pure).
+
+Source: https://docs.slack.dev/reference/block-kit/blocks/container-block (10 blocks inside).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slack_sdk.models.blocks import ContainerBlock
+
+from bot.slack.folds import FOLD, read_all_button
+from bot.slack.mrkdwn.split import split
+from bot.views.message import SECTION_LIMIT, Block, as_json, sections
+
+#: Stands in a fold's value for the verdict; else the key of a turn does.
+VERDICT = "verdict"
+#: Characters of a message's blocks as JSON: about 13,200 were refused, and addresses are filled in.
+_MESSAGE_LIMIT = 11_500
+_MOST_INSIDE = 10
+_TITLE_LIMIT = 150
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """What is not shown at first."""
+
+    #: What it is, in words of ours.
+    title: str
+    #: Safe mrkdwn, a title of its own in each; the first ones are kept where not all fit.
+    parts: Sequence[str]
+    #: Says to the button what to show: "debate/turn" or "debate/verdict", the same for ever.
+    value: str
+
+
+def folded(fold: Fold, above: Sequence[Block], below: Sequence[Block] = ()) -> list[Block]:
+    """Return a message's blocks with something folded away between them.
+
+    What does not fit into a message is behind a button, with all the rest.
+
+    Args:
+        fold: What is folded away.
+        above: Blocks that are shown before it.
+        below: Blocks that are shown after it.
+    """
+    button = read_all_button(fold.value)
+    left = _MESSAGE_LIMIT - _size([*above, *below, button])
+    inside, fits = list[Block](), True
+    for part in _packed(fold.parts):
+        blocks = sections(part)
+        room = len(inside) + len(blocks) <= _MOST_INSIDE and _size([*inside, *blocks]) <= left
+        if not room:
+            fits = False
+            break
+        inside += blocks
+    if not inside:
+        return [*above, *([button] if fold.parts else []), *below]
+    container = ContainerBlock(
+        block_id=f"{FOLD}{fold.value}",
+        title=fold.title[:_TITLE_LIMIT],
+        child_blocks=[dict(block) for block in inside],
+        is_collapsible=True,
+        default_collapsed=True,
+    )
+    return [*above, as_json(container), *([] if fits else [button]), *below]
+
+
+def in_full(fold: Fold, most: int) -> list[Block]:
+    """Return everything as sections, as many as there may be; says it where that is not all."""
+    blocks = [block for part in _packed(fold.parts) for block in sections(part)]
+    if len(blocks) <= most:
+        return blocks
+    return [*blocks[: most - 1], *sections("_… The rest is in the debate's report._")]
+
+
+def pieces_of(title: str, text: str) -> list[str]:
+    """Return a titled text in parts that a section holds each."""
+    whole = f"*{title}*\n{text or '_Nothing was said._'}"
+    return split(whole, SECTION_LIMIT)
+
+
+def _packed(parts: Sequence[str]) -> Sequence[str]:
+    """The parts, as many together as a section holds."""
+    packed = list[str]()
+    for part in parts:
+        if packed and len(packed[-1]) + len(part) + 2 <= SECTION_LIMIT:
+            packed[-1] += f"\n\n{part}"
+        else:
+            packed.append(part)
+    return packed
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return len(json.dumps(blocks, ensure_ascii=False, separators=(",", ":")))

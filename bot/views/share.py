@@ -1,0 +1,159 @@
+"""An agent's share of a round as one post: in short, with everything folded beneath (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from bot.slack.mrkdwn.convert import answer, gist, mrkdwn, points
+from bot.views.fold import Fold, folded, pieces_of
+from bot.views.message import MessageView, context, named, sections
+from bot.views.turn import words_of
+from bot.views.words import (
+    EXAMPLE_NOTE,
+    OFFLINE_NOTE,
+    cost,
+    icon,
+    is_offline,
+    name_of,
+    title,
+    turn_noun,
+)
+from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn, Usage
+
+#: Characters that all shares of a debate show together, and one of them at least and at most:
+#: about 900 words, so that board, vote and verdict have room in 1,500.
+_ALL, _LEAST, _MOST = 5400, 380, 900
+_ANSWER_LIMIT = 240
+_POINT_LIMIT = 150
+_MOST_POINTS = 3
+_LINE_LIMIT = 140
+_REASON_LIMIT = 200
+_MODEL_LIMIT = 80
+_WARNING_LIMIT = 200
+#: What an agent stands for, the newest first.
+_POSITIONS = (
+    *(Act.STATEMENT, Act.REFINEMENT, Act.ADJUST, Act.FORMULATE),
+    *(Act.PROPOSAL, Act.GATHER),
+)
+#: What it says of the others.
+_OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
+
+
+def share(
+    debate: Debate, said: Sequence[Contribution], failures: Sequence[Failure] = ()
+) -> MessageView:
+    """Return the post: the answer in bold, its main points, whom it criticised for what.
+
+    Args:
+        debate: The debate.
+        said: What one agent said, in the order in which it came; at least one thing.
+        failures: Its turns of the same share that came to nothing.
+    """
+    first = said[0].turn
+    agent = debate.setup.agent(first.agent)
+    lines = list(_in_short(debate, agent, said))
+    lines += [_missing(debate, failure) for failure in failures]
+    text, head = "\n".join(lines), f"Round {first.round}"
+    foot = list(_foot(agent, said))
+    return MessageView(
+        text="\n".join([head, text, *(note for note in foot if note == OFFLINE_NOTE)]),
+        blocks=folded(
+            everything(debate, first, said), [*context(head), *sections(text)], context(*foot)
+        ),
+        username=named(title(agent)),
+        icon=icon(agent),
+    )
+
+
+def everything(debate: Debate, first: Turn, said: Sequence[Contribution]) -> Fold:
+    """Return all that the agent wrote in its share, the newest position first, and was told.
+
+    Args:
+        debate: The debate.
+        first: The turn that names the share.
+        said: What the agent said.
+    """
+    agent = debate.setup.agent(first.agent)
+    main = _position(said)
+    own = [*([main] if main else []), *(made for made in said if made is not main)]
+    parts = [
+        part
+        for made in own
+        for part in pieces_of(_capital(turn_noun(debate, made.turn)), mrkdwn(words_of(agent, made)))
+    ]
+    for made in _told(debate, first):
+        head = f"{name_of(debate, made.turn.agent)} on this: {turn_noun(debate, made.turn)}"
+        other = debate.setup.agent(made.turn.agent)
+        parts += pieces_of(head, mrkdwn(words_of(other, made)))
+    return Fold(
+        title="Everything it wrote and was told", parts=parts, value=f"{debate.id}/{first.key}"
+    )
+
+
+def _in_short(debate: Debate, agent: Agent, said: Sequence[Contribution]) -> Iterator[str]:
+    room = min(_MOST, max(_LEAST, _ALL // (len(debate.setup.agents) * debate.setup.rounds)))
+    of_others = [line for made in said for line in _on_others(debate, agent, made)]
+    main = _position(said)
+    if main:
+        text = words_of(agent, main)
+        said_first = answer(text, min(_ANSWER_LIMIT, room // 2))
+        shown = f"*{said_first or 'Nothing was said.'}*"
+        yield shown
+        left = room - len(shown) - sum(map(len, of_others))
+        for number, point in enumerate(points(text, _MOST_POINTS, _POINT_LIMIT)):
+            left -= len(point)
+            if left >= 0 or number == 0:
+                yield f"• {point}"
+    yield from of_others
+
+
+def _on_others(debate: Debate, agent: Agent, made: Contribution) -> Iterator[str]:
+    """Whom it criticised for what, a line each."""
+    if made.turn.act not in _OF_OTHERS:
+        return
+    text = words_of(agent, made)
+    target = made.turn.target
+    found = points(text, 1 if target else 2, _LINE_LIMIT) or [gist(text, _LINE_LIMIT)]
+    whom = f"On {name_of(debate, target)}" if target else _capital(turn_noun(debate, made.turn))
+    for line in found:
+        yield f":speech_balloon: _{whom}_: {line}"
+
+
+def _position(said: Sequence[Contribution]) -> Contribution | None:
+    """The newest position among what was said."""
+    found = [made for made in said if made.turn.act in _POSITIONS]
+    return min(found, key=lambda made: _POSITIONS.index(made.turn.act), default=None)
+
+
+def _told(debate: Debate, first: Turn) -> Sequence[Contribution]:
+    """What others criticised about the agent's text in that round."""
+    return [
+        made
+        for made in debate.contributions.values()
+        if made.turn.act is Act.CRITIQUE
+        and made.turn.round == first.round
+        and made.turn.target == first.agent
+    ]
+
+
+def _missing(debate: Debate, failure: Failure) -> str:
+    reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
+    return f":warning: Its {turn_noun(debate, failure.turn)} is missing: {reason}."
+
+
+def _foot(agent: Agent, said: Sequence[Contribution]) -> Iterator[str]:
+    """Who made it, what it cost, and what went wrong on the way."""
+    calls = [made.call for made in said if made.call]
+    if is_offline(agent):
+        yield OFFLINE_NOTE
+    elif agent.provider == EXAMPLE:
+        yield EXAMPLE_NOTE
+    elif calls:
+        models = dict.fromkeys(f"{call.provider} · {call.model}" for call in calls)
+        spent = sum((call.usage for call in calls), Usage())
+        yield f"{gist(', '.join(models), _MODEL_LIMIT)} · {cost(spent)}"
+    warnings = dict.fromkeys(warning for made in said for warning in made.warnings)
+    for warning in list(warnings)[:2]:
+        yield f":warning: {gist(warning, _WARNING_LIMIT)}"
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"

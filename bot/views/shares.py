@@ -1,0 +1,88 @@
+"""Which turns people read in one post: an agent's share of a round (pure).
+
+Every share is one post. A draft waits for the round that it opens; where no round follows, it is a
+share of its own. The council's one round has two: what leads to a position, and what comes of it.
+"""
+
+from collections.abc import Sequence
+
+from bot.slack.ids import turn_key
+from core.models import Act, Contribution, Debate, Status, Turn
+from core.rules import schedule
+from core.rules.formats import council
+from core.rules.formats.registry import format_of
+from core.rules.gate import gate_after, is_gated
+from core.turns.acts import ACTS
+
+#: Where a share stands among all: its round, and its part of the round.
+Place = tuple[int, int]
+_FIRST, _SECOND, _FACILITATION, _REST = range(4)
+_BEFORE_THE_GATE = frozenset({Act.OPTIONS, Act.BALLOT, Act.GATE})
+
+
+def place_of(debate: Debate, turn: Turn) -> Place:
+    """Where the share that the turn belongs to stands."""
+    form = format_of(debate)
+    if turn.act not in form.PHASES:
+        return turn.round, _REST
+    if turn.act is Act.FACILITATION:
+        return turn.round, _FACILITATION
+    first = gate_after(debate, 0)
+    if turn.round == 1 and first and first.ends_rounds:
+        return 1, _FIRST if turn.act is form.PHASES[0] else _SECOND
+    if form.NAME == council.NAME:
+        argued = form.PHASES.index(turn.act) > form.PHASES.index(Act.FORMULATE)
+        return turn.round, _SECOND if argued else _FIRST
+    return turn.round, _FIRST
+
+
+def are_held(debate: Debate) -> bool:
+    """Whether every share is held back, because it may still grow.
+
+    Until it is known whether a round follows the drafts; and when the debate is cut short until the
+    votes are counted, or the verdict is there: turns in hand are let finish.
+    """
+    if debate.status is not Status.RUNNING:
+        return False
+    if schedule.is_cut_short(debate):
+        return not (debate.tally or debate.verdict)
+    if debate.wanted_by or gate_after(debate, 0):
+        return False
+    turns = schedule.ready(debate)
+    is_weighed = any(turn.round == 0 and turn.act in _BEFORE_THE_GATE for turn in turns)
+    return is_weighed and is_gated(debate)
+
+
+def is_complete(debate: Debate, agent: str, place: Place) -> bool:
+    """Whether nothing more can come of an agent's share, as far as can be foreseen."""
+    for turn in format_of(debate).planned(debate, place[0]):
+        if turn.agent != agent or debate.is_done(turn) or place_of(debate, turn) != place:
+            continue
+        # A critique that comes too late is not written any more.
+        refined = Turn(act=Act.REFINEMENT, round=turn.round, agent=turn.target or "")
+        if turn.act is not Act.CRITIQUE or not debate.is_done(refined):
+            return False
+    return True
+
+
+def share_of(debate: Debate, turn: Turn) -> Sequence[Contribution]:
+    """What the agent said on the turns of the same share, in the order in which it came."""
+    place = place_of(debate, turn)
+    return [
+        made
+        for made in debate.contributions.values()
+        if made.turn.agent == turn.agent and place_of(debate, made.turn) == place and is_shown(made)
+    ]
+
+
+def is_shown(made: Contribution) -> bool:
+    """Whether people read it; what was carried over has been read already."""
+    return made.carried_from is None and ACTS[made.turn.act].is_posted
+
+
+def post_key(debate: Debate, turn: Turn) -> str:
+    """The key of the post in which people read what was said on the turn."""
+    if not debate.setup.quiet:
+        return turn_key(debate.id, turn.key)
+    found = share_of(debate, turn)
+    return turn_key(debate.id, found[0].turn.key if found else turn.key)
