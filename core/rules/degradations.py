@@ -13,8 +13,10 @@ def degradations(debate: Debate) -> Iterator[str]:
     """What went wrong before the verdict, in words for people: who, with which model, and why."""
     alive, agents = format_of(debate).alive(debate), debate.setup.agents
     yield from _cut_short(debate)
-    for agent, reason in debate.refused.items():
-        yield f"{_with_model(debate, agent)} could not be asked, its key is refused: {reason}"
+    for reason in dict.fromkeys(debate.refused.values()):
+        of = [_with_model(debate, agent) for agent, why in debate.refused.items() if why == reason]
+        whose = "its" if len(of) == 1 else "their"
+        yield f"{', '.join(of)} could not be asked, {whose} key is refused: {reason}"
     gone = [one.name for one in agents if one.id not in alive and one.id not in debate.refused]
     if gone:
         left = f"{len(alive)} of {len(agents)} agents"

@@ -117,8 +117,9 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return said
     left: dict[int, Counter[str]] = {}
+    begun = max((made.turn.round for made in debate.contributions.values()), default=0)
     for turn in skipped(debate):
-        if turn.round <= held:
+        if turn.round <= begun:
             left.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
     for at, counts in left.items():
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())

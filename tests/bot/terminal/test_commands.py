@@ -38,6 +38,8 @@ from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
+#: Their checklists agree on the question.
+THREE = ("--agents", "architect,security,simplicity")
 
 
 class Moot:
@@ -530,7 +532,7 @@ def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> 
 
 
 def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--when", "split")
+    done = moot("debate", QUESTION, "--when", "split", *THREE)
     debate_id = done.stderr.split("moot show ")[1].split()[0]
     again = moot("debate", "--resume", debate_id, "--when", "always")
 
@@ -572,7 +574,7 @@ def test_the_list_says_what_was_decided(moot: Moot) -> None:
 
 
 def test_showing_a_debate_says_who_stands_where(moot: Moot) -> None:
-    shown = moot("show", moot.debate()).stdout
+    shown = moot("show", moot.debate(*THREE)).stdout
 
     assert shown.index("Vote: PostgreSQL: 3 of 3 agents") < shown.index("# Who stands where")
     assert "| PostgreSQL | Architect, Security, Simplicity |" in shown
@@ -580,7 +582,7 @@ def test_showing_a_debate_says_who_stands_where(moot: Moot) -> None:
 
 
 def test_debate_show_and_report_print_the_record_as_json(moot: Moot) -> None:
-    done = json.loads(moot("debate", QUESTION, "--json").stdout)
+    done = json.loads(moot("debate", QUESTION, "--json", *THREE).stdout)
     debate_id = done["debate_id"]
 
     assert done["outcome"]["options"][0]["name"] == "PostgreSQL"

@@ -56,7 +56,8 @@ def capped(cost: str) -> Setup:
 
 
 def costly(asked: Asked) -> Say:
-    output = min(COSTLY.output, int(asked.body["max_tokens"]))
+    # As long as its cap it would count as cut off.
+    output = min(COSTLY.output, int(asked.body["max_tokens"]) - 1)
     return replace(good_reply(asked), counts=replace(COSTLY, output=output))
 
 
