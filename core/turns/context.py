@@ -303,7 +303,9 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
     for number in rounds:
         # Where a round is not summed up yet: how each statement begins.
         said = (
-            first_paragraphs(one.text, _STATEMENT_CHARS) for one in panel.statements(debate, number)
+            f"[Statement, {council.letter(debate, one.turn.agent)}]\n"
+            + first_paragraphs(one.text, _STATEMENT_CHARS)
+            for one in panel.statements(debate, number)
         )
         found.append((number, in_short(debate, number) or "\n\n".join(said)))
     return [
@@ -445,8 +447,10 @@ def _name(debate: Debate, agent: str) -> str:
 def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the question demands and the text at hand has lost on the way."""
     if turn.act is Act.SYNTHESIS:
+        label = "Requirements and figures that no position holds"
         texts = [position.text for position in format_of(debate).positions(debate).values()]
     elif ACTS[turn.act].keeps_facts:
+        label = "Requirements and figures that your text does not hold: keep them"
         texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
     else:
         return ()
@@ -454,4 +458,4 @@ def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
     if not texts or not lost:
         return ()
     text = "\n".join(f"- {fact.text}" for fact in lost)
-    return (Part(kind=PartKind.FACTS, label="Not to be lost again", text=text),)
+    return (Part(kind=PartKind.FACTS, label=label, text=text),)

@@ -132,6 +132,7 @@ def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
         "before": options_of(debate).name(held_before(debate, turn)),
         "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
+        "sources": bool(debate.evidence),
     }
 
 

@@ -36,6 +36,7 @@ VALUES: dict[Act, dict[str, object]] = {
         "before": "PostgreSQL",
         "movers": "c1, c2",
         "letters": "",
+        "sources": True,
     },
 }
 STAFF: dict[str, dict[Act, dict[str, object]]] = {
