@@ -149,8 +149,8 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
-    """The labels notes go by in prompts: n1, n2, and so on."""
-    return tuple(f"n{number}" for number, _ in enumerate(debate.notes, start=1))
+    """The labels notes go by in prompts: note1, note2; n1 is an option's."""
+    return tuple(f"note{number}" for number, _ in enumerate(debate.notes, start=1))
 
 
 def _question(debate: Debate) -> Sequence[Part]:

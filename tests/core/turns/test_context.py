@@ -239,7 +239,7 @@ def test_a_note_is_in_every_prompt_after_it() -> None:
         for turn in schedule.ready(play.debate):
             if turn.act in ASKING:
                 parts = {part.kind: part.text for part in parts_for(play.debate, turn)}
-                assert parts[PartKind.NOTES] == "n1 (Dana): Two of us are on call."
+                assert parts[PartKind.NOTES] == "note1 (Dana): Two of us are on call."
 
 
 def test_what_a_position_has_lost_is_put_before_its_author_again() -> None:

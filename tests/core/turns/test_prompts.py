@@ -45,7 +45,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "words": 500,
             "winner": "the winner of the vote, the position of Security",
             "partial": "a person stopped it.",
-            "notes": "n1, n2",
+            "notes": "note1, note2",
             "options": "o1, o2",
             "ended": "Round 1 moved nobody, and all hold PostgreSQL best.",
         },

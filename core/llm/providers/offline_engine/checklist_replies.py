@@ -368,7 +368,7 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
         "notes": [
             {"note": label, "used": False, "explanation": _NOT_WEIGHED}
             for label in notes
-            if label[:1] == "n" and label[1:].isdecimal()
+            if label.startswith("note") and label[4:].isdecimal()
         ],
         "confidence": None,
     }
