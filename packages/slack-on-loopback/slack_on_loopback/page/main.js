@@ -98,7 +98,7 @@ class Page {
     showPane(route.thread ? "thread" : route.channel || route.home ? "main" : "sidebar");
   }
 
-  // Where something was said last: that is where a debate is.
+  // Where something was said last: that is what people come to see.
   #goToFirst() {
     const newest = (channel) => this.store.newest.get(channel.id) ?? "0";
     const open = [...this.store.channels.values()].filter(
