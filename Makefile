@@ -28,7 +28,7 @@ SAY      = @printf '== %s\n'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate extras wheel test test-slow test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate extras wheel test test-slow drill test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,11 +50,14 @@ wheel: $(RUNTIME) ## Build wheels of Moot and of the local Slack into dist
 	@cd $(SLACK) && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 
 test: $(DEV) ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
-	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' $(ARGS)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow and not drill' $(ARGS)
 
 test-slow: $(DEV) ## Run the slow tests, and have Hypothesis try harder in its own
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=180 \
-		-m 'slow or hypothesis' $(ARGS)
+		-m '(slow or hypothesis) and not drill' $(ARGS)
+
+drill: $(DEV) ## Hurt a running bot in 21 ways, one minute each, and see what is lost
+	@$(BIN)/pytest -q -n 2 -m drill --timeout=300 $(ARGS)
 
 test-package: $(DEV) ## Run the local Slack's own tests
 	@cd $(SLACK) && ../../$(BIN)/pytest -q -n $(WORKERS) $(ARGS)

@@ -7,7 +7,7 @@ import pytest
 from tests.drill.drill import drill
 from tests.drill.faults import TROUBLES, Impossible
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(600)]
 #: Seconds that each trouble lasts.
 SHORT = 5.0
 #: One of each kind is also ended in the middle; the command does that with all.
