@@ -164,7 +164,7 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
 #: Shorter values are no secrets, and would be struck out of every log line they occur in.
 _SHORTEST_KEY = 6
 #: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.
-_MAY_BE_KEY = re.compile(r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")
+_MAY_BE_KEY = re.compile(r"KEY|TOKEN|SECRET")
 
 
 def check_listening(settings: BotSettings, mode: Mode) -> None:
@@ -273,7 +273,7 @@ _API_URL = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 _CLIENT_ID = _Wanted(
     "SLACK_CLIENT_ID",
-    re.compile(r"\d+\.\d+"),
+    re.compile(r"\d{1,20}\.\d{1,20}"),
     "is two numbers with a dot between",
     f"{_APP_PAGE} Basic Information → App Credentials",
 )

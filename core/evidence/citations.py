@@ -19,18 +19,21 @@ from core.evidence.words import words_in, words_of
 from core.models import Citation, CitationStatus, Source
 
 _DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
-_WORDS = r"(?:(?!\n\n)[\s\S]){0,1200}?"
+#: A quote holds no empty line and no other citation: else each one would be read to the end.
+_WORDS = r"(?:(?!\n\n|\[\s{0,5}[ed]\d)[\s\S]){0,1200}?"
 _CITATION = re.compile(
     r"(?:~~)?"  # struck out before, and written again
-    r"\[\s*(?P<source>[ed]\d{1,4})\s*(?:,[^:\]\n]{1,40})?"  # some add the page
-    rf"(?::\s*(?:[{_DOUBLE}](?P<double>{_WORDS})[{_DOUBLE}]"
+    r"\[\s{0,5}(?P<source>[ed]\d{1,4})\s{0,5}(?:,[^:\]\n]{1,40})?"  # some add the page
+    rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{_WORDS})[{_DOUBLE}]"
     rf"|[{_SINGLE}](?P<single>{_WORDS})[{_SINGLE}]"
-    rf"|(?P<bare>[^\]{_DOUBLE}{_SINGLE}\n][^\]{_DOUBLE}\n]{{0,1200}}?)))?\s*\]"
+    rf"|(?P<bare>[^\]{_DOUBLE}{_SINGLE}\n][^\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
     r"(?:~~)?(?: \(not found in [ed]\d{1,4}\))?",
     re.IGNORECASE,
 )
 #: Where a quote leaves words out.
-_GAP = re.compile(rf"\s*\[?(?:\.\.\.|…)\]?\s*|[{_DOUBLE}]\s*[,;]\s*[{_DOUBLE}]")
+_GAP = re.compile(
+    rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}|[{_DOUBLE}]\s{{0,9}}[,;]\s{{0,9}}[{_DOUBLE}]"
+)
 #: A quote with fewer letters and digits says nothing.
 _SHORTEST = 3
 #: Likeness (0 to 100) from which a place is looked at word by word.

@@ -48,7 +48,9 @@ _NO_TEXT: Mapping[bytes, str] = {
 }
 _OLE = b"\xd0\xcf\x11\xe0"
 _HTML_BEGINS = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL
+    r"\s{0,99}(?:<\?xml[^>]{0,200}>\s{0,99})?(?:<!--.{0,1000}?-->\s{0,99}){0,3}"
+    r"<(?:!doctype html|html)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
