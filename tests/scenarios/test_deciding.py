@@ -214,7 +214,7 @@ async def test_who_changed_their_mind_is_shown_with_a_link_to_what_moved_them():
         number, _, author, *_ = str(final.moved_by).split("/")
         critique = post(team, board, f"{number}/proposal/{author}/0")
         written = debate.contributions[str(final.moved_by)].text
-        assert written.split("\n")[0] in "\n".join(seen_in([critique], opened=True))
+        assert written.split("\n")[0].strip("*") in "\n".join(seen_in([critique], opened=True))
         assert f"p{critique['ts'].replace('.', '')}?thread_ts={board}" in shown
 
 
