@@ -137,7 +137,10 @@ async def test_nothing_typed_or_written_by_a_model_pings_anybody():
         await team.wait_for_end(board)
         ours = [one for one in team.thread(board) if key_of(one)]
         shown = "\n".join(f"{one['text']}{one.get('blocks')}" for one in ours)
-        assert len(ours) > 10
+        shares = [one for one in ours if "/r" in key_of(one)]
+        assert len(shares) == 6
+        assert all("&lt;!channel&gt;" in str(one["blocks"]) for one in shares)
+        assert "&lt;!channel&gt;" in str(ours[-1]["blocks"])
         for ping in ("<!channel>", "<!here>", "<@U0AXB9RZQF>", "@channel", "<script>"):
             assert ping not in shown
 

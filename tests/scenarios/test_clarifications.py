@@ -15,6 +15,7 @@ from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
 from core.use_cases.answer import PersonsReply, ReplyOutcome
 from slack_on_loopback import run_workspace
+from tests.seen import seen_in
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ASKED = {
@@ -254,7 +255,7 @@ async def test_one_reply_with_several_lines_answers_several_and_the_debate_begin
     assert debate.status is Status.CONCLUDED
     card = await card_saying(team, board, "closed")
     assert "Skipped by" in card["text"]
-    whole = "\n".join(one["text"] for one in team.replies(board))
+    whole = "\n".join(seen_in(team.replies(board), opened=True))
     assert "Who runs it? NA; assumed: Two people" in whole
     assert "Which data is in a job? NA" not in whole
 
@@ -299,7 +300,7 @@ async def test_when_the_time_is_up_the_assumptions_hold():
         assert len(debate.closed) == 1
         card = await card_saying(team, board, "closed")
         assert "Nobody answered (NA). Assumed: A thousand" in card["text"]
-        whole = "\n".join(one["text"] for one in team.replies(board))
+        whole = "\n".join(seen_in(team.replies(board), opened=True))
         assert "How many jobs a second? NA; assumed: A thousand" in whole
 
 

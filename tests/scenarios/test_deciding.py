@@ -31,6 +31,7 @@ from core.transcript.report import report
 from slack_on_loopback import run_workspace
 from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_starting import form_of
+from tests.seen import seen_in
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 SPEC = BotSpec(rounds=1)
@@ -209,7 +210,11 @@ async def test_who_changed_their_mind_is_shown_with_a_link_to_what_moved_them():
         moved = "moved from Kafka (70%) to PostgreSQL (80%), moved by <http"
         assert shown.count(moved) == 3
         final = next(ballot for ballot in debate.ballots.values() if ballot.turn.round)
-        critique = post(team, board, f"{final.moved_by}/0")
+        # A critique is in its author's post of that round.
+        number, _, author, *_ = str(final.moved_by).split("/")
+        critique = post(team, board, f"{number}/proposal/{author}/0")
+        written = debate.contributions[str(final.moved_by)].text
+        assert written.split("\n")[0].strip("*") in "\n".join(seen_in([critique], opened=True))
         assert f"p{critique['ts'].replace('.', '')}?thread_ts={board}" in shown
 
 

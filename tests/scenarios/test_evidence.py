@@ -23,6 +23,7 @@ from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from slack_on_loopback import WorkspaceConfig
 from tests.core.evidence.office import a_pdf, an_excel_file
+from tests.seen import seen_in
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 PDF = a_pdf(["Cover page", "The managed offer costs $1,840 per month."])
@@ -72,7 +73,7 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
         await share("dana", team.channel, "load.csv", CSV, text="the load", thread_ts=root["ts"])
         board = await asked_in_thread(team, root)
         debate = await team.wait_for_end(board)
-        said = texts(team.replies(board))
+        said = "\n".join(seen_in(team.replies(board), opened=True))
 
     assert debate.status is Status.CONCLUDED
     assert [one.reference.title for one in debate.evidence] == [

@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +15,7 @@ from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from slack_on_loopback import run_workspace
 from tests.scenarios.test_starting import chosen, form_of
+from tests.seen import seen_in, texts_of
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
 _WORDS = re.compile(r"\w[\w'.-]*")
@@ -59,28 +59,6 @@ def as_long_as_a_models(request: ModelRequest) -> str:
 
 def words(texts: Iterator[str]) -> int:
     return sum(len(_WORDS.findall(text)) for text in texts)
-
-
-def texts_of(blocks: Sequence[Mapping[str, Any]], *, opened: bool) -> Iterator[str]:
-    """Every text that is seen; in folds only where they are opened."""
-    for block in blocks:
-        if block["type"] == "container":
-            yield block["title"]["text"]
-            yield from texts_of(block["child_blocks"], opened=opened) if opened else ()
-        elif block["type"] in {"section", "header"}:
-            yield block["text"]["text"]
-        elif block["type"] == "context":
-            yield from (element["text"] for element in block["elements"])
-        elif block["type"] == "actions":
-            yield from (element["text"]["text"] for element in block["elements"])
-        elif block["type"] == "table":
-            yield json.dumps(block["rows"])
-
-
-def seen_in(replies: Sequence[Message], *, opened: bool = False) -> Iterator[str]:
-    """What is read in a thread without opening anything, or with everything open."""
-    for one in replies:
-        yield from texts_of(one["blocks"], opened=opened) if one.get("blocks") else [one["text"]]
 
 
 def shares(team: Team, board: str) -> Sequence[Message]:
