@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from bot.operations.tracing import context_of
 from bot.testing import BotSpec, team_at_work
-from core.errors import ProviderDown
+from core.errors import ReplyUnusable
 from core.models import Act, Status
 from core.testing import ScriptedProvider
 from tests.scenarios.test_faults import failing
@@ -89,7 +89,7 @@ async def test_what_people_and_models_wrote_is_in_no_span():
 
 
 async def test_a_failed_turn_is_marked_with_its_kind():
-    provider = failing("security", error=ProviderDown("No."))
+    provider = failing("security", error=ReplyUnusable("No."))
     async with (
         collecting() as collector,
         team_at_work(spec=BotSpec(provider=provider, traces=collector.url)) as team,
