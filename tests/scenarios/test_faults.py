@@ -10,7 +10,7 @@ from bot.listeners.answers import FORM_TOO_LATE
 from bot.slack.outbox.pace import FAST
 from bot.store.posts import NewPost
 from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
-from core.errors import KeyRefused, ProviderDown, ProviderError
+from core.errors import KeyRefused, ProviderError, ReplyUnusable
 from core.models import Status
 from core.ports import DebateFilter
 from core.request import ModelRequest
@@ -71,7 +71,7 @@ def failing(*roles: str, error: ProviderError) -> ScriptedProvider:
 
 
 async def test_with_the_quorum_kept_a_failing_agent_is_named_and_the_debate_decided():
-    provider = failing("security", error=ProviderDown("The model does not answer."))
+    provider = failing("security", error=ReplyUnusable("The reply is not JSON."))
     async with team_at_work(spec=BotSpec(provider=provider)) as team:
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)

@@ -6,7 +6,7 @@ from bot.slack.outbox.pace import FAST
 from bot.testing import BotSpec, Team, debate_of, key_of, team_at_work
 from tests.scenarios.test_clarifications import QUESTION, card_of, spec
 
-SLOW = BotSpec(rounds=3, pace=replace(FAST, post=0.4))
+SLOW = BotSpec(rounds=6, pace=replace(FAST, post=0.4))
 
 
 async def keys_in_line(team: Team) -> list[str]:
@@ -19,7 +19,7 @@ async def keys_in_line(team: Team) -> list[str]:
 async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_debate():
     async with team_at_work(spec=SLOW) as team:
         first = await team.debate(QUESTION)
-        while len(await keys_in_line(team)) < 20:
+        while len(await keys_in_line(team)) < 12:
             await team.moot.outbox.clock.sleep(0.05)
         before = len(team.replies(first))
         second = await team.debate("And which cloud?")
@@ -35,12 +35,12 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
 
 
 async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
-    async with team_at_work(spec=replace(spec(), pace=replace(FAST, post=0.4), rounds=3)) as team:
+    async with team_at_work(spec=replace(spec(), pace=replace(FAST, post=0.4), rounds=6)) as team:
         first = await team.debate(QUESTION)
         card = await card_of(team, first)
         assert card
         await team.say("skip all", first)
-        while len(await keys_in_line(team)) < 15:
+        while len(await keys_in_line(team)) < 10:
             await team.moot.outbox.clock.sleep(0.05)
         second = await team.debate("And which cloud?", user="alex")
         await card_of(team, second)

@@ -39,7 +39,7 @@ async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
         async with running_bot(
             workspace, database=database, spec=BotSpec(provider=provider)
         ) as team:
-            await workspace.wait_for(lambda: "held" in team.thread(board)[0]["text"].lower())
+            await workspace.wait_for(lambda: "Debate held" in team.thread(board)[0]["text"])
             await team.wait_until_sent()
             assert [key_of(one) for one in team.thread(board)] == keys
             assert len(provider.requests) == calls

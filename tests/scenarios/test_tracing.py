@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from bot.operations.tracing import context_of
 from bot.testing import BotSpec, team_at_work
-from core.errors import ProviderDown
+from core.errors import ReplyUnusable
 from core.models import Act, Status
 from core.testing import ScriptedProvider
 from tests.scenarios.test_faults import failing
@@ -67,7 +67,8 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
     assert {span.trace_id for span in turns} == {whole.trace_id}
     assert {span.parent_span_id for span in turns} == {whole.span_id}
     made = [*debate.contributions.values(), *debate.ballots.values()]
-    acts = [one.turn.act.value for one in made] + [Act.SYNTHESIS.value]
+    acts = [one.turn.act.value for one in made] + [Act.OPTIONS.value, Act.SYNTHESIS.value]
+    acts += [Act.SUMMARY.value for _ in debate.summaries]
     assert sorted(span.name for span in turns) == sorted(acts)
     assert all(
         whole.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
@@ -89,7 +90,7 @@ async def test_what_people_and_models_wrote_is_in_no_span():
 
 
 async def test_a_failed_turn_is_marked_with_its_kind():
-    provider = failing("security", error=ProviderDown("No."))
+    provider = failing("security", error=ReplyUnusable("No."))
     async with (
         collecting() as collector,
         team_at_work(spec=BotSpec(provider=provider, traces=collector.url)) as team,
