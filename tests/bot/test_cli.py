@@ -72,9 +72,10 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     assert re.search(r"  Option +First choices +On average +Texts for it\n", done.stdout)
     assert re.search(r"  Web app +[█░]{16} \d", done.stdout)
     assert done.stdout.index("Architect, Security, Simplicity debate it.") < done.stdout.index(
-        "Proposal · round 1"
+        "  Round 1\n"
     )
-    assert done.stdout.index("The whole reasoning") < done.stdout.index("Debate decided")
+    assert done.stdout.count("  Round 1\n") == 3  # one post for each agent and round
+    assert done.stdout.index("Judge:\n") < done.stdout.index("Debate decided")
     assert "Debate running" not in done.stdout
     for mark in (r"(?m)^ *\*\S", r":[a-z_]+:", r"<[^>]*\|", "```", "&amp;"):
         assert not re.search(mark, done.stdout), mark

@@ -132,12 +132,19 @@ async def publish(presenter: Presenter, log: Sequence[Recorded], start: int, end
 # --- reading order --------------------------------------------------------------------------------
 
 
+def places_of(log: Sequence[Recorded]) -> list[tuple[tuple[int, int], int]]:
+    """Phase and number in the log of all that people read, as released; agents read summaries."""
+    debate = fold(log)
+    return [
+        (order(debate, turn), event.seq)
+        for event in release_all(log).released
+        if (turn := turn_of(event)) and turn.act is not Act.SUMMARY
+    ]
+
+
 @given(logs())
 def test_phases_are_read_one_after_the_other(log: list[Recorded]):
-    debate = fold(log)
-    places = [
-        order(debate, turn) for event in release_all(log).released if (turn := turn_of(event))
-    ]
+    places = [place for place, _ in places_of(log)]
     assert places == sorted(places)
 
 
@@ -157,9 +164,16 @@ def test_what_was_released_stays_whatever_comes_later(log: list[Recorded], data:
 
 @given(logs())
 def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[Recorded]):
-    debate = fold(log)
-    turns = [(order(debate, t), e.seq) for e in release_all(log).released if (t := turn_of(e))]
+    turns = places_of(log)
     assert turns == sorted(turns)
+
+
+@given(logs())
+def test_no_post_is_made_of_a_summary(log: list[Recorded]):
+    debate = fold(log)
+    turns = [(turn_of(event), event) for event in log]
+    summaries = [event for turn, event in turns if turn and turn.act is Act.SUMMARY]
+    assert not [post for event in summaries for post in posts_of(debate, event)]
 
 
 def test_a_critique_waits_for_the_last_proposal_and_a_note_does_not():

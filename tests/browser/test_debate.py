@@ -72,10 +72,10 @@ async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(page: P
     await shoot(page, "debate-running")
     await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
     thread = page.locator("#thread")
-    await expect(thread).to_contain_text("Critique of", timeout=PATIENCE)
+    await expect(thread).to_contain_text("On Architect: ", timeout=PATIENCE)
     await shoot(page, "debate-thread")
     await expect(board).to_contain_text("Debate decided", timeout=PATIENCE)
-    broadcast = page.locator("#main .row", has_text="Decision on").last
+    broadcast = page.locator("#main .row", has_text="What would overturn it").last
     await expect(broadcast).to_contain_text("Use PostgreSQL.", timeout=PATIENCE)
     await shoot(page, "debate-decided")
     await team.workspace.wait_for(lambda: ts not in team.workspace.pins(team.channel))

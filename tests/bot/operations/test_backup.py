@@ -18,6 +18,7 @@ from bot.operations.backup import back_up, purge
 from bot.store.channel_choices import ChannelSettings
 from bot.store.organisations import Organisations
 from bot.store.posts import Channel, NewPost, Posts
+from bot.store.refused_folds import RefusedFolds
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -70,7 +71,7 @@ async def fill(database: Database) -> None:
 
 
 async def fill_the_rest(database: Database) -> None:
-    """What only some debates leave behind: costs, a date, a sender, an organisation, a backup."""
+    """What only some leave behind: costs, dates, senders, organisations, refusals, backups."""
     await SqlDebateStore(database).append("run", CallsDropped(usage=COSTLY, origin="1"), at=NOW)
     decision = Decision(
         kind=DecisionKind.REVISIT, by=Person(id="U1"), origin="V1", revisit_on=NOW.date()
@@ -84,6 +85,7 @@ async def fill_the_rest(database: Database) -> None:
     await Reminders(database).put("old", decision)
     await Posts(database).hold(Channel("T1", "C1"), "a process")
     await Organisations(database).note("T1", "E1")
+    await RefusedFolds(database).note("T1", NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     await Restored(database).mark(NOW)
     await Restored(database).find_out()
