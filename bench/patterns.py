@@ -35,7 +35,15 @@ from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.listeners.typed import understood
 from bot.slack.evidence import readable
 from bot.slack.ids import addressed, fill_in, note_ts
-from bot.slack.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
+from bot.slack.mrkdwn.convert import (
+    answer,
+    bare_gist,
+    bare_thesis,
+    gist,
+    mrkdwn,
+    points,
+    thesis,
+)
 from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.slack.mrkdwn.terminal import message_text
@@ -62,6 +70,7 @@ from core.rules.facts import Fact, FactKind, holds, ledger, lost
 from core.rules.formats.same_question import is_same
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
+from core.transcript.cited import cited
 from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
 from core.transcript.words import fenced, nested, quoted
@@ -584,6 +593,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,
     "bot.slack.mrkdwn.convert.thesis": lambda text: thesis(text, 300),
+    "bot.slack.mrkdwn.convert.answer": lambda text: answer(text, 300),
+    "bot.slack.mrkdwn.convert.points": lambda text: points(text, 3, 300),
+    "core.transcript.cited.cited": lambda text: cited(text, ()),
     "bot.slack.mrkdwn.escape.bare": lambda text: bare(text, 80),
     "bot.slack.mrkdwn.escape.clean": clean,
     "bot.slack.mrkdwn.escape.link": lambda text: link("https://a.example/", text),

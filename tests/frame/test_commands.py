@@ -58,7 +58,9 @@ def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
     assert "pytest -q -n 4 --dist worksteal -m 'not slow and not drill'" in make("-n", "check")
     assert "--hypothesis-profile=large" not in make("-n", "check")
     harder = re.sub(r"\s*\\\n\s*", " ", make("-n", "check-all"))
-    assert "--hypothesis-profile=large --timeout=180 -m '(slow or hypothesis) and not drill'" in harder
+    assert (
+        "--hypothesis-profile=large --timeout=180 -m '(slow or hypothesis) and not drill'" in harder
+    )
 
 
 def test_the_local_slack_is_tested_apart_and_by_check() -> None:

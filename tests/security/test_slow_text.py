@@ -56,6 +56,8 @@ OURS = {
     "bot.views.message.safe",
     "bot.views.message.sections",
     "core.llm.cache_warmup.beginning_keys",
+    "core.llm.providers.example.example_settings",
+    "core.llm.reply_faults.cut_off",
     "core.llm.known_models.is_known",
     "core.llm.known_models.nearest_model",
     "core.llm.prices.price",

@@ -68,6 +68,9 @@ def _block(block: Mapping[str, Any]) -> str:
     match block["type"]:
         case "header" | "section":
             return str(block["text"]["text"])
+        case "container":
+            folded = "\n".join(_block(child) for child in block["child_blocks"])
+            return f"*{block['title']['text']}*\n{folded}"
         case "context":
             return "\n".join(str(one.get("text", "")) for one in block["elements"])
         case "table":
