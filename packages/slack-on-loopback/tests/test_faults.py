@@ -125,10 +125,10 @@ async def test_a_rate_limit_can_be_switched_on(ws: Workspace, client: Client) ->
 
 
 async def test_a_workspace_can_lack_a_type_of_blocks(ws: Workspace, client: Client) -> None:
-    section = {"type": "section", "text": {"type": "mrkdwn", "text": "x"}}
+    section: dict[str, object] = {"type": "section", "text": {"type": "mrkdwn", "text": "x"}}
     title = {"type": "plain_text", "text": "x"}
-    fold = {"type": "container", "title": title, "child_blocks": [section]}
-    blocks: list[dict[str, object]] = [section, fold]
+    fold: dict[str, object] = {"type": "container", "title": title, "child_blocks": [section]}
+    blocks = [section, fold]
     general = ws.channel("general").id
     ws.faults.refuse_blocks("container")
     answer = await refused(client.chat_postMessage(channel=general, text="x", blocks=blocks))
