@@ -47,11 +47,8 @@ _NO_TEXT: Mapping[bytes, str] = {
     b"SQLite format 3": "a database",
 }
 _OLE = b"\xd0\xcf\x11\xe0"
-_HTML_BEGINS = re.compile(
-    r"\s{0,99}(?:<\?xml[^>]{0,200}>\s{0,99})?(?:<!--.{0,1000}?-->\s{0,99}){0,3}"
-    r"<(?:!doctype html|html)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+#: Characters within which a page says that it is one.
+_OPENING = 5000
 
 
 class Unreadable(Exception):
@@ -268,7 +265,7 @@ def _text(content: bytes, name: str, media_type: str) -> Extract:
     if controls > _MOST_CONTROLS * min(len(text), 100_000):
         raise Unreadable("it is no text, nor a kind of file that can be read")
     ending = name.lower().rpartition(".")[2]
-    if media_type == "text/html" or ending in {"html", "htm"} or _HTML_BEGINS.match(text[:5000]):
+    if media_type == "text/html" or ending in {"html", "htm"} or _begins_as_html(text):
         page = _Page()
         page.feed(text)
         page.close()
@@ -341,3 +338,11 @@ class _Page(HTMLParser):
         """Keep what is shown; a line break in the source is a space."""
         if not self._skipping:
             self._parts.append(re.sub(r"\s+", " ", data))
+
+
+def _begins_as_html(text: str) -> bool:
+    """Whether a text begins as a page does, after its declaration and comments."""
+    rest = text[:_OPENING].lstrip()
+    while rest.startswith(("<?xml", "<!--")):
+        rest = rest.partition(">" if rest.startswith("<?") else "-->")[2].lstrip()
+    return rest[:20].lower().startswith(("<!doctype html", "<html"))

@@ -107,7 +107,7 @@ async def test_a_note_cannot_pass_for_the_note_of_somebody_else() -> None:
     turn = Turn(act=Act.BALLOT, round=1, agent=debate.setup.agents[0].id)
     shown = next(one.text for one in parts_for(debate, turn) if one.kind is PartKind.NOTES)
 
-    assert re.findall(r"^n\d+ ", shown, re.MULTILINE) == ["n1 "]
+    assert re.findall(r"^note\d+ ", shown, re.MULTILINE) == ["note1 "]
 
 
 @pytest.mark.parametrize("order", ORDERS)
