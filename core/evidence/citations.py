@@ -26,7 +26,7 @@ _CITATION = re.compile(
     r"\[\s{0,5}(?P<source>[ed]\d{1,4})\s{0,5}(?:,[^:\]\n]{1,40})?"  # some add the page
     rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{_WORDS})[{_DOUBLE}]"
     rf"|[{_SINGLE}](?P<single>{_WORDS})[{_SINGLE}]"
-    rf"|(?P<bare>[^\]{_DOUBLE}{_SINGLE}\n][^\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
+    rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
     r"(?:~~)?(?: \(not found in [ed]\d{1,4}\))?",
     re.IGNORECASE,
 )

@@ -31,10 +31,6 @@ MOST_SECONDS = 0.25
 #: Patterns made of settings, of debate's own codes, and of a schema's names.
 MADE_WHILE_RUNNING = {"core.llm.quoting", "bot.log", "slack_on_loopback.rules"}
 
-#: Read so many characters from each of their starts, and no more: linear, with a long run-up that a
-#: text of PATTERN_SIZE does not outgrow. The functions that use them are tried with longer text.
-BOUNDED_AT_A_START = {"core.evidence.citations._CITATION"}
-
 #: Where public functions take text of others first; every one is tried, or stands below.
 PLACES = (
     "core.llm",
@@ -84,8 +80,6 @@ OURS = {
 
 @pytest.mark.parametrize("name", patterns())
 def test_no_pattern_is_slower_than_its_text_is_long(name: str) -> None:
-    if name in BOUNDED_AT_A_START:
-        pytest.skip("it looks at a bounded number of characters from each start")
     found = worst_of_pattern(name, PATTERN_SIZE)
 
     assert not found.curved, f"{found.name} grows with power {found.exponent:.1f}: {found.text}"
