@@ -117,7 +117,10 @@ class RefusedPosts:
                 post = _notice(row, words, key=f"{board}/lost")
             case "post" if "thread_ts" in row.payload and refusal.code in _THREAD_GONE:
                 return  # the thread that asked for the debate; the debate has its own
-            case "post" if row.key == board or refusal.code in _PLACE_GONE:
+            case "post" | "update" if row.key == board or (
+                refusal.code in _PLACE_GONE and (row.method == "post" or is_board_edit)
+            ):
+                # A quiet thread has a post per round only: the board's edits bring the news sooner.
                 # Its starter is told in a direct message.
                 await self.steer.give_up(row.debate_id, refusal.words)
                 debate = await self.steer.facts.debate(row.debate_id)

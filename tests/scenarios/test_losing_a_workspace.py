@@ -63,7 +63,10 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         team = hall.team()
         await team.debate(QUESTION)
         await provider.until_asked(Act.PROPOSAL)
-        provider.latency = 10  # the news comes with the first proposal, long before the next act
+        await team.wait_until_sent()
+        provider.latency = (
+            10  # the news comes with the board's next edit, long before the next post
+        )
         # As when another workspace of the organisation was told, or another replica.
         where = None if is_org_wide else team.workspace.state.team_id
         await hall.moot.clients.leave(enterprise_id or None, where)
