@@ -26,7 +26,14 @@ from core.models import (
     Summarization,
     Value,
 )
-from core.settings import Settings, SettingsFile, agent_for, judge_for, role_id
+from core.settings import (
+    CommonSettings,
+    Settings,
+    SettingsFile,
+    agent_for,
+    judge_for,
+    role_id,
+)
 from core.turns.prompts import overrides
 
 V = TypeVar("V", bound=Value)
@@ -35,6 +42,7 @@ V = TypeVar("V", bound=Value)
 ReadPrompt = Callable[[str], PromptText]
 #: Sections a complete file has; the rest are tables that are often empty.
 SECTIONS = ("agents", "judge", "debate", "vote", "limits")
+_COMMON = CommonSettings.model_fields.keys()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +250,10 @@ class _Filling:
         judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
         mixed = () if names_model else base.mixed_models
         names_judge = bool(file.judge and (file.judge.provider or file.judge.model))
+        # Whatever a file may set arrives; below is what takes more than that.
+        set_here = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
         settings = laid_over(base, file.debate)
+        settings = laid_over(settings, CommonSettings.model_construct(**set_here))
         rules = self._summaries(settings.summarization, "for summaries", None)
         changes: dict[str, object] = {
             "agent_model": agent_model,
@@ -251,13 +262,9 @@ class _Filling:
             "mixed_models": mixed,
             "judge_models": () if names_model or names_judge else base.judge_models,
             "agents": self._agents(file.agents, mixed or (agent_model,), rules),
-            "vote": laid_over(base.vote, file.vote),
-            "limits": laid_over(base.limits, file.limits),
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
-            "servers": file.servers,
             "prompts": self._prompts(file.prompts, "for every agent"),
-            "models": file.models,
-            "prices": file.prices,
+            "summary_model": base.summary_model,
         }
         if file.judge:
             changes["judge"] = self._speaker(file.judge, judge_for(judge_model), rules)

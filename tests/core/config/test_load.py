@@ -27,7 +27,7 @@ from core.models import (
     When,
 )
 from core.opening import DebateRequest, open_debate
-from core.settings import Settings
+from core.settings import CommonSettings, EvidenceLimits, Settings
 
 PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
 KNOWN = Known(providers=PROVIDERS)
@@ -143,6 +143,35 @@ def test_every_setting_of_a_full_file_arrives() -> None:
     assert settings.prompts["critique"].text == "Text of strict.md"
     assert settings.models == ({"match": "my-model", "context_tokens": 1000},)
     assert settings.prices["my-model"].input == Decimal("0.1")
+
+
+#: A value of every setting that file and program share, none of them the usual one.
+UNUSUAL = {
+    "summary_model": {"provider": "openai", "model": "gpt-6-luna"},
+    "agents": [{"id": "ann", "role": "security"}],
+    "casting": False,
+    "servers": [{"name": "own", "base_url": "http://127.0.0.1:1/v1"}],
+    "vote": {"exclude_self": False},
+    "limits": {"quorum": 1},
+    "evidence": {"link_hosts": ["docs.example.com"], "pages": 3},
+    "fallbacks": [{"provider": "offline"}],
+    "prompts": {"critique": "strict.md"},
+    "models": [{"match": "my-model", "context_tokens": 1000}],
+    "prices": {"my-model": {"input": 0.1, "output": 2}},
+}
+
+
+@pytest.mark.parametrize("name", CommonSettings.model_fields)
+def test_no_setting_of_a_file_is_taken_and_forgotten(name: str) -> None:
+    settings = loaded(json.dumps({name: UNUSUAL[name]}), "moot.json").settings
+
+    assert getattr(settings, name) != getattr(KNOWN.settings, name)
+
+
+def test_what_an_evidence_section_leaves_out_is_as_before() -> None:
+    evidence = loaded("evidence: {link_hosts: [docs.example.com]}").settings.evidence
+
+    assert evidence == EvidenceLimits(link_hosts=("docs.example.com",))
 
 
 def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
