@@ -18,7 +18,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.models import Debate
+from core.models import Debate, Setup
 from core.rules.formats.registry import format_of
 from core.settings import DEFAULT_ROSTER, ROLES
 from core.store.database import Database
@@ -30,18 +30,16 @@ from core.turns.take import Turns
 DEBATE = "dbench22"
 
 
-async def one_debate(agents: int, rounds: int, latency: float) -> tuple[float, Debate]:
+async def one_debate(setup: Setup, provider: ScriptedProvider) -> tuple[float, Debate]:
     """Run one debate; seconds it took, and the debate."""
-    provider = ScriptedProvider(latency=latency)
     clock = SystemClock()
+    agents = len(setup.agents)
     calls = ModelCalls({"scripted": provider}, clock, parallel=agents * agents)
-    roles = list(dict.fromkeys([*DEFAULT_ROSTER, *ROLES]))[:agents]
     with tempfile.TemporaryDirectory() as folder:
         location = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"
         async with await Database.open(location) as database:
             await prepare(database)
             store = SqlDebateStore(database)
-            setup = a_setup(agents=roles, rounds=rounds)
             await store.create(DEBATE, DebateStarted(setup=setup), origin="b", at=clock.now())
             engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
             began = time.perf_counter()
@@ -51,7 +49,9 @@ async def one_debate(agents: int, rounds: int, latency: float) -> tuple[float, D
 
 def ratio(agents: int, rounds: int, latency: float) -> tuple[float, str]:
     """Run one debate; its time as a ratio to its longest chain, and that in words."""
-    took, debate = asyncio.run(one_debate(agents, rounds, latency))
+    roles = list(dict.fromkeys([*DEFAULT_ROSTER, *ROLES]))[:agents]
+    setup = a_setup(agents=roles, rounds=rounds)
+    took, debate = asyncio.run(one_debate(setup, ScriptedProvider(latency=latency)))
     chain = format_of(debate).longest_chain(rounds) + 2  # the ballots, the synthesis
     found = took / (chain * latency)
     return found, (

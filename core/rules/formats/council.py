@@ -124,17 +124,17 @@ def needs(debate: Debate, turn: Turn) -> Sequence[str]:
         case Act.PLAN:
             turns = [_turn(Act.GATHER, agent) for agent in others]
         case Act.FORMULATE:
-            turns = [_turn(Act.PLAN, turn.agent)]
+            # The plan was made of what the others gathered; its own findings may come later.
+            turns = [_turn(Act.GATHER, turn.agent), _turn(Act.PLAN, turn.agent)]
         case Act.DEBATE:
             turns = [_turn(Act.FORMULATE, agent) for agent in others]
         case Act.ADJUST:
             turns = [_turn(Act.FORMULATE, agent) for agent in all_agents]
             turns += [_turn(Act.DEBATE, agent) for agent in others]
         case Act.REBUTTAL:
-            turns = [_turn(Act.DEBATE, agent) for agent in all_agents]
+            turns = [_turn(Act.DEBATE, turn.agent)]
             # Where the others differ its own adjusted position decides nothing.
-            said, _, _ = _stances(debate, but=turn.agent)
-            differ = len(said) > 1 and not agreement(said).is_agreed
+            differ = _agreed(debate, but=turn.agent) is False
             turns += [_turn(Act.ADJUST, agent) for agent in (others if differ else all_agents)]
         case _:
             pass
@@ -178,7 +178,8 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
         case Act.PLAN:
             return [_turn(act, a) for a in agents if _all_done(debate, Act.GATHER, but=a)]
         case Act.FORMULATE:
-            return [_turn(act, a) for a in agents if debate.is_done(_turn(Act.PLAN, a))]
+            own = {a: (_turn(Act.GATHER, a), _turn(Act.PLAN, a)) for a in agents}
+            return [_turn(act, a) for a in agents if all(map(debate.is_done, own[a]))]
         case Act.DEBATE:
             return [_turn(act, a) for a in agents if _all_done(debate, Act.FORMULATE, but=a)]
         case Act.ADJUST:
@@ -187,38 +188,32 @@ def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
                 return []
             return [_turn(act, a) for a in agents if _all_done(debate, Act.DEBATE, but=a)]
         case _:
-            if not _all_done(debate, Act.DEBATE) or _agreed(debate) is not False:
+            if _agreed(debate) is not False:
                 return []
             # Its own answers, and what the others have made of their positions.
-            return [_turn(act, a) for a in agents if _all_done(debate, Act.ADJUST, but=a)]
+            able = [a for a in agents if debate.is_done(_turn(Act.DEBATE, a))]
+            return [_turn(act, a) for a in able if _all_done(debate, Act.ADJUST, but=a)]
 
 
-def _agreed(debate: Debate) -> bool | None:
+def _agreed(debate: Debate, *, but: str = "") -> bool | None:
     """Whether the adjusted positions agree, so that a rebuttal would add nothing; None: not known.
 
-    That they do not is known as soon as two of them differ. Who says nothing of options may differ.
+    That they do not is known as soon as two of them differ, or one says nothing of options: its
+    holder may differ.
     """
-    said, pending, silent = _stances(debate)
-    if len(said) > 1 and not agreement(said).is_agreed:
-        return False
-    if pending:
-        return None
-    return not silent and len(said) > 1
-
-
-def _stances(debate: Debate, *, but: str = "") -> tuple[Mapping[str, Probabilities], bool, bool]:
-    """What agents say of the options in adjusted positions; whether some are to come, or silent."""
-    said, pending, silent = dict[str, Probabilities](), False, False
+    said, pending = dict[str, Probabilities](), False
     for agent in [one for one in alive(debate) if one != but]:
         if not debate.is_done(_turn(Act.ADJUST, agent)):
             pending = True
             continue
         made = _made(debate, Act.ADJUST, agent)
-        if made and (stance := stance_in(debate, made)):
-            said[agent] = stance
-        else:
-            silent = True
-    return said, pending, silent
+        stance = stance_in(debate, made) if made else None
+        if not stance:
+            return False
+        said[agent] = stance
+    if len(said) > 1 and not agreement(said).is_agreed:
+        return False
+    return None if pending else len(said) > 1
 
 
 def _all_done(debate: Debate, act: Act, *, but: str = "") -> bool:

@@ -70,11 +70,25 @@ def test_an_adjustment_needs_every_formulated_position() -> None:
     assert ready(*happened) == [FORMULATED[2]]
 
 
-def test_rebuttals_wait_until_it_is_known_whether_positions_have_converged() -> None:
+def test_nobody_formulates_before_its_own_findings_are_there() -> None:
+    happened = said(*GATHERED[1:], PLANNED[0])
+
+    assert ready(*happened) == [GATHERED[0]]
+    assert ready(*happened, *said(GATHERED[0])) == [*PLANNED[1:], FORMULATED[0]]
+
+
+def test_who_says_nothing_of_options_may_differ_so_that_rebuttals_wait_for_nobody_else() -> None:
     before = [key for phase in PHASES[:4] for key in phase]
 
-    assert ready(*said(*before, *ADJUSTED[:2])) == ADJUSTED[2:]
+    assert ready(*said(*before, *ADJUSTED[:2])) == [ADJUSTED[2], REBUTTED[2]]
     assert ready(*said(*before, *ADJUSTED)) == REBUTTED
+
+
+def test_a_rebuttal_needs_its_own_answers_not_everybodys() -> None:
+    before = [key for phase in PHASES[:3] for key in phase]
+    happened = said(*before, *DEBATED[1:], *ADJUSTED)
+
+    assert ready(*happened) == [DEBATED[0], *REBUTTED[1:]]
 
 
 def test_nothing_follows_the_rebuttals() -> None:
