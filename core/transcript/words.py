@@ -15,7 +15,7 @@ _STATUS_WORDS = {
     Status.CONCLUDED: "concluded",
     Status.FAILED: "failed",
 }
-_HEADING = re.compile(r"(#{1,6})(?=\s)")
+_HEADING = re.compile(r"(#{1,6})(?=\s|$)")
 _DEEPEST = 6
 
 

@@ -103,6 +103,8 @@ def check(text: str) -> None:
 @example("a\\`<img src=x>`")
 @example("`\n`<img src=x>`")
 @example("a ` b\n\n| `c | <img src=x>` |")
+@example("#")
+@example("a\n##\nb")
 def test_no_text_does_anything_in_a_document_and_none_swallows_what_follows(text: str) -> None:
     document = f"#### Said\n\n{nested(text, 4)}\n\n#### After\n"
 
