@@ -56,7 +56,7 @@ def _inert_lines(lines: list[str]) -> Iterator[str]:
             if _UNDERLINE.fullmatch(line) and before:
                 yield ""  # no heading, but a line
             yield block.line(_HEADING.sub("", line, count=1) if _HEADING.match(line) else line)
-            before = bare
+            before = line.strip(" \t")  # to readers of Markdown nothing else is an empty line
     if fence:
         yield fence
 

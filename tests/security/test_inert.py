@@ -105,6 +105,8 @@ def check(text: str) -> None:
 @example("a ` b\n\n| `c | <img src=x>` |")
 @example("#")
 @example("a\n##\nb")
+@example("a\n\u2028\n===")
+@example("\u202e\u2028\n===")
 def test_no_text_does_anything_in_a_document_and_none_swallows_what_follows(text: str) -> None:
     document = f"#### Said\n\n{nested(text, 4)}\n\n#### After\n"
 
