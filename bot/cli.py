@@ -192,7 +192,12 @@ def purge(
         raise BadInput("Nothing was deleted.")
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
     deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before, only))
-    typer.echo(f"Deleted {deleted} debates.")
+    typer.echo(f"Deleted {counted(deleted.debates, 'debate')}.")
+    if deleted.readers:
+        typer.echo(
+            "These read a decision of what was deleted as a source, and hold its words until they "
+            f"are deleted as well: {', '.join(deleted.readers)}"
+        )
 
 
 terminal.register(app)

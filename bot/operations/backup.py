@@ -2,7 +2,9 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
 from core.store.lock import FileLock
-from core.store.purging import EVERYTHING, Only, purge_debates
+from core.store.purging import EVERYTHING, Only, purge_debates, readers_of
 
 _PRIVATE = 0o600
 
@@ -131,10 +133,19 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
     return aside
 
 
+@dataclass(frozen=True)
+class Purged:
+    """What a purge deleted, and what it had to leave."""
+
+    debates: int
+    #: Ids of later debates that read a deleted one's decision as a source, and hold its words.
+    readers: Sequence[str]
+
+
 async def purge(
     location: str, workspace: str, before: datetime | None, only: Only = EVERYTHING
-) -> int:
-    """Delete a workspace's debates for good; return how many.
+) -> Purged:
+    """Delete a workspace's debates for good.
 
     Nothing of them is left in the file, its write-ahead log or a backup made afterwards.
 
@@ -148,12 +159,12 @@ async def purge(
         StoreDown: The database is in use, or does not answer; nothing was deleted.
     """
 
-    def work(connection: Connection) -> int:
+    def work(connection: Connection) -> Purged:
         debates = purge_debates(connection, workspace, before, only)
         purge_traces(connection, debates)
         if before is None and only == EVERYTHING:
             purge_workspace(connection, workspace)
-        return len(debates)
+        return Purged(len(debates), readers_of(connection, debates))
 
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)

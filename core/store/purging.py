@@ -1,11 +1,12 @@
 """Deleting debates for good: their logs, what they cost, their entries."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, select
 
+from core.events import SourceRead
 from core.models import Status
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS, SPENDING
 
@@ -59,3 +60,16 @@ def purge_debates(
         connection.execute(delete(SPENDING).where(SPENDING.c.debate_id == debate_id))
         connection.execute(delete(DEBATES).where(DEBATES.c.id == debate_id))
     return ids
+
+
+def readers_of(connection: Connection, debates: Collection[str]) -> Sequence[str]:
+    """Ids of debates that are left and read a decision of the deleted ones as a source.
+
+    They hold its words for good: a log is not changed.
+    """
+    kind = SourceRead.model_fields["kind"].default
+    sources = connection.execute(
+        select(EVENTS.c.debate_id, EVENTS.c.body).where(EVENTS.c.kind == kind)
+    )
+    found = {by for by, body in sources if any(debate in body for debate in debates)}
+    return sorted(found)

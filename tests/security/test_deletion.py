@@ -9,19 +9,29 @@ import pytest
 
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
-from core.models import Act, Clarifying
+from core.models import Act, Clarifying, SourceKind
 from core.ports import ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
 from tests.command_line import moot, process_kept
-from tests.scenarios.test_clarifications import asking, card_of
+from tests.core.evidence.office import a_pdf
+from tests.scenarios.test_clarifications import asking, card_of, debate_at
 
 #: A word for each place that people and models write to; each is in a sentence of its own.
 QUESTION, NOTE, ANSWER = "wombatcanary", "quokkacanary", "numbatcanary"
 PROPOSAL, VERDICT = "bilbycanary", "potoroocanary"
-CANARIES = (QUESTION, NOTE, ANSWER, PROPOSAL, VERDICT)
+#: In a thread, in a file of it and in the file's name, in words that an agent quotes of it, in why
+#: a verdict was accepted, and in a reply to a debate that Slack took no more posts of.
+THREAD, FILE, NAME, QUOTED = "dunnartcanary", "kowaricanary", "mulgaracanary", "ningauicanary"
+WHY, UNSENT = "pademeloncanary", "bettongcanary"
+CANARIES = (
+    *(QUESTION, NOTE, ANSWER, PROPOSAL, VERDICT),
+    *(THREAD, FILE, NAME, QUOTED, WHY, UNSENT),
+)
 STAYS = "marimbastays"
+PDF = a_pdf(["Cover page", f"The {FILE} offer costs $1,840. The {QUOTED} jobs are lost."])
 
 
 def script(request: ModelRequest) -> str:
@@ -29,7 +39,11 @@ def script(request: ModelRequest) -> str:
     reply = asking(request)
     if request.act is Act.SYNTHESIS:
         return reply.replace("PostgreSQL", f"PostgreSQL {VERDICT}")
-    return f"{reply}\n\n{PROPOSAL}" if request.act is Act.PROPOSAL else reply
+    if request.act is not Act.PROPOSAL:
+        return reply
+    if any(UNSENT in part.text for part in request.parts):
+        return f"{reply}\n\n{UNSENT}"
+    return f'{reply}\n\n{PROPOSAL} [e2: "The {QUOTED} jobs are lost."]'
 
 
 def holding(folder: Path, words: tuple[str, ...] = CANARIES) -> dict[str, list[str]]:
@@ -57,22 +71,65 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield made
 
 
-async def debate_with_canaries(team: Team) -> None:
-    """Hold a debate in which everything that can be written has a canary."""
-    board = await team.debate(f"Kafka or PostgreSQL as our {QUESTION} queue?")
+async def debates_with_canaries(team: Team) -> tuple[str, str]:
+    """Hold two debates in which everything that can be written has a canary; return their ids."""
+    root = await team.say(f"Redis loses {THREAD} jobs.", user="alex")
+    share = team.workspace.share_file
+    await share("alex", team.channel, f"{NAME}.pdf", PDF, thread_ts=root["ts"])
+    await team.say(f"@Moot Kafka or PostgreSQL as our {QUESTION} queue?", root["ts"])
+    board = await newest_board(team, 1)
     await card_of(team, board)
     for said in (f"1: {ANSWER} people", f"2: a {ANSWER}", f"3: some {ANSWER}", f"Ask {NOTE}."):
         await team.say(said, board)
-    await team.wait_for_end(board)
+    debate = await team.wait_for_end(board)
+    cited = [one for said in debate.contributions.values() for one in said.citations]
+    assert {one.status.value for one in cited} == {"verified"}
     await team.type(f"search {QUESTION}")
-    assert key_of(team.thread(board)[0]).partition("/")[0] in team.told()[-1]
+    assert debate.id in team.told()[-1]
+
+    await team.click(team.verdict(board), ActionId.ACCEPT.value)
+    views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
+    await team.workspace.submit(team.user, views[0]["id"], {"why": {"why": {"value": WHY}}})
+    await team.wait_until_sent()
+
+    # One that reads this decision as a source, and of which Slack takes nothing after the card.
+    await team.say(f"@Moot Where do {UNSENT} tasks live from now on?")
+    later = await newest_board(team, 2)
+    card = await card_of(team, later)
+    team.workspace.faults.server_error("chat.postMessage", times=None)
+    await team.click(card["ts"], ActionId.SKIP_ALL.value)
+    async with asyncio.timeout(20):
+        while not await waits_to_be_sent(team, later, UNSENT):
+            await asyncio.sleep(0.02)
+    reader = await debate_at(team, later)
+    (source,) = reader.evidence
+    assert source.reference.kind is SourceKind.REGISTER
+    assert WHY in source.text
+    return debate.id, reader.id
 
 
-async def told(*words: str, database: Path) -> None:
-    """Run a command of Moot on a database."""
+async def newest_board(team: Team, number: int) -> str:
+    """Wait for the board of the debate with this number, from 1; return its timestamp."""
+
+    def boards() -> list[str]:
+        messages = team.workspace.messages(team.channel)
+        return [str(one["ts"]) for one in messages if key_of(one).endswith("/board")]
+
+    return (await team.workspace.wait_for(lambda: boards()[number - 1 :]))[0]
+
+
+async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
+    """Whether the word is in a reply that is on its way to Slack."""
+    rows = await team.moot.posts.rows_of_debate(key_of(team.thread(board)[0]).partition("/")[0])
+    return any(one.ts is None and word in str(one.payload) for one in rows if one.thread_key)
+
+
+async def told(*words: str, database: Path) -> str:
+    """Run a command of Moot on a database; return what it says."""
     env = {"MOOT_DATABASE": str(database)}
     ended = await asyncio.to_thread(moot, *words, folder=database.parents[1], env=env)
     assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 @pytest.mark.parametrize("removed", [False, True], ids=["purged", "app removed, then purged"])
@@ -85,13 +142,18 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
     )
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
-            await debate_with_canaries(team)
+            first, reader = await debates_with_canaries(team)
             if removed:
                 workspace.uninstall()
                 await asyncio.sleep(0.5)
         assert holding(folder) == {"moot.db": list(CANARIES)}  # never in the log
 
-        await told("purge", "--workspace", workspace.state.team_id, "--yes", database=database)
+        workspace.faults.clear()
+        purge = ("purge", "--workspace", workspace.state.team_id, "--yes")
+        if not removed:  # one debate: who quotes its decision is named
+            assert reader in await told(*purge, "--debate", first, database=database)
+            assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, UNSENT]}
+        await told(*purge, database=database)
         assert holding(folder) == {}
         async with AsyncExitStack() as going_on:
             if not removed:

@@ -115,7 +115,7 @@ async def left(location: str) -> set[str]:
 async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(location: str) -> None:
     async with await Database.open(location) as database:
         await fill(database)
-    assert await purge(location, "T1", NOW - timedelta(days=30)) == 1
+    assert (await purge(location, "T1", NOW - timedelta(days=30))).debates == 1
     assert await left(location) == {"new", "run", "far"}
     async with await Database.open(location) as database:
         assert await Posts(database).rows_of_debate("old") == []
@@ -125,7 +125,7 @@ async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(locatio
 async def test_a_whole_workspace_is_forgotten(location: str) -> None:
     async with await Database.open(location) as database:
         await fill(database)
-    assert await purge(location, "T1", None) == 3
+    assert (await purge(location, "T1", None)).debates == 3
     assert await left(location) == {"far"}
     async with await Database.open(location) as database:
         assert await ChannelSettings(database).get(HERE) == ChannelChoices()
@@ -221,7 +221,7 @@ async def test_after_a_purge_no_word_is_left_in_any_byte(tmp_path: Path) -> None
         )
         await posts.enqueue([post])
     assert canary in bytes_of(tmp_path)
-    assert await purge(location, "T1", NOW - timedelta(days=30)) == 1
+    assert (await purge(location, "T1", NOW - timedelta(days=30))).debates == 1
     assert canary not in bytes_of(tmp_path)
     back_up(location, tmp_path / "copy.db")
     assert canary not in bytes_of(tmp_path)
