@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, cast
 
 from bot.log import logger
 from core.errors import BadInput, MootError
@@ -131,6 +131,8 @@ class HealthAnswer:
     words: str
     #: The parts that do not work, each with what is wrong; none if nobody answered.
     troubles: Sequence[str] = ()
+    #: Every signature of a request was wrong so far.
+    is_secret_doubtful: bool = False
 
 
 _ANSWER_SECONDS = 5.0
@@ -146,11 +148,10 @@ def ask_health(url: str) -> HealthAnswer:
         raise BadInput(f"{url!r} is no web address; it begins with http://")
     try:
         with urllib.request.urlopen(url, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - checked above
-            return HealthAnswer(healthy=True, words=_as_words(answer.read()))
+            return _answer(answer.read(), healthy=True)
     except urllib.error.HTTPError as error:
         with error:
-            body = error.read()
-            return HealthAnswer(healthy=False, words=_as_words(body), troubles=_troubles(body))
+            return _answer(error.read(), healthy=False)
     except OSError as error:
         reason = getattr(error, "reason", error)
         return HealthAnswer(
@@ -158,16 +159,18 @@ def ask_health(url: str) -> HealthAnswer:
         )
 
 
-def _troubles(body: bytes) -> Sequence[str]:
+def _answer(body: bytes, *, healthy: bool) -> HealthAnswer:
     try:
         said = json.loads(body)
-        return [f"{part} {said[part]}" for part in PARTS if said[part] != "ok"]
-    except (ValueError, TypeError, LookupError):
-        return ()  # another program answers there
-
-
-def _as_words(body: bytes) -> str:
-    try:
-        return json.dumps(json.loads(body), indent=2)
     except ValueError:
-        return "The answer is not a health report."
+        return HealthAnswer(healthy=healthy, words="The answer is not a health report.")
+    words = json.dumps(said, indent=2)
+    if not isinstance(said, dict) or not all(part in said for part in PARTS):
+        return HealthAnswer(healthy=healthy, words=words)  # another program answers there
+    found = cast("dict[str, object]", said)
+    return HealthAnswer(
+        healthy=healthy,
+        words=words,
+        troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"],
+        is_secret_doubtful=found.get("requests", "ok") != "ok",
+    )

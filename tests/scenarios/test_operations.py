@@ -4,11 +4,13 @@ import asyncio
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from bot.app import running
 from bot.operations.doctor.examine import running_findings
 from bot.operations.doctor.findings import as_text
 from bot.settings import BotSettings
@@ -16,7 +18,7 @@ from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_wor
 from core.errors import StoreError
 from core.models import Status
 from core.testing import ScriptedProvider
-from slack_on_loopback import run_workspace
+from slack_on_loopback import PersonRefusal, run_workspace
 from slack_on_loopback.http_mode import signed_headers
 from tests.scenarios.test_http_mode import without_socket_mode
 
@@ -156,8 +158,35 @@ async def test_requests_with_a_wrong_signature_are_counted_and_told_once(
                 url = f"{team.moot.http.address}/slack/events"
                 assert (await client.post(url, content="{}", headers=headers)).status_code == 401
         figures = (await fetch(figures_of(team))).text
+        environment = BotSettings(moot_port=team.moot.http.port)
+        said = as_text(await running_findings(environment))
     assert value(figures, 'moot_refused_requests_total{cause="wrong_signature"}') == 3
     assert "".join(capfd.readouterr()).count("SLACK_SIGNING_SECRET") == 1
+    # Whoever reaches the port can do that; Slack's own requests have shown the secret to be right.
+    assert "SLACK_SIGNING_SECRET" not in said
+
+
+async def test_the_signing_secret_of_another_app_is_told_by_figures_log_health_and_doctor(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with run_workspace(without_socket_mode()) as workspace:
+        parts = BotSpec(http=True).parts(workspace, tmp_path / "moot.db")
+        parts = replace(parts, slack=replace(parts.slack, signing_secret="0" * 32))
+        async with running(parts) as moot:
+            assert not await workspace.use_http(f"{moot.http.address}/slack/events")
+            with pytest.raises(PersonRefusal, match="failed"):
+                await workspace.command("dana", "general", "/debate", "Kafka or SQS?")
+            with pytest.raises(PersonRefusal, match="failed"):
+                await workspace.command("alex", "general", "/debate", "list")
+            health = await fetch(f"{moot.http.address}/health")
+            assert moot.figures is not None
+            figures = (await fetch(moot.figures.address)).text
+            said = as_text(await running_findings(BotSettings(moot_port=moot.http.port)))
+    assert value(figures, 'moot_refused_requests_total{cause="wrong_signature"}') == 3
+    assert "".join(capfd.readouterr()).count("SLACK_SIGNING_SECRET") == 1
+    # Not down: else whoever reaches the port could take it out of service.
+    assert (health.status_code, health.json()["requests"]) == (200, "wrong signature")
+    assert "✗ SLACK_SIGNING_SECRET: no request was signed with it" in said
 
 
 class SlowlyLoaded(ScriptedProvider):

@@ -117,12 +117,19 @@ async def running_findings(environment: BotSettings) -> Sequence[Finding]:
     what = "running bot"
     address = f"http://{environment.moot_host}:{environment.moot_port}/health"
     answer = await asyncio.to_thread(ask_health, address)
-    if answer.healthy:
-        return [good(what, "says that all is well")]
-    if not answer.troubles:
+    if not answer.healthy and not answer.troubles:
         return [skipped(what, f"none answers at {address}")]
     words = f"says: {', '.join(answer.troubles)}"
-    return [bad(what, words, "Its log says why: look for `not healthy`.")]
+    found = [
+        good(what, "says that all is well")
+        if answer.healthy
+        else bad(what, words, "Its log says why: look for `not healthy`.")
+    ]
+    if answer.is_secret_doubtful:
+        remedy = "Copy it anew: Basic Information, App Credentials, Signing Secret. Then restart."
+        words = "no request was signed with it, and wrongly signed ones came"
+        found.append(bad("SLACK_SIGNING_SECRET", words, remedy, is_configuration=True))
+    return found
 
 
 async def _settings(

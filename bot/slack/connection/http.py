@@ -126,7 +126,10 @@ class HttpServer:
     async def _report(self, request: web.Request) -> web.Response:
         del request
         report = await self.health.report()
-        return web.json_response(report.as_json(), status=200 if report.healthy else _UNHEALTHY)
+        # Told, but no fault: whoever reaches the port could take us out of service with it.
+        requests = "wrong signature" if self.refused.is_secret_doubtful else "ok"
+        said = {**report.as_json(), "requests": requests}
+        return web.json_response(said, status=200 if report.healthy else _UNHEALTHY)
 
     async def _readiness(self, request: web.Request) -> web.Response:
         """Say whether work may be sent here: begun, not ending, and healthy."""
@@ -143,6 +146,7 @@ class HttpServer:
             return self._refuse(Cause.MALFORMED, 401)
         if cause := self._unsigned(request.headers, body):
             return self._refuse(cause, 401)
+        self.refused.accept()
         headers: dict[str, str | Sequence[str]] = {
             name: request.headers[name] for name in _HEADERS if name in request.headers
         }

@@ -47,10 +47,25 @@ class RefusedRequests:
     count: Callable[[str], None] = lambda _: None
     _told: dict[Cause, float] = field(default_factory=dict[Cause, float], init=False)
     _untold: dict[Cause, int] = field(default_factory=dict[Cause, int], init=False)
+    _is_signed_wrong: bool = field(default=False, init=False)
+    _is_any_accepted: bool = field(default=False, init=False)
+
+    @property
+    def is_secret_doubtful(self) -> bool:
+        """Whether signatures were wrong and none was ever right: the secret may be another app's.
+
+        One good request settles it: anybody who reaches the port can send wrong ones.
+        """
+        return self._is_signed_wrong and not self._is_any_accepted
+
+    def accept(self) -> None:
+        """Note that a request's signature was right."""
+        self._is_any_accepted = True
 
     def note(self, cause: Cause) -> None:
         """Count one more refused request."""
         self.count(cause.value)
+        self._is_signed_wrong |= cause is Cause.WRONG_SIGNATURE
         if time.monotonic() < self._told.get(cause, 0.0):
             self._untold[cause] = self._untold.get(cause, 0) + 1
             return
