@@ -32,6 +32,8 @@ from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome
 
+#: Kind of delivery under which a mention is remembered.
+MENTION = "mention"
 #: Looks for a board that is being posted, and seconds between them: Slack waits for three.
 _LOOKS = 15
 _LOOK_SECONDS = 0.1
@@ -62,7 +64,11 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
         await next_()
 
     async def record_question(body: Body, next_: Next) -> None:
-        await take_mention(context, MessageEvent.model_validate(body))
+        try:
+            await take_mention(context, MessageEvent.model_validate(body))
+        except StoreError:
+            on_unrecorded()
+            raise
         await next_()
 
     @app.event("message", middleware=[record_reply])
@@ -161,9 +167,18 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     only; forms and what takes long need the command itself.
     """
     said = event.message
-    if said.bot_id or not said.user or await _debate_of_thread(context, event.team_id, said):
+    if said.bot_id or not said.user:
         return
     origin = note_id(said.channel, said.ts)
+    if not await _debate_of_thread(context, event.team_id, said):
+        await _answer_mention(context, event, origin)
+    # Whoever looks for mentions that nobody heard leaves this one out, whatever becomes of it.
+    await context.deliveries.seen(MENTION, origin, context.clock.now())
+
+
+async def _answer_mention(context: ListenerContext, event: MessageEvent, origin: str) -> None:
+    """Do what was asked for outside the threads of debates."""
+    said = event.message
     if await context.posts.row_by_key(f"{origin}/answer"):
         return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)

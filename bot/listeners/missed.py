@@ -1,9 +1,9 @@
-"""What people wrote in the threads of debates while nobody listened is read afterwards.
+"""What people wrote while nobody listened is read afterwards: in threads of debates, and mentions.
 
 Slack repeats an event at once, after one minute and after five, and never again
-(https://docs.slack.dev/apis/events-api). So threads are read at the start and whenever the
-WebSocket was connected anew. Each message goes the way of a live one; what was taken before has no
-second effect, because facts are recorded under the message's own id.
+(https://docs.slack.dev/apis/events-api). So threads and channels are read at the start and whenever
+the WebSocket was connected anew. Each message goes the way of a live one; what was taken before has
+no second effect, because facts are recorded under the message's own id.
 """
 
 import asyncio
@@ -12,22 +12,19 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
-
 from bot.listeners.context import ListenerContext
 from bot.listeners.messages import take_edit, take_reply
+from bot.listeners.missed_mentions import MissedMentions
+from bot.listeners.pages import PAGE, SlackAway, SlackRefuses, pages, slack_time
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.running.debate_runner import unfinished
 from bot.running.keyed_tasks import KeyedTasks
-from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
-from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
 from bot.slack.outbox.pace import Pace
 from bot.slack.payloads import MessageEvent, PostedMessage, ThreadPage
-from core.errors import MootError, StoreDown, StoreError
+from core.errors import StoreDown, StoreError
 from core.events import fold
 from core.models import Debate
 from core.ports import DebateFilter
@@ -43,20 +40,12 @@ _OVERLAP = 600.0
 #: Threads of debates that ended so long ago are still read: who wrote there while nobody listened
 #: may not know of the end.
 ENDED_WITHIN = timedelta(hours=1)
-_PAGE = 200
 _THREADS = "threads"
-
-
-class SlackAway(MootError):
-    """Slack does not show a thread now."""
-
-
-class SlackRefuses(MootError):
-    """Slack does not show a thread to us."""
+_CHANNELS = "channels"
 
 
 class MissedReplies:
-    """Reads the threads of debates that are open, or ended a short while ago."""
+    """Reads the threads of debates that are open, or ended a short while ago, and mentions."""
 
     def __init__(self, context: ListenerContext, pace: Pace) -> None:
         """Hand what is found to the same listeners that hear of live messages.
@@ -69,7 +58,8 @@ class MissedReplies:
         self._pace = pace
         #: The newest message read, by debate.
         self._upto: dict[str, float] = {}
-        self._reading = KeyedTasks[str](self._read_all)
+        self._mentions = MissedMentions(context, pace)
+        self._reading = KeyedTasks[str](self._read_what)
         self._read_once = asyncio.Event()
 
     async def start(self) -> None:
@@ -79,14 +69,18 @@ class MissedReplies:
             await asyncio.wait_for(self._read_once.wait(), FIRST_SECONDS)
 
     def look(self) -> None:
-        """Read all threads, if they are being read, once more."""
+        """Read all threads and channels; if they are being read, once more."""
         self._reading.wake(_THREADS)
+        self._reading.wake(_CHANNELS)
 
     async def close(self) -> None:
         """Stop reading."""
         await self._reading.close(1)
 
-    async def _read_all(self, _: str) -> None:
+    async def _read_what(self, what: str) -> None:
+        await (self._mentions.read() if what == _CHANNELS else self._read_all())
+
+    async def _read_all(self) -> None:
         """Read every thread; while one cannot be read, try again every minute."""
         store, clock = self._context.answer.facts.store, self._context.clock
         since = clock.now() - ENDED_WITHIN
@@ -94,7 +88,7 @@ class MissedReplies:
             *await unfinished(store, clock),
             *[
                 one.debate_id
-                for one in await store.find(DebateFilter(limit=_PAGE))
+                for one in await store.find(DebateFilter(limit=PAGE))
                 if one.ended_at is not None and one.ended_at >= since
             ],
         ]
@@ -148,39 +142,18 @@ class MissedReplies:
         self._upto[debate_id] = newest - _OVERLAP
 
     async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[PostedMessage]:
-        place = debate.setup.place
-        try:
-            client = (await self._context.clients.of(place.workspace)).client
-        except (SlackApiError, *UNREACHED) as error:
-            raise SlackAway(outcome_of(error).words) from None
-        wanted: dict[str, Any] = {"channel": place.channel, "ts": thread_ts, "limit": _PAGE}
-        if upto := self._upto.get(debate.id):
-            wanted["oldest"] = f"{upto:.6f}"
-        while True:
-            page = await self._page(client, wanted)
+        place, upto = debate.setup.place, self._upto.get(debate.id)
+        wanted: dict[str, Any] = {"channel": place.channel, "ts": thread_ts}
+        if upto:
+            wanted["oldest"] = slack_time(upto)
+        async for page in pages(
+            self._context.clients,
+            place.workspace,
+            lambda client, asked: client.conversations_replies(**asked),
+            ThreadPage,
+            clock=self._context.clock,
+            pace=self._pace,
+            **wanted,
+        ):
             for message in page.messages:
                 yield message
-            if not page.next_cursor:
-                return
-            wanted["cursor"] = page.next_cursor
-
-    async def _page(self, client: AsyncWebClient, wanted: dict[str, Any]) -> ThreadPage:
-        """One page, in time with Slack's pace; tried again when Slack asks for patience.
-
-        Raises:
-            SlackAway: It may be shown later.
-            SlackRefuses: It will not be shown.
-        """
-        while True:
-            await self._context.clock.sleep(self._pace.look)
-            try:
-                answer = await client.conversations_replies(**wanted)
-            except (SlackApiError, *UNREACHED) as error:
-                outcome = outcome_of(error)
-            else:
-                return ThreadPage.model_validate(answer.data)
-            if isinstance(outcome, Rejected):
-                raise SlackRefuses(outcome.words)
-            if not isinstance(outcome, Retry) or outcome.after is None:
-                raise SlackAway(outcome.words)
-            await self._context.clock.sleep(outcome.after)

@@ -1,5 +1,6 @@
 """The Slack client and bot identity for each workspace."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +35,14 @@ class WorkspaceClients(Protocol):
         """
         ...
 
+    async def teams(self) -> Sequence[str]:
+        """Return the ids of all workspaces; none of an organisation that has it as a whole.
+
+        Raises:
+            StoreError: The database does not answer.
+        """
+        ...
+
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None.
 
@@ -53,6 +62,10 @@ class SingleWorkspaceClient:
         """Return the only client: a channel shared with others may name another workspace."""
         del team_id
         return self.workspace
+
+    async def teams(self) -> Sequence[str]:
+        """Return the only workspace."""
+        return (self.workspace.identity.team_id,)
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Do nothing: the token is in the settings."""

@@ -137,11 +137,19 @@ class PostedMessage(Payload):
     files: tuple[SharedFile, ...] = ()
     #: When it was edited last; empty: it was not.
     edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
+    #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
+    latest_reply: str | None = None
 
     @property
     def words(self) -> str:
         """The text as it was typed."""
         return plain(self.text).strip()
+
+    def mentions(self, user: str) -> bool:
+        """Whether a human being mentions this user in it."""
+        human = bool(self.user) and not self.bot_id
+        is_said = self.subtype in {"", "thread_broadcast", "file_share"}
+        return human and is_said and re.search(rf"<@{re.escape(user)}[|>]", self.text) is not None
 
     @property
     def is_thread_reply_of_person(self) -> bool:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
 from bot.store.tables import DELIVERIES
 from core.store.columns import insert_new
@@ -20,12 +20,19 @@ class Deliveries:
         """Whether it arrived before; from now on it did.
 
         Args:
-            kind: What the id is: "event", "trigger", …
+            kind: What the id is: "mention", "trigger", …
             delivery_id: Slack's `event_id` or `trigger_id`.
             at: When it arrived.
         """
         values = {"kind": kind, "id": delivery_id, "at": at}
         return not await self._database.write(lambda c: insert_new(c, DELIVERIES, values))
+
+    async def knows(self, kind: str, delivery_id: str) -> bool:
+        """Whether it arrived before; says nothing of now."""
+        found = select(DELIVERIES.c.id).where(
+            DELIVERIES.c.kind == kind, DELIVERIES.c.id == delivery_id
+        )
+        return await self._database.read(lambda c: c.execute(found).first() is not None)
 
     async def purge(self, before: datetime) -> int:
         """Forget what arrived earlier than that; how many they were."""

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -111,6 +111,10 @@ class InstalledClients:
             bot_user_id=bot.bot_user_id,
             bot_token=bot.bot_token,
         )
+
+    async def teams(self) -> Sequence[str]:
+        """Return the ids of the workspaces that have installed the app for themselves."""
+        return await self.tokens.teams()
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""

@@ -3,7 +3,7 @@
 Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.installation_store.models.installation import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
-from sqlalchemy import MetaData, RowMapping, Table, Text
+from sqlalchemy import MetaData, RowMapping, Table, Text, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.slack.install.token_cipher import Cipher
@@ -119,6 +119,14 @@ class BotTokens(AsyncInstallationStore):
                 is_enterprise_install=is_enterprise_install,
             )
         return _with_secrets(found, self._cipher.decrypt) if found else None
+
+    async def teams(self) -> Sequence[str]:
+        """Return the ids of the workspaces that have a token of their own."""
+        table = self._inner.bots
+        with explained(self._inner.engine):
+            async with self._inner.engine.connect() as connection:
+                of_team = select(table.c.team_id).where(table.c.team_id.is_not(None)).distinct()
+                return tuple((await connection.execute(of_team)).scalars())
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget every token of a workspace, or of an organisation (`team_id` None)."""

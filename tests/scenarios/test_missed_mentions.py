@@ -1,0 +1,107 @@
+"""Mentions that came while nobody listened are taken afterwards, each once, unless they are old."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.building import database_url
+from bot.listeners.missed_mentions import MissedMentions
+from bot.operations.retention import EndedDebates
+from bot.slack.outbox.pace import FAST
+from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
+from core.clock import SystemClock
+from core.ports import DebateEntry, DebateFilter
+from core.store.database import Database
+from core.testing import ManualClock, ScriptedProvider
+from slack_on_loopback import QUICK, Workspace, run_workspace
+
+QUESTION = "Kafka or PostgreSQL for our jobs?"
+SPEC = BotSpec(provider=ScriptedProvider(), rounds=1)
+
+
+@pytest.fixture
+async def workspace() -> AsyncGenerator[Workspace]:
+    """One whose Slack never delivers an event again, as after five minutes."""
+    config = replace(quick_workspace(), pace=replace(QUICK, redelivery_delays=()))
+    async with run_workspace(config) as found:
+        yield found
+
+
+async def debates(team: Team) -> Sequence[DebateEntry]:
+    return await team.moot.store.find(DebateFilter(limit=100))
+
+
+async def until_debates(team: Team, count: int) -> Sequence[DebateEntry]:
+    while len(found := await debates(team)) < count:
+        await team.moot.outbox.clock.sleep(0.02)
+    return found
+
+
+async def look_again(team: Team) -> None:
+    """Look through the channels once more, to the end."""
+    await MissedMentions(team.moot.context, FAST).read()
+
+
+async def test_mentions_in_channel_and_thread_are_taken_at_the_next_start_each_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+        root = await team.say("We lose jobs when Redis restarts.", user="alex")
+    asked = await team.say(f"@Moot {QUESTION}")
+    await team.say("@Moot Redis or PostgreSQL, then?", root["ts"])
+    await team.say("@Moot")
+    for _ in range(2):
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+            found = await until_debates(team, 2)
+            await workspace.wait_for(team.told)
+            await look_again(team)
+            assert len(await debates(team)) == 2
+            for one in found:
+                await team.wait_for_end(await team.board_of(one.debate_id))
+    assert {one.question for one in found} == {QUESTION, "Redis or PostgreSQL, then?"}
+    assert found[-1].asked_by == asked["user"]
+    assert len(team.told()) == 1
+    links = [one for one in team.thread(root["ts"]) if "/asked/" in key_of(one)]
+    assert len(links) == 2  # the way to the board, and the verdict
+
+
+async def test_mentions_between_two_connections_are_taken(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+        await workspace.cut_sockets()
+        await workspace.wait_for(lambda: not workspace.connected)
+        await team.say(f"@Moot {QUESTION}")
+        (found,) = await until_debates(team, 1)
+        await team.wait_for_end(await team.board_of(found.debate_id))
+
+
+async def test_an_old_mention_is_left_alone(workspace: Workspace, tmp_path: Path) -> None:
+    await workspace.say("dana", "architecture", f"@Moot {QUESTION}")
+    # Its own look at the start comes to nothing.
+    workspace.faults.server_error("conversations.history", times=None)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+        workspace.faults.clear()
+        clock = ManualClock(team.moot.context.clock.now())
+        clock.advance(2 * 60 * 60)
+        await MissedMentions(replace(team.moot.context, clock=clock), FAST).read()
+        assert not await debates(team)
+        await look_again(team)
+        assert len(await debates(team)) == 1
+
+
+async def test_a_debate_that_was_deleted_does_not_begin_again(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+        await team.say(f"@Moot {QUESTION}")
+        (found,) = await until_debates(team, 1)
+        await team.wait_for_end(await team.board_of(found.debate_id))
+    database = await Database.open(database_url(str(tmp_path / "moot.db")))
+    await EndedDebates(database).purge(SystemClock().now())
+    await database.close()
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+        await look_again(team)
+        assert not await debates(team)
