@@ -52,6 +52,7 @@ async def test_mentions_in_channel_and_thread_are_taken_at_the_next_start_each_o
     asked = await team.say(f"@Moot {QUESTION}")
     await team.say("@Moot Redis or PostgreSQL, then?", root["ts"])
     await team.say("@Moot")
+    found: Sequence[DebateEntry] = []
     for _ in range(2):
         async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
             found = await until_debates(team, 2)
