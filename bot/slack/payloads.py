@@ -313,6 +313,8 @@ class Click(Filled):
     message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
     #: Root of the thread that the message is in; empty where it is in the channel.
     thread_ts: str = Field(default="", validation_alias=AliasPath("container", "thread_ts"))
+    #: "thread_broadcast" for a reply that is shown in the channel, too.
+    subtype: str = Field(default="", validation_alias=AliasPath("message", "subtype"))
     #: Only who clicked sees the message.
     is_ephemeral: bool = Field(
         default=False, validation_alias=AliasPath("container", "is_ephemeral")
@@ -323,8 +325,13 @@ class Click(Filled):
 
     @property
     def thread(self) -> str:
-        """Root of the thread that who clicked is in; empty where they are in the channel."""
-        return "" if self.thread_ts == self.message_ts else self.thread_ts
+        """Root of the thread that who clicked is in; empty where they may be in the channel.
+
+        Slack does not say in which of the two a broadcast reply was clicked: what is answered in
+        the channel can be seen beside an open thread, but not the other way round.
+        """
+        in_channel = self.thread_ts == self.message_ts or self.subtype == "thread_broadcast"
+        return "" if in_channel else self.thread_ts
 
 
 class FormSubmitted(Filled):

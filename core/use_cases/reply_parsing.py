@@ -105,15 +105,17 @@ def is_remark(text: str) -> bool:
 
 def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:
     """The numbered answers, and what stands before the first; other lines go on an answer."""
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, list[str]]] = []
     before: list[str] = []
     for line in text.splitlines():
         match = _NUMBERED.fullmatch(line)
         number = int(match["number"]) if match else 0
         if match and number in asked:
-            found.append((number, match["text"].strip()))
+            found.append((number, [match["text"]]))
         elif found:
-            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}".strip())
+            found[-1][1].append(line)
         else:
             before.append(line)
-    return [(number, answer) for number, answer in found if answer], "\n".join(before).strip()
+    # Joined once, whole: an answer of very many lines must not be copied with each of them.
+    answers = [(number, "\n".join(lines).strip()) for number, lines in found]
+    return [(number, answer) for number, answer in answers if answer], "\n".join(before).strip()

@@ -265,8 +265,7 @@ async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_wi
     won = {debate.setup.agent(winner).maker for winner in debate.tally.winners}
     if len(won) == 1:
         assert debate.verdict.call.provider not in won
-        verdict = next(one for one in thread if "The verdict" in one["text"])
-        assert "none of whose maker's agents won the vote" in json.dumps(verdict)
+        assert "none of whose maker's agents won the vote" in json.dumps(thread[1:])
 
 
 @pytest.mark.parametrize("name", ["Secruity", "wizard"])

@@ -32,7 +32,7 @@ def environment(workspace: Workspace) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-async def test_the_command_warns_of_nothing_but_what_the_settings_leave_out(
+async def test_the_command_warns_of_what_the_settings_leave_out_and_of_no_model_alone(
     tmp_path: Path,
 ):
     (tmp_path / "moot.yaml").write_text(SETTINGS, encoding="utf-8")
@@ -43,7 +43,7 @@ async def test_the_command_warns_of_nothing_but_what_the_settings_leave_out(
             cwd=tmp_path,
             env=environment(workspace),
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stderr=asyncio.subprocess.PIPE,
         )
         await workspace.wait_for(lambda: workspace.connected, timeout=20)
         await workspace.command("dana", CHANNEL, "/debate", QUESTION)
@@ -52,8 +52,9 @@ async def test_the_command_warns_of_nothing_but_what_the_settings_leave_out(
             timeout=80,
         )
         process.send_signal(signal.SIGTERM)
-        printed, _ = await asyncio.wait_for(process.communicate(), 15)
-    lines = [json.loads(line) for line in printed.decode().splitlines()]
+        printed, logged = await asyncio.wait_for(process.communicate(), 15)
+    lines = [json.loads(line) for line in logged.decode().splitlines()]
+    assert printed.startswith(b"NO MODEL IS SET UP")
     assert process.returncode == 0
-    assert [line["event"] for line in lines if line["level"] != "info"] == ["settings"]
+    assert [line["event"] for line in lines if line["level"] != "info"] == ["settings", "models"]
     assert {"running", "ended"} <= {line["event"] for line in lines}

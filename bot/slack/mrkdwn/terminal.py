@@ -19,6 +19,8 @@ _CLOSING = re.compile(r"(?<=\S)[*_~`](?![\w*])")
 _EMOJI = re.compile(r":([a-z0-9_+-]{1,60}):")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _BULLET = re.compile(r"(?:[•◦▪>]|\d{1,2}\.) ")
+#: More than indents a line, or a few tabs.
+_GAPS = re.compile(r"[ \t]{20,}|\t+")
 _FENCE = "```"
 #: An address of a message: long, and of no use outside the workspace.
 _PERMALINK = "/archives/"
@@ -53,7 +55,9 @@ def message_text(
         elif in_code:
             lines.append(_INDENT + _unescaped(line))
         else:
-            words = _EMOJI.sub(lambda found: emoji(found[1]) or found[0], line)
+            # textwrap goes through a long gap once for each line that would fit into it.
+            words = _GAPS.sub(" ", line)
+            words = _EMOJI.sub(lambda found: emoji(found[1]) or found[0], words)
             words = _unmarked(_unmarked(words))  # one mark inside another
             words = _unescaped(_ANGLES.sub(lambda found: _angled(found, person), words))
             hanging = _INDENT * 2 if _BULLET.match(words) else _INDENT

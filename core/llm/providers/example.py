@@ -7,7 +7,6 @@ reply, whatever people do to the debate meanwhile, and nothing pretends that a n
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -33,7 +32,7 @@ _HOUR = 3600.0
 _NOBODY = "none"
 _NOTE = "A written example: nobody read this note."
 #: The judge sees behind an option who stands for it.
-_HELD_BY = re.compile(r" \((?:stood for by|nobody's position) .*\)$")
+_HELD_BY = (" (stood for by ", " (nobody's position ")
 #: Acts whose reply is posted as it is, so that it takes as long as it takes to read.
 _READ = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
@@ -232,7 +231,11 @@ def _options(request: ModelRequest) -> Mapping[str, str]:
     """Ids of the options by the names they have now, in the request's order."""
     shown = "\n".join(_texts(request, PartKind.OPTIONS).values())
     lines = (line.partition(": ") for line in shown.splitlines())
-    return {_HELD_BY.sub("", name): option for option, _, name in lines}
+    found = dict[str, str]()
+    for option, _, shown in lines:
+        held = next((words for words in _HELD_BY if words in shown), None)
+        found[shown.partition(held)[0] if held else shown] = option
+    return found
 
 
 def _author(written: Example, text: str) -> str:
