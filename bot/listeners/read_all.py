@@ -9,8 +9,8 @@ from bot.slack.folds import READ_ALL
 from bot.slack.ids import ActionId
 from bot.views.fold import VERDICT, in_full
 from bot.views.forms import MOST_BLOCKS, shown
-from bot.views.share import everything
-from bot.views.shares import share_of
+from bot.views.group_post import everything
+from bot.views.turn_groups import said_together
 from bot.views.verdict import whole
 from core.errors import BadInput
 
@@ -28,7 +28,7 @@ async def read_all(context: ListenerContext, found: Clicked) -> None:
     if what == VERDICT and debate.verdict:
         fold = whole(debate, debate.verdict)
     elif made:
-        fold = everything(debate, made.turn, share_of(debate, made.turn))
+        fold = everything(debate, made.turn, said_together(debate, made.turn))
     else:
         raise BadInput(answers.NOTHING_TO_READ)
     await found.open(shown(READ_ALL, in_full(fold, MOST_BLOCKS)))

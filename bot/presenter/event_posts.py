@@ -30,10 +30,10 @@ from bot.views import asked_thread, notices
 from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
+from bot.views.group_post import group_post
 from bot.views.message import MessageView
-from bot.views.share import share
-from bot.views.shares import is_shown
 from bot.views.turn import turn
+from bot.views.turn_groups import is_shown
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.events import (
@@ -101,7 +101,7 @@ def posts_of_group(
         return [post for recorded in group for post in posts_of(debate, recorded, enabled)]
     failures = [event.failure for event in events if isinstance(event, TurnFailed)]
     key = turn_key(debate.id, said[0].turn.key)
-    return [_reply(debate, key, share(debate, said, failures).payload)]
+    return [_reply(debate, key, group_post(debate, said, failures).payload)]
 
 
 def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event

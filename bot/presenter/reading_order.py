@@ -1,8 +1,8 @@
 """In which order people read a debate: a function of its log and nothing else (pure).
 
 Turns end in any order; people read phase by phase. A post is held back while a turn of an earlier
-phase can still come, and inside a phase the order is the log's. In a quiet debate people read share
-by share (`bot.views.shares`): an agent's goes out when it is complete and those of the rounds
+phase can still come, and inside a phase the order is the log's. In a quiet debate people read group
+by group (`bot.views.turn_groups`): an agent's goes out when it is complete and those of the rounds
 before are out. Held posts go out at the latest when the debate ends or is cut short.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from bot.views import shares
+from bot.views import turn_groups
 from bot.views.progress import is_read, order
 from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
 from core.models import Act, Debate, Status, Turn
@@ -49,14 +49,14 @@ def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
     debate = apply(position.debate, recorded)
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
-    place = shares.place_of if debate.setup.quiet else order
+    place = turn_groups.group_of if debate.setup.quiet else order
     # The earliest phase that can still bring something to read; beyond all, if none can.
     # A summary is read by agents: no post waits for one.
     turns = [turn for turn in schedule.ready(debate) if turn.act is not Act.SUMMARY]
     places = [place(debate, turn) for turn in turns if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
     frontier = (-1, -1) if waits else min(places, default=(inf, inf))
-    if debate.setup.quiet and shares.are_held(debate):
+    if debate.setup.quiet and turn_groups.are_held(debate):
         frontier = (-1, -1)
     groups = dict[object, list[Recorded]]()
     kept = list[Recorded]()
@@ -66,7 +66,7 @@ def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
         is_free = at <= frontier
         if said and debate.setup.quiet:
             is_free = at < frontier or (
-                at == frontier and shares.is_complete(debate, said.agent, at)
+                at == frontier and turn_groups.is_complete(debate, said.agent, at)
             )
         if not is_free:
             kept.append(held)
@@ -103,5 +103,5 @@ def turn_of(recorded: Recorded) -> Turn | None:
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:
     turn = turn_of(held)
-    place = shares.place_of if debate.setup.quiet else order
+    place = turn_groups.group_of if debate.setup.quiet else order
     return place(debate, turn) if turn else (0, 0)

@@ -9,7 +9,7 @@ from bot.slack.mrkdwn.convert import bare_gist, gist
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
 from bot.views.options import option_name
-from bot.views.shares import post_key
+from bot.views.turn_groups import post_key
 from bot.views.words import name_of, turn_noun
 from core.figures import counted, percent
 from core.models import Debate

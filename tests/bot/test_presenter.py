@@ -25,7 +25,7 @@ from bot.slack.ids import (
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction, board
 from bot.views.progress import order
-from bot.views.shares import is_shown, place_of, post_key
+from bot.views.turn_groups import group_of, is_shown, post_key
 from core.errors import StoreDown
 from core.events import (
     ContributionMade,
@@ -234,7 +234,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
     reached, debate = release_all(log), fold(log)
     assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
     places = [
-        place_of(debate, turn)
+        group_of(debate, turn)
         for event in reached.released
         if (turn := turn_of(event)) and turn.act in format_of(debate).PHASES
     ]
@@ -250,7 +250,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
     spoken = [made.turn for made in debate.contributions.values() if is_shown(made)]
     assert {post_key(debate, turn) for turn in spoken} <= set(whole.sent)
     agents_posts = {key for key in whole.sent if f"{DEBATE_ID}/r" in key and key.endswith("/0")}
-    assert len(agents_posts) <= len({(place_of(debate, t), t.agent) for t in spoken})
+    assert len(agents_posts) <= len({(group_of(debate, t), t.agent) for t in spoken})
 
 
 SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), wanted=True)

@@ -17,8 +17,8 @@ from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.fold import in_full
+from bot.views.group_post import everything, group_post
 from bot.views.message import MessageView
-from bot.views.share import everything, share
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
@@ -191,7 +191,7 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(one: str, other: str)
         Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=one, call=CALL),
         Contribution(turn=Turn(act=Act.REFINEMENT, round=1, agent=speaker), text=other, call=CALL),
     ]
-    check(share(debate, said, tuple(debate.failures.values())))
+    check(group_post(debate, said, tuple(debate.failures.values())))
     blocks = in_full(everything(debate, said[0].turn, said), 100)
     assert block_problems(blocks, "modal") == []
     if len(blocks) < 100:

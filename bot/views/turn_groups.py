@@ -1,7 +1,7 @@
-"""Which turns people read in one post: an agent's share of a round (pure).
+"""Which turns people read in one post: a group is an agent's turns of a round (pure).
 
-Every share is one post. A draft waits for the round that it opens; where no round follows, it is a
-share of its own. The council's one round has two: what leads to a position, and what comes of it.
+Every group is one post. A draft waits for the round that it opens; where no round follows, it is a
+group of its own. The council's one round has two: what leads to a position, and what comes of it.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from core.rules.formats.registry import format_of
 from core.rules.gate import gate_after, is_gated
 from core.turns.acts import ACTS
 
-#: Where a share stands among all: its round, and its part of the round.
-Place = tuple[int, int]
+#: Where a group stands among all: the round, and the part of the round.
+Group = tuple[int, int]
 _FIRST, _SECOND, _FACILITATION, _REST = range(4)
 _BEFORE_THE_GATE = frozenset({Act.OPTIONS, Act.BALLOT, Act.GATE})
 
 
-def place_of(debate: Debate, turn: Turn) -> Place:
-    """Where the share that the turn belongs to stands."""
+def group_of(debate: Debate, turn: Turn) -> Group:
+    """Where the group that the turn belongs to stands."""
     form = format_of(debate)
     if turn.act not in form.PHASES:
         return turn.round, _REST
@@ -37,7 +37,7 @@ def place_of(debate: Debate, turn: Turn) -> Place:
 
 
 def are_held(debate: Debate) -> bool:
-    """Whether every share is held back, because it may still grow.
+    """Whether every group is held back, because it may still grow.
 
     Until it is known whether a round follows the drafts; and when the debate is cut short until the
     votes are counted, or the verdict is there: turns in hand are let finish.
@@ -53,10 +53,10 @@ def are_held(debate: Debate) -> bool:
     return is_weighed and is_gated(debate)
 
 
-def is_complete(debate: Debate, agent: str, place: Place) -> bool:
-    """Whether nothing more can come of an agent's share, as far as can be foreseen."""
-    for turn in format_of(debate).planned(debate, place[0]):
-        if turn.agent != agent or debate.is_done(turn) or place_of(debate, turn) != place:
+def is_complete(debate: Debate, agent: str, group: Group) -> bool:
+    """Whether nothing more can come of an agent's group, as far as can be foreseen."""
+    for turn in format_of(debate).planned(debate, group[0]):
+        if turn.agent != agent or debate.is_done(turn) or group_of(debate, turn) != group:
             continue
         # A critique that comes too late is not written any more.
         refined = Turn(act=Act.REFINEMENT, round=turn.round, agent=turn.target or "")
@@ -65,13 +65,13 @@ def is_complete(debate: Debate, agent: str, place: Place) -> bool:
     return True
 
 
-def share_of(debate: Debate, turn: Turn) -> Sequence[Contribution]:
-    """What the agent said on the turns of the same share, in the order in which it came."""
-    place = place_of(debate, turn)
+def said_together(debate: Debate, turn: Turn) -> Sequence[Contribution]:
+    """What the agent said on the turns of the same group, in the order in which it came."""
+    group = group_of(debate, turn)
     return [
         made
         for made in debate.contributions.values()
-        if made.turn.agent == turn.agent and place_of(debate, made.turn) == place and is_shown(made)
+        if made.turn.agent == turn.agent and group_of(debate, made.turn) == group and is_shown(made)
     ]
 
 
@@ -84,5 +84,5 @@ def post_key(debate: Debate, turn: Turn) -> str:
     """The key of the post in which people read what was said on the turn."""
     if not debate.setup.quiet:
         return turn_key(debate.id, turn.key)
-    found = share_of(debate, turn)
+    found = said_together(debate, turn)
     return turn_key(debate.id, found[0].turn.key if found else turn.key)

@@ -1,4 +1,4 @@
-"""An agent's share of a round as one post: in short, with everything folded beneath (pure)."""
+"""What an agent said in a round, as one post: in short, with everything folded beneath (pure)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ from bot.views.words import (
 )
 from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn, Usage
 
-#: Characters that all shares of a debate show together, and one of them at least and at most:
+#: Characters that all these posts of a debate show together, and one of them at least and at most:
 #: about 900 words, so that board, vote and verdict have room in 1,500.
 _ALL, _LEAST, _MOST = 5400, 380, 900
 _ANSWER_LIMIT = 240
@@ -37,7 +37,7 @@ _POSITIONS = (
 _OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 
 
-def share(
+def group_post(
     debate: Debate, said: Sequence[Contribution], failures: Sequence[Failure] = ()
 ) -> MessageView:
     """Return the post: the answer in bold, its main points, whom it criticised for what.
@@ -45,7 +45,7 @@ def share(
     Args:
         debate: The debate.
         said: What one agent said, in the order in which it came; at least one thing.
-        failures: Its turns of the same share that came to nothing.
+        failures: Its turns of the same group that came to nothing.
     """
     first = said[0].turn
     agent = debate.setup.agent(first.agent)
@@ -64,11 +64,11 @@ def share(
 
 
 def everything(debate: Debate, first: Turn, said: Sequence[Contribution]) -> Fold:
-    """Return all that the agent wrote in its share, the newest position first, and was told.
+    """Return all that the agent wrote on these turns, the newest position first, and was told.
 
     Args:
         debate: The debate.
-        first: The turn that names the share.
+        first: The turn that names the group.
         said: What the agent said.
     """
     agent = debate.setup.agent(first.agent)
