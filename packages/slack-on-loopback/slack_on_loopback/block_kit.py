@@ -9,6 +9,7 @@ from pydantic_core.core_schema import CoreSchema
 from slack_on_loopback.schema import (
     ANYTHING,
     FLAG,
+    NUMBER,
     Rule,
     at_least_one,
     choice,
@@ -176,6 +177,22 @@ _CARD = kind(
     "card", at_least_one("hero_image", "title", "actions", "body"), **_HAS_ID, hero_image=_IMAGE,
     icon=_IMAGE, title=_text(150), subtitle=_text(150), body=_text(200),
     actions=many(one_of("card action", *_BUTTONS), 25))
+_SLICE = shape(label=need(string(20)), value=need(NUMBER))
+_SERIES = shape(name=need(string(20)), data=need(many(_SLICE, 20)))
+_AXES = shape(categories=need(many(string(20), 20)), x_label=string(50), y_label=string(50))
+_SAME_LABELS = Rule(
+    "labels of each series must match axis_config.categories",
+    lambda found: all(
+        [one["label"] for one in series["data"]] == found["axis_config"]["categories"]
+        for series in found["series"]))
+_OWN_NAMES = Rule(
+    "names of series must be unique",
+    lambda found: len({one["name"] for one in found["series"]}) == len(found["series"]))
+_DRAWN = {"series": need(many(_SERIES, 6)), "axis_config": need(_AXES)}
+_CHART = one_of(
+    "chart",
+    kind("pie", segments=need(many(_SLICE, 6))),
+    *(kind(name, _SAME_LABELS, _OWN_NAMES, **_DRAWN) for name in ("bar", "area", "line")))
 #: Blocks within a block, of any type.
 _INNER = many(core_schema.definition_reference_schema("block"), 10)
 _COLLAPSE = Rule(
@@ -203,6 +220,7 @@ _BLOCKS = (
          column_settings=many(_COLUMN, 20, 0)),
     _TASK,
     kind("plan", **_HAS_ID, title=need(string(3000)), tasks=many(_TASK, 50, 0)),
+    kind("data_visualization", **_HAS_ID, title=need(string(50)), chart=need(_CHART)),
     kind("alert", **_HAS_ID, text=need(_text(3000)),
          level=choice("default", "info", "warning", "error", "success")),
     _CARD,

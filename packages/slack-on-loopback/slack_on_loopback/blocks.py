@@ -13,7 +13,13 @@ from slack_on_loopback.schema import problem, problems
 
 SurfaceKind = Literal["message", "modal", "home"]
 MOST_BLOCK_CHARACTERS = 13_200
-_MESSAGE_ONLY = {"file", "table", "task_card", "plan", "context_actions", "markdown", "call"}
+_TWO_CHARTS = "no more than 2 data_visualization blocks allowed"
+_MESSAGE_ONLY = {
+    *("file", "table", "task_card", "plan", "data_visualization"),
+    *("context_actions", "markdown", "call"),
+}
+#: How many of a type a message may hold.
+_MOST_OF_A_TYPE = {"table": (1, "only_one_table_allowed"), "data_visualization": (2, _TWO_CHARTS)}
 #: How many blocks fit, and which may not be there. An alert outside a modal is refused
 #: (node-slack-sdk#2567).
 _SURFACES = {
@@ -38,8 +44,9 @@ def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> l
     if markdown > MOST_MARKDOWN_CHARACTERS:
         words = f"all markdown blocks together must be less than {MOST_MARKDOWN_CHARACTERS + 1}"
         found.append(problem(path, f"{words} characters"))
-    if sum(one.get("type") == "table" for one in blocks) > 1:
-        found.append(problem(path, "only_one_table_allowed"))
+    for name, (most, words) in _MOST_OF_A_TYPE.items():
+        if sum(one.get("type") == name for one in blocks) > most:
+            found.append(problem(path, words))
     return found
 
 

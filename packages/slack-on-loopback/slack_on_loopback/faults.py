@@ -43,6 +43,8 @@ class Faults:
     double_events: int = 0
     #: Types of blocks that this workspace does not take yet: Slack hands new ones out by and by.
     refused_blocks: set[str] = field(default_factory=set[str])
+    #: Whether the refusal says which block it is about.
+    names_refused_blocks: bool = True
     _random: random.Random = field(init=False)
 
     def __post_init__(self):
@@ -85,14 +87,21 @@ class Faults:
         """Deliver the next events twice, with the same event_id."""
         self.double_events += times
 
-    def refuse_blocks(self, *types: str) -> None:
-        """Answer `invalid_blocks` to every message with a block of these types."""
+    def refuse_blocks(self, *types: str, named: bool = True) -> None:
+        """Answer `invalid_blocks` to every message with a block of these types.
+
+        Args:
+            types: as an older workspace that has no such blocks.
+            named: whether the answer says which block it is about, as Slack mostly does.
+        """
         self.refused_blocks |= set(types)
+        self.names_refused_blocks = named
 
     def clear(self) -> None:
         """Turn everything off."""
         self.active.clear()
         self.refused_blocks.clear()
+        self.names_refused_blocks = True
         self.double_events = 0
 
     def take(self, kind: FaultKind, method: str) -> CallFault | None:

@@ -17,6 +17,8 @@ _TAG = "type="
 _WORDS = {
     "bool_type": "must be a boolean",
     "dict_type": "must be an object",
+    "finite_number": "must be a number",
+    "float_type": "must be a number",
     "extra_forbidden": "invalid additional property: {field}",
     "int_type": "must be an integer",
     "list_type": "must be an array",
@@ -31,6 +33,7 @@ _WORDS = {
 }
 ANYTHING = core_schema.any_schema()
 FLAG = core_schema.bool_schema(strict=True)
+NUMBER = core_schema.float_schema(strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,24 @@ def plain(count: int) -> dict[str, str]:
     return {"type": "plain_text", "text": chars(count)}
 
 
+def chart(**changes: Any) -> dict[str, Any]:
+    points = [{"label": "a", "value": 1}, {"label": "b", "value": 2.5}]
+    axes = {"categories": ["a", "b"], "y_label": "Percent"}
+    drawn = {"type": "bar", "series": [{"name": "s", "data": points}], "axis_config": axes}
+    return {"type": "data_visualization", "title": "t", "chart": {**drawn, **changes}}
+
+
+def pie(count: int) -> dict[str, Any]:
+    segments = [{"label": f"s{n}", "value": n} for n in range(count)]
+    drawn = {"type": "pie", "segments": segments}
+    return {"type": "data_visualization", "title": "t", "chart": drawn}
+
+
+def series(*names: str, labels: str = "ab") -> list[dict[str, Any]]:
+    points = [{"label": label, "value": 1} for label in labels]
+    return [{"name": name, "data": points} for name in names]
+
+
 ACCEPTED: dict[str, dict[str, Any]] = {
     "section_3000": text_section(chars(3000)),
     "fields": {"type": "section", "fields": [PLAIN] * 10},
@@ -105,6 +123,10 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "container": {"type": "container", "title": PLAIN, "child_blocks": [text_section()]},
     "task_card": {"type": "task_card", "task_id": "1", "title": "t", "status": "complete"},
     "plan": {"type": "plan", "title": "p", "tasks": []},
+    "bar_chart": chart(),
+    "line_chart": chart(type="line", series=series(*"123456")),
+    "area_chart": chart(type="area"),
+    "pie_chart": pie(6),
 }
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -191,6 +213,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "/blocks/0/elements/0/elements/0",
     ),
+    "chart_title_51": ({**chart(), "title": chars(51)}, "/blocks/0/title"),
+    "chart_type": (chart(type="radar"), "/blocks/0/chart"),
+    "chart_series_7": (chart(series=series(*"1234567")), "/blocks/0/chart/series"),
+    "chart_series_name_21": (chart(series=series(chars(21))), "/blocks/0/chart/series/0/name"),
+    "chart_series_twice": (chart(series=series("s", "s")), "/blocks/0/chart"),
+    "chart_other_labels": (chart(series=series("s", labels="ba")), "/blocks/0/chart"),
+    "chart_without_axes": (chart(axis_config=None), "/blocks/0/chart/axis_config"),
+    "chart_value_as_text": (
+        chart(series=[{"name": "s", "data": [{"label": "a", "value": "1"}]}]),
+        "/blocks/0/chart/series/0/data/0/value",
+    ),
+    "pie_7": (pie(7), "/blocks/0/chart/segments"),
     "alert_in_message": ({"type": "alert", "text": PLAIN}, "/blocks/0"),
 }
 
@@ -233,6 +267,12 @@ def test_ids_must_differ() -> None:
 def test_the_same_action_id_in_two_blocks_is_fine() -> None:
     rows = [actions(button("a"), block_id="x"), actions(button("a"), block_id="y")]
     assert block_problems(rows, "message") == []
+
+
+def test_a_message_holds_two_charts_and_no_form_holds_one() -> None:
+    assert block_problems([chart(), chart()], "message") == []
+    assert "no more than 2" in block_problems([chart()] * 3, "message")[0]
+    assert block_problems([chart()], "modal")
 
 
 def test_markdown_blocks_are_limited_together() -> None:

@@ -166,7 +166,8 @@ def _blocks(runtime: Runtime, call: ApiCall) -> list[Json]:
         for place, block in enumerate(blocks)
         if block["type"] in refused
     ]:
-        raise SlackRefusal("invalid_blocks", found)
+        named = runtime.faults.names_refused_blocks
+        raise SlackRefusal("invalid_blocks", found if named else [])
     if blocks and not (call.args.text("text") or call.args.text("markdown_text")):
         call.warnings.append("missing_text")
     return blocks

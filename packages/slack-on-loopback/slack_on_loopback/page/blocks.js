@@ -10,6 +10,7 @@ import {
   drawPlan,
   drawTaskCard,
 } from "./cards.js";
+import { drawChart } from "./chart.js";
 import { drawElement } from "./elements.js";
 import { drawField } from "./field.js";
 import { drawFile } from "./files.js";
@@ -32,6 +33,7 @@ const BLOCKS = {
   markdown: (block, scope) => h("div", { class: "markdown" }, drawMarkdown(block.text, scope.ctx)),
   rich_text: (block, scope) => drawRichText(block, scope.ctx),
   table: (block, scope) => drawTable(block, scope.ctx),
+  data_visualization: drawChart,
   input: drawField,
   file: drawFileBlock,
   video: drawVideo,

@@ -466,6 +466,46 @@ GALLERY: list[Json] = [
     },
     {"type": "alert", "level": "warning", "text": mrkdwn("*Careful:* one agent failed.")},
     {
+        "type": "data_visualization",
+        "title": "How likely each option is the best",
+        "chart": {
+            "type": "bar",
+            "series": [
+                {
+                    "name": "Percent",
+                    "data": [
+                        {"label": "PostgreSQL", "value": 78},
+                        {"label": "Kafka, on machines…", "value": 22},
+                    ],
+                }
+            ],
+            "axis_config": {
+                "categories": ["PostgreSQL", "Kafka, on machines…"],
+                "y_label": "Percent",
+            },
+        },
+    },
+    {
+        "type": "data_visualization",
+        "title": "Jobs in a day",
+        "chart": {
+            "type": "pie",
+            "segments": [{"label": "Exports", "value": 120}, {"label": "Mails", "value": 4000}],
+        },
+    },
+    {
+        "type": "data_visualization",
+        "title": "Votes",
+        "chart": {
+            "type": "area",
+            "series": [
+                {"name": name, "data": [{"label": day, "value": value} for day in ("Mon", "Tue")]}
+                for name, value in (("PostgreSQL", 3), ("Kafka", 1))
+            ],
+            "axis_config": {"categories": ["Mon", "Tue"], "x_label": "Day"},
+        },
+    },
+    {
         "type": "plan",
         "title": "Plan",
         "tasks": [
@@ -513,7 +553,7 @@ GALLERY: list[Json] = [
             },
         ],
     },
-    {"type": "data_visualization", "block_id": "g7"},
+    {"type": "data_table", "block_id": "g7"},
 ]
 
 

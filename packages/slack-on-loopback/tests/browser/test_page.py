@@ -374,16 +374,27 @@ async def test_elements_in_messages_send_what_was_chosen(
 
 async def test_every_block_is_drawn_or_named(open_page: Open) -> None:
     page = await open_page("#/C2", size={"width": 1360, "height": 1700})
-    await page.locator(".block-data_visualization").wait_for()
+    await page.locator(".block-data_table").wait_for()
     await shoot(page, "gallery-light")
-    await expect(page.locator(".not-drawn")).to_have_text(
-        "block “data_visualization” is not drawn here"
-    )
+    await expect(page.locator(".not-drawn")).to_have_text("block “data_table” is not drawn here")
     empty = await page.eval_on_selector_all(
         ".block:not(.block-divider)",
         "all => all.filter(node => !node.innerText.trim() && !node.querySelector('svg')).length",
     )
     assert empty == 0
+
+
+async def test_a_chart_says_every_value_in_words(open_page: Open) -> None:
+    page = await open_page("#/C2", size={"width": 1360, "height": 1700})
+    bars, pie, area = [page.locator(".chart").nth(n) for n in range(3)]
+    await expect(bars.locator("figcaption")).to_have_text("How likely each option is the best")
+    await expect(bars.locator(".chart-row")).to_have_text(
+        ["PostgreSQL78%", "Kafka, on machines…22%"]
+    )
+    share = "node => node.getBoundingClientRect().width / node.parentNode.clientWidth"
+    assert round(await bars.locator(".chart-bar").first.evaluate(share), 2) == 0.78
+    await expect(pie.locator("li")).to_have_text(["Exports: 120", "Mails: 4,000"])
+    await expect(area.locator("tbody tr")).to_have_text(["PostgreSQL33", "Kafka11"])
 
 
 async def test_live_messages_change_only_their_own_row(open_page: Open, server: PageServer) -> None:
