@@ -19,7 +19,7 @@ from core.evidence.reading import FileReader
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
-from core.llm.mixing import cheapest, strongest
+from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.listing import list_models, ollama_context
 from core.llm.providers.replay import ReplayProvider
@@ -208,6 +208,7 @@ async def load_settings(
         agent_model=mixed[0] if mixed else agent,
         judge_model=mixed[0] if mixed else judge,
         mixed_models=mixed,
+        strongest_model=dearest(mixed),
         judge_models=mixed,
         background_models=tuple(cheapest(keyed)),
         clarifying=Clarifying(enabled=clarify),
@@ -241,7 +242,7 @@ def check_providers(
     Raises:
         ConfigurationBroken: A key or an address is missing; names agent and variable.
     """
-    background = (setup.summarizer, setup.facilitator)
+    background = (setup.summarizer, setup.facilitator, setup.shadow_agent)
     for agent in (*setup.agents, setup.judge, *background):
         if agent:
             _check_agent(agent, environment, servers)

@@ -41,6 +41,7 @@ def offline(settings: Settings) -> Settings:
     agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
     changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
     changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
+    changes["strongest_model"] = changes["shadow_model"] = None
     return settings.model_copy(update=changes)
 
 

@@ -35,7 +35,7 @@ from core.events import (
     apply,
 )
 from core.figures import duration
-from core.models import ENGINE, Act, Debate, Failure, FailureCause, Status, Turn, Usage
+from core.models import BESIDE, ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
 
@@ -273,7 +273,7 @@ class _Run:
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new.
 
-        A summary in hand is finished beside whatever comes, and none is begun at the end.
+        What runs beside the debate is finished whatever comes, and not begun at the end.
         """
         # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
         hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
@@ -292,7 +292,7 @@ class _Run:
             or (work.is_patient and not is_patient and work.turn.agent in debate.away)
         ]
         if not debate.paused_by:
-            unwanted = [turn for turn in unwanted if turn.act is not Act.SUMMARY]
+            unwanted = [turn for turn in unwanted if turn.act not in BESIDE]
         await self._drop([turn.key for turn in unwanted])
         fresh = [turn for key, turn in ready.items() if key not in self._working]
         for turn in fresh:
@@ -419,7 +419,7 @@ class _Run:
             await self._append(TurnFailed(failure=late_turn))
 
     async def _bound_summaries(self) -> None:
-        """Give up the summaries in hand once they have kept the debate's end for long enough."""
+        """Give up summaries and the shadow answer once they have kept the end for long enough."""
         now = self._clock.now()
         self._ending_since = self._ending_since or now
         if (now - self._ending_since).total_seconds() < self._summary_grace:
@@ -432,8 +432,8 @@ class _Run:
             await self._append(TurnFailed(failure=failure))
 
     def _in_foreground(self) -> Sequence[Work]:
-        """Running turns that the debate waits for: all but summaries."""
-        return [work for work in self._working.values() if work.turn.act is not Act.SUMMARY]
+        """Running turns that the debate waits for: all but those that run beside it."""
+        return [work for work in self._working.values() if work.turn.act not in BESIDE]
 
     def _bounded_by_round(self) -> Sequence[Work]:
         """Running turns that count against the round's time: not questions, vote or verdict."""

@@ -30,8 +30,10 @@ from core.llm.quoting import quote
 from core.llm.sizes import Measure
 from core.llm.structured import repair_parts
 from core.models import (
+    BESIDE,
     FACILITATOR,
     JUDGE,
+    SHADOW,
     SUMMARIZER,
     Act,
     Answer,
@@ -171,7 +173,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
 
 async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
     """The whole debate on that stage: no cap stops it, and no round moves nobody."""
-    everybody = (*(agent.id for agent in setup.agents), JUDGE, FACILITATOR, SUMMARIZER)
+    everybody = (*(one.id for one in setup.agents), JUDGE, FACILITATOR, SUMMARIZER, SHADOW)
     names = {setup.agent(agent).provider for agent in everybody}
     names |= {one.provider for one in setup.judge_models}
     calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=stage.tables)
@@ -253,7 +255,7 @@ class _Stage:
         text = usual_reply(request)
         usage = self._usage(name, request, text)
         limits = self._measure.capability(name, request.model)
-        if request.act is not Act.SUMMARY:  # nothing waits for one
+        if request.act not in BESIDE:  # nothing waits for it
             self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
         worst = self._measure.worst(name, request, self._prices)
         local = self._measure.capability(name, request.model).local
@@ -432,8 +434,17 @@ def _reply(
             names = [f"option {number}" for number, _ in enumerate(items, start=1)]
             stands_for = [number % len(names) + 1 for number, _ in enumerate(labels)]
             reply = {"options": names, "stands_for": stands_for, "kind": "choice"}
-        case Act.CROSS_CHECK:
+        case Act.CROSS_CHECK | Act.SHADOW_CHOICE:
             reply = {"reason": _SENTENCE, "option": "o1"}
+        case Act.SHADOW:
+            reply = {
+                "options": items,
+                "reasons": items,
+                "risks": items,
+                "overturned_by": items,
+                "decision": _SENTENCE,
+                "solution": text[:length],
+            }
         case Act.CASTING:
             # No role: the agents that the estimate is made for stand.
             reply = {"agents": [{"reason": _SENTENCE, "role": ""} for _ in items]}

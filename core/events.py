@@ -19,6 +19,7 @@ from core.errors import LogBroken
 from core.models import (
     JUDGE,
     RESERVED_IDS,
+    SHADOW,
     Abstention,
     Act,
     Answer,
@@ -40,6 +41,8 @@ from core.models import (
     Person,
     Questions,
     Setup,
+    ShadowAnswer,
+    ShadowChoice,
     Source,
     Spent,
     Status,
@@ -279,6 +282,30 @@ class CrossChecked(Value):
     def key(self) -> str:
         """The turn's key."""
         return self.check.turn.key
+
+
+class ShadowAnswered(Value):
+    """One model answered the question alone; nobody is shown it before the verdict."""
+
+    kind: Literal["shadow_answered"] = "shadow_answered"
+    shadow: ShadowAnswer
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.shadow.turn.key
+
+
+class ShadowPlaced(Value):
+    """It was said which option the answer of one model alone takes."""
+
+    kind: Literal["shadow_placed"] = "shadow_placed"
+    choice: ShadowChoice
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.choice.turn.key
 
 
 class VoteTallied(Value):
@@ -572,6 +599,8 @@ Event = Annotated[
     | GatePassed
     | DebateWanted
     | CrossChecked
+    | ShadowAnswered
+    | ShadowPlaced
     | VoteTallied
     | NoteAdded
     | SourceRead
@@ -625,6 +654,8 @@ def spending_of(event: Event) -> Spent | None:
             | BallotCast(ballot=made)
             | BallotAbstained(abstention=made)
             | CrossChecked(check=made)
+            | ShadowAnswered(shadow=made)
+            | ShadowPlaced(choice=made)
         ):
             return Spent(agent=made.turn.agent, call=made.call)
         case _:
@@ -648,6 +679,8 @@ def turn_in(event: Event) -> Turn | None:
             | GatePassed(gate=made)
             | CrossChecked(check=made)
             | AgentsCast(cast=made)
+            | ShadowAnswered(shadow=made)
+            | ShadowPlaced(choice=made)
         ):
             return made.turn
         case _:
@@ -802,6 +835,9 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, setup=setup)
         case ContributionMade(contribution=made):
             return replace(debate, contributions={**debate.contributions, key: made})
+        case TurnFailed(failure=failure) if failure.turn.agent == SHADOW:
+            # The debate lacks nothing by it: it is no failure of the debate.
+            return replace(debate, shadow_fault=failure.reason)
         case TurnFailed(failure=failure):
             return replace(debate, failures={**debate.failures, key: failure})
         case QuestionsAsked(questions=asked):
@@ -846,6 +882,10 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return _wanted(debate, person)
         case CrossChecked(check=check):
             return replace(debate, cross_check=check)
+        case ShadowAnswered(shadow=shadow):
+            return replace(debate, shadow=shadow)
+        case ShadowPlaced(choice=choice):
+            return replace(debate, shadow_choice=choice)
         case VoteTallied(tally=tally, edition=edition):
             return replace(debate, tally=tally) if edition == debate.edition else debate
         case VerdictReached(verdict=verdict, edition=edition):

@@ -90,6 +90,10 @@ class Act(StrEnum):
     READING = "reading"
     EVALUATION = "evaluation"
     CASTING = "casting"
+    #: One model answers alone; nobody is shown it before the verdict.
+    SHADOW = "shadow"
+    #: Which of the debate's options that answer takes.
+    SHADOW_CHOICE = "shadow_choice"
 
 
 class Turn(Value):
@@ -131,12 +135,16 @@ ENGINE = "engine"
 FACILITATOR = "facilitator"
 #: Stands in `Turn.agent` for who sums up rounds in the background.
 SUMMARIZER = "summarizer"
+#: Stands in `Turn.agent` for the model that answers alone.
+SHADOW = "shadow"
 #: The provider that asks no model.
 OFFLINE = "offline"
 #: The provider that plays debates written by hand, as examples; it asks no model either.
 EXAMPLE = "example"
 #: Ids no agent may have.
-RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER})
+RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER, SHADOW})
+#: Turns of these acts run beside the debate: no turn, count, verdict or deadline waits for one.
+BESIDE = frozenset({Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE})
 
 
 #: Context of a validation whose input is a settings file.
@@ -324,6 +332,15 @@ class When(StrEnum):
     NEVER = "never"
 
 
+class ShadowWhen(StrEnum):
+    """When one model answers a debate's question alone as well."""
+
+    #: Where several models take part.
+    MIXED = "mixed"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class Ending(StrEnum):
     """When the rounds end."""
 
@@ -381,6 +398,11 @@ class DebateRules(Value):
     )
     summarization: Summarization = Field(
         default=Summarization(), description="What stands in for older turns."
+    )
+    shadow: ShadowWhen = Field(
+        default=ShadowWhen.MIXED,
+        description="Whether one model answers alone as well, unseen until the verdict: where "
+        "several models take part, always, or never.",
     )
     evidence_characters: int = Field(
         default=24_000, ge=1000, description="Passages of sources in a prompt, in characters."
@@ -461,6 +483,8 @@ class Setup(DebateRules):
     #: Serve the background; None = the judge's model.
     summarizer: Agent | None = None
     facilitator: Agent | None = None
+    #: Answers the question alone, unseen until the verdict; None: nobody does.
+    shadow_agent: Agent | None = None
     #: Random per debate: marks where quoted text begins and ends in prompts.
     delimiter: str
     #: What was given as evidence when it was asked for.
@@ -482,6 +506,8 @@ class Setup(DebateRules):
             return self.facilitator or _standing_in(self.judge, FACILITATOR)
         if agent_id == SUMMARIZER:
             return self.summarizer or _standing_in(self.judge, SUMMARIZER)
+        if agent_id == SHADOW:
+            return self.shadow_agent or _standing_in(self.judge, SHADOW)
         return {agent.id: agent for agent in self.agents}[agent_id]
 
 
@@ -1137,6 +1163,41 @@ class Verdict(Value):
         return self.decision.startswith(NOT_DECIDED)
 
 
+class ShadowAnswer(Value):
+    """What one model answered alone, from the question and the sources only.
+
+    No agent, judge or person is shown it before the verdict.
+    """
+
+    turn: Turn
+    #: In one sentence.
+    decision: str
+    solution: str = ""
+    #: What it chose between, and why as it did.
+    alternatives: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    overturned_by: tuple[str, ...] = ()
+    #: What its texts quote.
+    citations: tuple[Citation, ...] = ()
+    call: Call | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        lists = (*self.alternatives, *self.reasons, *self.risks, *self.overturned_by)
+        return "\n".join((self.decision, self.solution, *lists))
+
+
+class ShadowChoice(Value):
+    """Which of the debate's options the answer of one model alone takes."""
+
+    turn: Turn
+    #: Id of the option; empty: none of them.
+    option: str
+    call: Call | None = None
+
+
 class Stop(Value):
     """A person ended the debate early."""
 
@@ -1261,6 +1322,12 @@ class Debate:
     #: Why nothing can go on until a model is back, and since when; empty while something can.
     outage: str = ""
     outage_at: datetime | None = None
+    #: What one model answered alone, and which option that is: nothing may be made of either
+    #: before the verdict (`core.rules.shadow`).
+    shadow: ShadowAnswer | None = None
+    shadow_choice: ShadowChoice | None = None
+    #: Why there is no such answer; empty where there is one, or none was asked for.
+    shadow_fault: str = ""
     tally: Tally | None = None
     verdict: Verdict | None = None
     #: Counts its ends: 2 once the debate that the gate had skipped was wanted.

@@ -8,8 +8,11 @@ from itertools import cycle
 from core.errors import BadInput
 from core.figures import counted, number
 from core.models import (
+    EXAMPLE,
+    FALLBACK_ROLE,
     MOST_ROUNDS,
     OFFLINE,
+    SHADOW,
     SUMMARIZER,
     Act,
     Agent,
@@ -21,6 +24,7 @@ from core.models import (
     Person,
     Place,
     Setup,
+    ShadowWhen,
     SourceReference,
     Summarization,
     When,
@@ -69,6 +73,8 @@ class DebateRequest:
     #: Asked for by hand: then all of them are held, whatever the first answers say.
     rounds: int | None = None
     when: When | None = None
+    #: Whether one model answers alone as well.
+    shadow: ShadowWhen | None = None
     format: str | None = None
     #: What was given as evidence.
     references: Sequence[SourceReference] = ()
@@ -104,6 +110,9 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     agents = [_fitted(_completed(agent, settings), form) for agent in chosen.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
+    cast_with, shadow = _casting(chosen, settings, summarizer or judge), request.shadow
+    shadow = shadow or settings.shadow
+    models = (*agents, *(cast_with.models if cast_with else ()))
     return Setup(
         question=question,
         context=context,
@@ -114,10 +123,12 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         rounds=rounds,
         agents=tuple(agents),
         reasons=chosen.reasons,
-        casting=_casting(chosen, settings, summarizer or judge),
+        casting=cast_with,
         judge=judge,
         judge_models=settings.judge_models,
         summarizer=summarizer,
+        shadow=shadow,
+        shadow_agent=_shadow(shadow, models, settings, judge),
         limits=settings.limits.of_debate,
         vote=settings.vote,
         when=when,
@@ -303,6 +314,27 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     # The judge's own model may stand in: it is at hand anyway.
     changes["fallbacks"] = (own, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)
+
+
+def _shadow(
+    when: ShadowWhen, models: Sequence[ModelChoice], settings: Settings, judge: Agent
+) -> Agent | None:
+    """Who answers alone, unseen; None where nobody does."""
+    several = len({one.full_name for one in models}) > 1
+    if when is ShadowWhen.NEVER or (when is ShadowWhen.MIXED and not several):
+        return None
+    chosen = settings.shadow_model or settings.strongest_model or judge
+    if chosen.provider in {OFFLINE, EXAMPLE}:
+        return None  # neither is a model that could have been asked instead
+    alone = agent_for(FALLBACK_ROLE, chosen)
+    # No other model stands in: it would be another answer.
+    changes = {
+        "id": SHADOW,
+        "name": "One model alone",
+        "fallbacks": (),
+        "icon": ":bust_in_silhouette:",
+    }
+    return alone.model_copy(update={**changes, "prompts": settings.prompts})
 
 
 def _fitted(agent: Agent, form: str) -> Agent:

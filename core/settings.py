@@ -162,6 +162,11 @@ class CommonSettings(Value):
         description="Sums up and chooses agents, if its provider takes part in the debate; null: "
         "the cheapest model there.",
     )
+    shadow_model: ModelChoice | None = Field(
+        default=None,
+        description="Answers alone beside a debate (`debate.shadow`); null: the dearest of the "
+        "models dealt to the agents, else the judge's.",
+    )
     agents: tuple[Agent, ...] = Field(
         default=(), description="Agents; none: chosen for each question among the built-in roles."
     )
@@ -217,6 +222,8 @@ class Settings(CommonSettings, DebateRules):
     judge_models: tuple[ModelChoice, ...] = ()
     #: Sum up, cast and merge where `summary_model` says nothing, the cheapest first.
     background_models: tuple[ModelChoice, ...] = ()
+    #: The dearest of the models dealt out: it answers alone where `shadow_model` says nothing.
+    strongest_model: ModelChoice | None = None
     #: The judge in full; None = made from `judge_model`.
     judge: Agent | None = None
     #: Said to people when a debate starts: what the settings ask for and cannot be had.

@@ -126,6 +126,15 @@ _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.SYNTHESIS: a_verdict_reply(),
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
+    Act.SHADOW: {
+        "options": ["PostgreSQL", "Kafka"],
+        "reasons": ["The team runs PostgreSQL already."],
+        "risks": ["Throughput may not last."],
+        "overturned_by": ["A load that grows tenfold"],
+        "decision": "Use PostgreSQL.",
+        "solution": "One table, and workers that skip locked rows.",
+    },
+    Act.SHADOW_CHOICE: {"reason": "It says so.", "option": "o1"},
     Act.CASTING: {
         "agents": [
             {"reason": "Jobs must not be lost.", "role": "operations"},

@@ -76,10 +76,12 @@ def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
     Raises:
         FieldWrong: Something in it cannot be used.
     """
-    asks = {"on": True, "off": False}.get(form.chosen(FieldId.CLARIFY.value))
+    said = {"on": True, "off": False}
+    asks, alone = (said.get(form.chosen(one.value)) for one in (FieldId.CLARIFY, FieldId.SHADOW))
     check_agents(form)
+    choices = choices_of(form, clarify=asks, cap=checked_cap(form, most_cost))
     return ChannelChoices(
-        choices=choices_of(form, clarify=asks, cap=checked_cap(form, most_cost)),
+        choices=choices.model_copy(update={"shadow": alone}),
         stewards=form.people(FieldId.STEWARDS.value),
         keep_pinned=bool(form.all_chosen(FieldId.KEEP_PINNED.value)),
         every_turn=bool(form.all_chosen(FieldId.EVERY_TURN.value)),

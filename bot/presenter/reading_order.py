@@ -13,7 +13,7 @@ from math import inf
 from bot.views import turn_groups
 from bot.views.progress import is_read, order
 from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
-from core.models import Act, Debate, Status, Turn
+from core.models import BESIDE, Debate, Status, Turn
 from core.rules import schedule
 
 
@@ -52,7 +52,7 @@ def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
     place = turn_groups.group_of if debate.setup.quiet else order
     # The earliest phase that can still bring something to read; beyond all, if none can.
     # A summary is read by agents: no post waits for one.
-    turns = [turn for turn in schedule.ready(debate) if turn.act is not Act.SUMMARY]
+    turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
     places = [place(debate, turn) for turn in turns if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
     frontier = (-1, -1) if waits else min(places, default=(inf, inf))

@@ -90,6 +90,7 @@ class FieldId(StrEnum):
     STEWARDS = "stewards"
     KEEP_PINNED = "keep_pinned"
     EVERY_TURN = "every_turn"
+    SHADOW = "shadow"
     WHY = "why"
     DATE = "date"
     NEWER = "newer"

@@ -35,7 +35,7 @@ from core.evidence.earlier import FetchEarlierDecisions
 from core.evidence.reader import fetch_path
 from core.figures import money
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, SourceKind, When
+from core.models import Debate, Person, Place, ShadowWhen, SourceKind, When
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore, SourceReader
 from core.rules.wanting import was_skipped
@@ -79,6 +79,8 @@ class DebateCommand:
     rounds: int | None = None
     #: Debate where first answers differ, or always; None: as the settings say.
     when: When | None = None
+    #: Whether one model answers alone as well; None: as the settings say.
+    shadow: bool | None = None
     format: str | None = None
     config: Path | None = None
     output: Path | None = None
@@ -119,6 +121,11 @@ async def hold(asked: DebateCommand) -> int:
         agents=asked.agents,
         rounds=asked.rounds,
         when=asked.when,
+        shadow=None
+        if asked.shadow is None
+        else ShadowWhen.ALWAYS
+        if asked.shadow
+        else ShadowWhen.NEVER,
         format=asked.format,
         references=references_to(asked.sources, current_user()),
     )

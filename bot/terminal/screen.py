@@ -48,12 +48,13 @@ from core.transcript.options import (
     positions_words,
     shares,
 )
+from core.transcript.shadow import shadow_words
 from core.transcript.words import act_words, confidence, name_of, turn_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
 #: What asks no model and is told by its result.
-_SILENT = frozenset({Act.TALLY, Act.GATE})
+_SILENT = frozenset({Act.TALLY, Act.GATE, Act.SHADOW_CHOICE})
 
 
 class Screen(Protocol):
@@ -287,6 +288,8 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             option = headline_option(debate)
             decided = f"{option}, " if option else ""
             yield f"Verdict: {decided}confidence {confidence(verdict)}"
+            if said := shadow_words(debate):
+                yield f"  {said}"
         case _:
             pass
 

@@ -84,6 +84,13 @@ def debate(  # noqa: PLR0913 - one per option
         int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
     ] = None,
     when: When = None,
+    shadow: Annotated[
+        bool | None,
+        typer.Option(
+            "--shadow/--no-shadow",
+            help="Have one model answer alone as well, unseen until the decision.",
+        ),
+    ] = None,
     form: Format = None,
     config: Config = None,
     output: Result = None,
@@ -112,6 +119,7 @@ def debate(  # noqa: PLR0913 - one per option
         agents=None if agents is None else [one for one in agents.split(",") if one.strip()],
         rounds=rounds,
         when=Whenever(when) if when else None,
+        shadow=shadow,
         format=form,
         config=config,
         output=output,

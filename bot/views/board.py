@@ -32,6 +32,7 @@ from bot.views.options import (
     how_it_ended,
     how_it_goes,
     rounds_words,
+    single_answer,
     who_stands_where,
 )
 from bot.views.people_vote import team_count
@@ -260,6 +261,7 @@ def _result(debate: Debate) -> Iterator[str]:
         yield how_it_ended(debate)
         if (checked := cross_check_words(debate, debate.verdict)).startswith(":warning:"):
             yield checked
+        yield single_answer(debate)
         yield standing(debate)
         yield kept_facts(debate)
     if debate.tally:

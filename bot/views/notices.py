@@ -107,6 +107,8 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield f"{counted(choices.wait_minutes, 'minute')} to answer"
     if choices.models:
         yield f"models {literal(choices.models)}"
+    if choices.shadow is not None:
+        yield "a single answer beside each debate" if choices.shadow else "no single answer"
     if cost := choices.debate_cost:
         yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
     if chosen.stewards:

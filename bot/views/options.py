@@ -27,6 +27,7 @@ from core.rules.options import (
 from core.rules.voting import counted as ballots_counted
 from core.rules.voting import winning_options
 from core.rules.wanting import was_skipped, why_not_wanted
+from core.transcript.shadow import cost_words, shadow_words
 
 _LIST_LIMIT = 1200
 _NAMES_LIMIT = 300
@@ -155,6 +156,12 @@ def cross_check_words(debate: Debate, verdict: Verdict) -> str:
         f":warning: Asked with the positions in the opposite order, the judge {chose}{why}: "
         "the order decided, so check this verdict before you follow it."
     )
+
+
+def single_answer(debate: Debate) -> str:
+    """What one model alone would have said, what the debate added, the price; empty as yet."""
+    said = " ".join(filter(None, (shadow_words(debate), cost_words(debate))))
+    return gist(said, _SENTENCE_LIMIT) if shadow_words(debate) else ""
 
 
 def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:

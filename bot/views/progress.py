@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from core.figures import counted, percent
-from core.models import Act, Debate, Ending, Status, Turn
+from core.models import BESIDE, Act, Debate, Ending, Status, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after, is_gated
@@ -74,7 +74,7 @@ def stage(debate: Debate) -> str:
     if debate.paused_by:
         return "Paused"
     # Summaries are made beside everything else.
-    turns = [turn for turn in schedule.ready(debate) if turn.act is not Act.SUMMARY]
+    turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
     spoken = [turn for turn in turns if is_read(debate, turn)]
     if spoken:
         first = min(spoken, key=lambda turn: order(debate, turn))

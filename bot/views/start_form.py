@@ -41,6 +41,7 @@ _FORMAT_WORDS: Mapping[str, str] = {
     "council": "Council: gather, plan, argue, adjust, rebut",
     "panel": "Panel: short rounds led by a facilitator",
 }
+_SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _ESTIMATE_BLOCK = "estimate"
 _NAME_LIMIT = 40
 _TITLE_LIMIT = 60
@@ -231,6 +232,20 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
             wait,
         ),
         *_money(chosen, options),
+        select(
+            Field(
+                id=FieldId.SHADOW.value,
+                label="A single answer beside each debate",
+                hint="One model answers alone, unseen until the verdict; then you read whether the "
+                "debate said anything else, and what it added.",
+            ),
+            {
+                AS_USUAL: _as_usual(_SHADOW_WORDS[usual.shadow]),
+                _ON: "Yes, in every debate",
+                _OFF: "No",
+            },
+            AS_USUAL if chosen.shadow is None else _ON if chosen.shadow else _OFF,
+        ),
         labelled(field, element),
         checkbox(
             Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),

@@ -27,6 +27,7 @@ from bot.views.options import (
     decided_on,
     how_it_ended,
     option_name,
+    single_answer,
 )
 from bot.views.vote import outcome, result
 from bot.views.words import (
@@ -46,6 +47,7 @@ from core.models import CitationStatus, Debate, NoteOutcome, Verdict, VerdictSou
 from core.rules.options import held_by, leading, options_of
 from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.models_used import judge_words
+from core.transcript.shadow import shadow_section
 from core.transcript.words import table
 
 _DISCLAIMER = (
@@ -160,6 +162,7 @@ def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
     if checked.startswith(":warning:"):
         yield checked
     yield how_it_ended(debate)
+    yield single_answer(debate)
     yield (
         _sure(reached)
         if debate.setup.quiet
@@ -248,6 +251,8 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
     checked = (cross_check_words(debate, reached),) if debate.cross_check else ()
     rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on]
     yield _titled("Confidence", "\n".join([confidence(reached.confidence), *rests, *checked]))
+    if alone := shadow_section(debate, level=1):
+        yield _titled("A single answer", mrkdwn(alone.partition("\n\n")[2]))
     if notes := _notes(debate, reached):
         yield _titled("What became of your notes", notes)
 

@@ -119,6 +119,9 @@ def _models_in(file: SettingsFile, usual: str) -> Iterator[_Named]:
     if file.summary_model:
         beside = (judge.provider if judge else "") or default
         yield _Named(("summary_model",), file.summary_model, beside)
+    if file.shadow_model:
+        beside = (judge.provider if judge else "") or default
+        yield _Named(("shadow_model",), file.shadow_model, beside)
     for at, agent in enumerate(file.agents):
         yield _Named(("agents", at), agent, default)
         lists.append((("agents", at, "fallbacks"), agent.fallbacks or ()))

@@ -260,6 +260,7 @@ class _Filling:
             "judge_model": judge_model,
             "summarization": rules,
             "mixed_models": mixed,
+            "strongest_model": base.strongest_model if mixed else None,
             "judge_models": () if names_model or names_judge else base.judge_models,
             "agents": self._agents(file.agents, mixed or (agent_model,), rules),
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
@@ -270,6 +271,8 @@ class _Filling:
             changes["judge"] = self._speaker(file.judge, judge_for(judge_model), rules)
         if file.summary_model and (file.summary_model.provider or file.summary_model.model):
             changes["summary_model"] = self._choice(file.summary_model, judge_model)
+        if file.shadow_model and (file.shadow_model.provider or file.shadow_model.model):
+            changes["shadow_model"] = self._choice(file.shadow_model, judge_model)
         changes["warnings"] = (*base.warnings, *self._warnings)
         return settings.model_copy(update=changes)
 

@@ -30,7 +30,8 @@ def _choices(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
         values.get("judge"),
         *(cast("list[Any]", agents if isinstance(agents, list) else [])),
     ]
-    found: list[Any] = [values.get("default_model"), values.get("summary_model"), *speakers]
+    named = ("default_model", "summary_model", "shadow_model")
+    found: list[Any] = [*(values.get(name) for name in named), *speakers]
     for holder in (values, *speakers):
         chain = cast("dict[str, Any]", holder).get("fallbacks") if isinstance(holder, dict) else ()
         found += cast("list[Any]", chain) if isinstance(chain, list) else []

@@ -44,7 +44,7 @@ from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
-from core.models import Act, Agent, Call, Cap, Usage
+from core.models import BESIDE, Agent, Call, Cap, Usage
 from core.ports import Clock, LoadsSlowly, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
@@ -364,7 +364,7 @@ class ModelCalls:
                 start.tell = await entered.enter_async_context(
                     self._warmup.turn(beginnings, lifetime)
                 )
-                slots = self._beside if request.act is Act.SUMMARY else self._slots
+                slots = self._beside if request.act in BESIDE else self._slots
                 await entered.enter_async_context(slots[ref.provider])
                 if self._prove:  # only now: it may have waited in line for long
                     await self._prove()

@@ -34,6 +34,15 @@ def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
+def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> ModelChoice | None:
+    """The model that costs most among those: what vendors take their strongest to be.
+
+    Of several at one price, and where none is known, the first; None for no models.
+    """
+    costs = [price(one.provider, one.model, _SUMMARY, prices) or Decimal(0) for one in choices]
+    return choices[costs.index(max(costs))] if costs else None
+
+
 def cheapest(providers: Iterable[str], prices: Prices = NO_PRICES) -> Sequence[ModelChoice]:
     """The model of each provider that sums up, casts and merges; the cheapest first."""
     usual = usual_models()

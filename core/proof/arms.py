@@ -18,6 +18,7 @@ from core.models import (
     Person,
     Place,
     Setup,
+    ShadowWhen,
     When,
 )
 from core.opening import DebateRequest, open_debate
@@ -125,6 +126,7 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
             "clarifying": Clarifying(enabled=False),
             "limits": AllLimits.model_validate(limits),
             "fallbacks": (),
+            "shadow": ShadowWhen.NEVER,
             "question_max_chars": len(text),
         }
     )

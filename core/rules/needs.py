@@ -7,7 +7,7 @@ turns are ready, and `tests/core/rules/test_needs.py` that both agree.
 from collections.abc import Sequence
 
 from core.models import JUDGE, SUMMARIZER, Act, Debate, GateReason, Turn
-from core.rules import schedule
+from core.rules import casting, schedule, shadow, sources
 from core.rules.formats import clarifying, panel
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after
@@ -51,6 +51,11 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
             if skipping and not skipping.turn.round:
                 return (skipping.turn.key,)
             return _ballots(debate, turn.round)
+        case Act.SHADOW:
+            cast = [casting.TURN] if debate.setup.casting else []
+            return [turn.key for turn in (*cast, *sources.with_question(debate))]
+        case Act.SHADOW_CHOICE:
+            return (shadow.ANSWER.key, _OPTIONS)
         case Act.CROSS_CHECK:
             return (tally_key(debate),)
         case Act.SYNTHESIS:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from core.events import DebateConcluded, DebateFailed
 from core.models import (
+    BESIDE,
     ENGINE,
     JUDGE,
     OFFLINE,
@@ -20,7 +21,7 @@ from core.models import (
     Status,
     Turn,
 )
-from core.rules import casting, gate, sources
+from core.rules import casting, gate, shadow, sources
 from core.rules.formats import clarifying
 from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
@@ -46,7 +47,7 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return (casting.TURN, *reading)
     if sources.are_awaited(debate, reading):
         return reading
-    return (*reading, *_debating(debate))
+    return (*reading, *_debating(debate), *shadow.ready(debate))
 
 
 def _debating(debate: Debate) -> Sequence[Turn]:
@@ -64,15 +65,15 @@ def _debating(debate: Debate) -> Sequence[Turn]:
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
     """Whether turns (of this act) wait for models that are away, as long as there is time.
 
-    Summaries and the facilitator do not: the debate goes on without them.
+    What runs beside the debate and the facilitator do not: the debate goes on without them.
     """
-    goes_without = act in {Act.SUMMARY, Act.FACILITATION}
+    goes_without = act in {*BESIDE, Act.FACILITATION}
     return not (goes_without or debate.stop or debate.out_of_patience)
 
 
 def outage(debate: Debate) -> str:
     """Why nothing can go on before a model is back; empty while something can."""
-    turns = [turn for turn in ready(debate) if turn.act is not Act.SUMMARY]
+    turns = [turn for turn in ready(debate) if turn.act not in BESIDE]
     if not turns or any(turn.agent not in debate.away for turn in turns):
         return ""
     return " ".join(dict.fromkeys(debate.away[turn.agent] for turn in turns))
@@ -83,7 +84,7 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     waits = debate.paused_by or (debate.open_clarifications and not is_cut_short(debate))
     if debate.status is not Status.RUNNING or waits:
         return None
-    if any(turn.act is not Act.SUMMARY for turn in ready(debate)):
+    if any(turn.act not in BESIDE for turn in ready(debate)):
         return None
     if debate.verdict:
         return DebateConcluded(edition=debate.edition)

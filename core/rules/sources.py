@@ -22,9 +22,15 @@ def unread(debate: Debate) -> Sequence[Turn]:
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
     """Whether one of these turns reads what came with the question, or with its thread."""
+    awaited = with_question(debate)
+    return any(turn in awaited for turn in reading)
+
+
+def with_question(debate: Debate) -> Sequence[Turn]:
+    """The turns that read what came with the question, or with its thread."""
     with_notes = [reference for note in debate.notes for reference in note.references]
-    numbers = (int(turn.target or 0) for turn in reading)
-    return any(debate.references[number - 1] not in with_notes for number in numbers)
+    given = enumerate(debate.references, start=1)
+    return [reading_turn(number) for number, one in given if one not in with_notes]
 
 
 def reading_turn(number: int) -> Turn:

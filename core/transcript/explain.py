@@ -185,6 +185,8 @@ def _calls(debate: Debate) -> Mapping[str, Call]:
         *debate.summaries.values(),
         *debate.ballots.values(),
         *debate.abstentions.values(),
+        *([debate.shadow] if debate.shadow else ()),
+        *([debate.shadow_choice] if debate.shadow_choice else ()),
     )
     calls = {one.turn.key: one.call for one in made if one.call}
     if debate.verdict and debate.verdict.call:

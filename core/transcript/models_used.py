@@ -52,6 +52,8 @@ def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
     parts = [f"judge: {judge}"]
     if setup.summarizer:
         parts.append(f"summaries: {setup.summarizer.full_name}")
+    if setup.shadow_agent:
+        parts.append(f"alone, unseen until the verdict: {setup.shadow_agent.full_name}")
     if to_be_cast and setup.casting:
         dealt = _names(setup.casting.models)
         turn = ", dealt to the agents in turn" if len(dealt) > 1 else ""

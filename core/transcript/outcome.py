@@ -17,6 +17,7 @@ from core.rules.options import by_option, held_by, options_of, stance_in
 from core.rules.people_count import count_people
 from core.transcript.agent_spending import spending
 from core.transcript.ending import how_it_ended
+from core.transcript.shadow import shadow_outcome
 from core.transcript.words import seconds_taken
 
 
@@ -69,6 +70,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "was_skipped": first is not None and first.ends_rounds and not debate.wanted_by,
         "how_it_ended": list(how_it_ended(debate)),
         "confidence_word": word,
+        "single_answer": shadow_outcome(debate),
     }
 
 

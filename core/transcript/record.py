@@ -3,7 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from core.events import Recorded, fold
+from core.events import Event, Recorded, ShadowAnswered, ShadowPlaced, fold
+from core.models import Debate, ShadowAnswer
+from core.rules.shadow import is_sealed
 from core.transcript.outcome import outcome, totals
 
 #: Version of the record's outer form; the events have their own, tolerant one.
@@ -28,9 +30,27 @@ def record_json(log: Sequence[Recorded]) -> str:
                 "seq": recorded.seq,
                 "at": recorded.at.isoformat(),
                 "key": recorded.event.key,
-                "event": recorded.event.model_dump(mode="json"),
+                "event": shown_in(recorded.event, debate).model_dump(mode="json"),
             }
             for recorded in log
         ],
     }
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+#: Stands in a record for what nobody may read before the verdict.
+SEALED = "Sealed until the verdict."
+
+
+def shown_in(event: Event, debate: Debate) -> Event:
+    """The event as it may be read now: without the single answer where that is sealed."""
+    if not is_sealed(debate):
+        return event
+    match event:
+        case ShadowAnswered(shadow=alone):
+            sealed = ShadowAnswer(turn=alone.turn, decision=SEALED, call=alone.call)
+            return ShadowAnswered(shadow=sealed)
+        case ShadowPlaced(choice=choice):
+            return ShadowPlaced(choice=choice.model_copy(update={"option": ""}))
+        case _:
+            return event

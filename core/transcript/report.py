@@ -17,6 +17,7 @@ from core.transcript.ledger import facts_section
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.options import shares
 from core.transcript.people import team_section
+from core.transcript.shadow import shadow_section
 from core.transcript.words import (
     bullets,
     fenced,
@@ -43,6 +44,7 @@ def report(debate: Debate) -> str:
         "# Debate report",
         verdict_section(debate),
         vote_section(debate),
+        shadow_section(debate),
         team_section(debate),
         _notes(debate),
         "## Debate\n\n" + table(("", ""), _facts(debate)),

@@ -200,6 +200,23 @@ ACTS: Mapping[Act, ActSpec] = {
     Act.EVALUATION: ActSpec(
         label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
     ),
+    Act.SHADOW: ActSpec(
+        label="Answer of one model alone",
+        noun="answer alone",
+        phase="one model answers alone",
+        words=350,
+        is_posted=False,
+        sees_history=False,
+    ),
+    Act.SHADOW_CHOICE: ActSpec(
+        label="Option of the answer alone",
+        noun="option of the answer alone",
+        phase="finding the option of the answer alone",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+    ),
     Act.CASTING: ActSpec(
         label="Choice of agents",
         noun="choice of agents",

@@ -90,7 +90,8 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def is_to_cite(debate: Debate, turn: Turn) -> bool:
     """Whether the turn's text may quote sources."""
-    return bool(debate.evidence) and (ACTS[turn.act].is_speech or turn.act is Act.SYNTHESIS)
+    cites = ACTS[turn.act].is_speech or turn.act in {Act.SYNTHESIS, Act.SHADOW}
+    return bool(debate.evidence) and cites
 
 
 def may_look_up(debate: Debate, turn: Turn) -> bool:

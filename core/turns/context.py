@@ -45,6 +45,10 @@ class Candidate:
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     """Everything the agent is shown on this turn but its task."""
+    if turn.act is Act.SHADOW:
+        return _unmarked(_asked(debate))
+    if turn.act is Act.SHADOW_CHOICE:
+        return _unmarked((_asked(debate)[0], *_options(debate), *_shadow(debate)))
     history: Sequence[Part] = ()
     if ACTS[turn.act].sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
@@ -153,12 +157,26 @@ def note_labels(debate: Debate) -> tuple[str, ...]:
     return tuple(f"note{number}" for number, _ in enumerate(debate.notes, start=1))
 
 
-def _question(debate: Debate) -> Sequence[Part]:
-    """What every agent sees first, the same text for all."""
+def _asked(debate: Debate) -> list[Part]:
+    """The question as it was asked, and the sources."""
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
-    parts += source_parts(debate)
+    return [*parts, *source_parts(debate)]
+
+
+def _shadow(debate: Debate) -> Sequence[Part]:
+    """What one model answered alone, for whoever says which option that is."""
+    shadow = debate.shadow
+    if shadow is None:
+        return ()
+    text = "\n".join((shadow.decision, *shadow.reasons))
+    return (Part(kind=PartKind.CANDIDATE, label="Answer", text=text),)
+
+
+def _question(debate: Debate) -> Sequence[Part]:
+    """What every agent sees first, the same text for all."""
+    parts = _asked(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
     lines: list[str] = []
     for item in (item for asked in debate.clarifications.values() for item in asked.items):

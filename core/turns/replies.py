@@ -282,6 +282,17 @@ def cross_check_reply(options: tuple[str, ...]) -> type[CrossCheckReply]:
     return create_model("CrossCheckReply", __base__=CrossCheckReply, **fields)
 
 
+class ShadowReply(BaseModel):
+    """What one model answers alone: what weighs, then what follows from it."""
+
+    options: list[str]
+    reasons: list[str]
+    risks: list[str]
+    overturned_by: list[str]
+    decision: str
+    solution: str
+
+
 def abstains(reply: BallotReply) -> bool:
     """Whether the voter ranks nothing and says why."""
     return not reply.ranking and len(reply.reasons) == 1 and bool(reply.reasons[0].strip())

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.llm.call import CallOptions, ModelRef
-from core.models import Act, Agent, Debate, NextStep, SourceKind, Turn
+from core.models import SUMMARIZER, Act, Agent, Debate, NextStep, SourceKind, Turn
 from core.request import ModelRequest, Part, PartKind
 from core.rules import casting
 from core.rules.formats import council, critique, panel
@@ -59,7 +59,7 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             values |= {"fewest": casting.FEWEST, "most": casting.MOST}
         case Act.BALLOT:
             values |= _ballot_values(debate, turn)
-        case Act.CROSS_CHECK:
+        case Act.CROSS_CHECK | Act.SHADOW_CHOICE:
             values["options"] = ", ".join(options_shown(debate))
         case Act.SYNTHESIS:
             values["options"] = ", ".join(options_shown(debate))
@@ -73,6 +73,8 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
     if ACTS[turn.act].states_stance:
         values["options"] = ", ".join(options_shown(debate))
     agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
+    if turn.act is Act.SHADOW_CHOICE:
+        agent = debate.setup.agent(SUMMARIZER)
     return request_with(debate, turn, agent, parts=parts, values=values)
 
 

@@ -9,7 +9,7 @@ from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
 from core.llm.call_options import TellAway
 from core.llm.caps import OwnCaps
-from core.models import Act, Debate, Turn, Usage
+from core.models import SHADOW, Act, Debate, Turn, Usage
 from core.ports import SourceReader, SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
@@ -17,7 +17,7 @@ from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of
 from core.rules.schedule import ballot_turns, is_ending
 from core.turns import cast as casting
-from core.turns import compare, judge
+from core.turns import compare, judge, shadow
 from core.turns import facilitate as facilitator
 from core.turns import question as clarification
 from core.turns import speak as agents
@@ -27,6 +27,8 @@ from core.turns.read import read
 
 #: Share of a debate's cap that only the vote and the verdict may use.
 KEPT_FOR_THE_END = Decimal("0.2")
+#: Share of a debate's cap, and of every other, that the shadow answer leaves to the debate.
+KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS = Decimal("0.8"), Decimal("0.2")
 _OWN_CAP_ONLY = OwnCaps()
 Performer = Callable[[ModelCalls, Debate, Turn], Awaitable[Event]]
 
@@ -60,6 +62,8 @@ PERFORMERS: Mapping[Act, Performer] = {
     Act.TALLY: tally,
     Act.CROSS_CHECK: judge.cross_check,
     Act.SYNTHESIS: judge.synthesise,
+    Act.SHADOW: shadow.answer,
+    Act.SHADOW_CHOICE: shadow.place,
     **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }
 
@@ -121,7 +125,16 @@ class Turns:
         if turn.act is Act.READING:
             return await read(self._reader, debate, turn)
         caps = await self._caps.caps(debate)
-        if not is_ending(turn):
+        if turn.agent == SHADOW:
+            # The debate comes first: the shadow answer is left out where it would take its room.
+            caps = [
+                replace(cap, kept=cap.limit * share)
+                for cap in caps
+                for share in [
+                    KEPT_FROM_THE_SHADOW if cap.key.startswith("debate/") else _KEPT_OF_OTHERS
+                ]
+            ]
+        elif not is_ending(turn):
             # A share of the debate's own cap is kept back, so that what is there can be judged.
             caps = [
                 replace(cap, kept=cap.limit * KEPT_FOR_THE_END)

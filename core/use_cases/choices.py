@@ -9,7 +9,7 @@ from pydantic import field_validator
 
 from core.errors import BadInput
 from core.figures import money
-from core.models import Agent, ModelChoice, Money, Place, Rounds, Value
+from core.models import Agent, ModelChoice, Money, Place, Rounds, ShadowWhen, Value
 from core.rules.formats.registry import FORMATS
 from core.settings import DEFAULT_ROSTER, ROLES, Settings
 
@@ -29,6 +29,8 @@ class Choices(Value):
     agents: tuple[str, ...] | None = None
     clarify: bool | None = None
     wait_minutes: int | None = None
+    #: Whether one model answers alone as well, unseen until the verdict.
+    shadow: bool | None = None
     #: Id of a `ModelSet`.
     models: str | None = None
     #: Most that a debate may cost, in US dollars.
@@ -97,6 +99,8 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
         # What a channel has set may be older than the highest cap there is now.
         cost = None if choices.debate_cost == NO_CAP else choices.debate_cost
         changes["limits"] = settings.limits.with_cost(cost)
+    if choices.shadow is not None:
+        changes["shadow"] = ShadowWhen.ALWAYS if choices.shadow else ShadowWhen.NEVER
     asking: dict[str, object] = {}
     if choices.clarify is not None:
         asking["enabled"] = choices.clarify
@@ -107,6 +111,7 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     if wanted:
         changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
         changes["mixed_models"] = changes["judge_models"] = ()
+        changes["strongest_model"] = None
         changes["agents"] = tuple(_served(agent, wanted.agent) for agent in settings.agents)
         changes["judge"] = _served(settings.judge, wanted.judge) if settings.judge else None
     return settings.model_copy(update=changes)

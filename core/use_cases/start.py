@@ -11,7 +11,7 @@ from core.errors import LogBroken
 from core.estimate import Estimate
 from core.events import DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
-from core.models import Place, Setup
+from core.models import Place, Setup, ShadowWhen
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
@@ -30,6 +30,8 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_context, check_money, check_room
 
 _NO_CHOICES = Choices()
+#: As a channel would choose it; where several models debate is neither.
+_SHADOW = {ShadowWhen.ALWAYS: True, ShadowWhen.NEVER: False}
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LENGTH = 7
 _DELIMITER_BYTES = 8
@@ -174,6 +176,7 @@ class StartDebate:
             rounds=settings.rounds,
             agents=taking_part(settings),
             clarify=settings.clarifying.enabled,
+            shadow=_SHADOW.get(settings.shadow),
             wait_minutes=round(settings.clarifying.wait_seconds / 60) or None,
             debate_cost=NO_CAP if cost is None else cost,
         )

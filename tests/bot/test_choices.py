@@ -62,6 +62,16 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
     assert checked_draft(form("2"), 100, MOST).choices.debate_cost == MOST
 
 
+@pytest.mark.parametrize(("menu", "chosen"), [("on", True), ("off", False), ("as-usual", None)])
+def test_a_channel_chooses_whether_one_model_answers_alone_as_well(
+    menu: str, *, chosen: bool | None
+) -> None:
+    state = {"shadow": {"shadow": {"selected_option": {"value": menu}}}}
+    filled = Filled.model_validate({"view": {"id": "V1", "state": {"values": state}}})
+
+    assert checked_settings(filled, None).choices.shadow is chosen
+
+
 def test_the_form_says_the_highest_cap() -> None:
     offer = FormOptions(agents=roster(Settings()), models=[], most_cost=MOST)
 

@@ -29,6 +29,8 @@ from core.events import (
     OptionsMerged,
     QuestionsAsked,
     Recorded,
+    ShadowAnswered,
+    ShadowPlaced,
     StopRequested,
     SummaryMade,
     TimeRanOut,
@@ -62,6 +64,8 @@ from core.models import (
     QuestionKind,
     Questions,
     Setup,
+    ShadowAnswer,
+    ShadowChoice,
     Stop,
     Summarization,
     Summary,
@@ -117,7 +121,9 @@ def some_setups(draw: st.DrawFn) -> Setup:
 setups = some_setups()
 
 
-def outcome(debate: Debate, turn: Turn, dice: random.Random) -> Event:
+def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
+    debate: Debate, turn: Turn, dice: random.Random
+) -> Event:
     """A plausible good outcome of a turn."""
     match turn.act:
         case Act.QUESTIONS:
@@ -156,6 +162,12 @@ def outcome(debate: Debate, turn: Turn, dice: random.Random) -> Event:
             return GatePassed(gate=weighed)
         case Act.CROSS_CHECK:
             return CrossChecked(check=CrossCheck(turn=turn, option="o1"))
+        case Act.SHADOW:
+            alone = ShadowAnswer(turn=turn, decision="alone", risks=("It may be late.",))
+            return ShadowAnswered(shadow=alone)
+        case Act.SHADOW_CHOICE:
+            choice = ShadowChoice(turn=turn, option=dice.choice(["o1", "o2", ""]))
+            return ShadowPlaced(choice=choice)
         case Act.SYNTHESIS:
             verdict = Verdict(decision="d", solution="s", confidence=50)
             return VerdictReached(verdict=verdict, edition=debate.edition)

@@ -34,6 +34,8 @@ NEWER = {
     "options_merged",
     "outage_began",
     "outage_ended",
+    "shadow_answered",
+    "shadow_placed",
     "stop_withdrawn",
 }
 

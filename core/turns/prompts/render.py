@@ -21,7 +21,7 @@ _CRITIQUE = ("critique", "From this point of view, look for:")
 LENSES: Mapping[Act, tuple[str, str]] = {
     Act.QUESTIONS: ("questions", "From this point of view, what is worth knowing:"),
     **dict.fromkeys((Act.PROPOSAL, Act.REFINEMENT, Act.ADJUST, Act.STATEMENT), _POSITION),
-    **dict.fromkeys((Act.GATHER, Act.PLAN, Act.FORMULATE), _POSITION),
+    **dict.fromkeys((Act.GATHER, Act.PLAN, Act.FORMULATE, Act.SHADOW), _POSITION),
     **dict.fromkeys((Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL), _CRITIQUE),
     Act.BALLOT: ("ballot", "From this point of view, when you vote:"),
     Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),

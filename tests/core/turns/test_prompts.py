@@ -54,6 +54,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
     "summarizer": {
         Act.SUMMARY: {"length": "150 tokens", "brief": True},
+        Act.SHADOW_CHOICE: {"options": "o1, o2"},
         Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
         Act.CASTING: {
             "roles": {role: " ".join(render.persona(role).split()) for role in ROLES},
@@ -69,6 +70,7 @@ ROLE, ACT = "architect", Act.PROPOSAL
 CASES = [
     *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
     *((role, ACT, VALUES[ACT]) for role in ROLES),
+    ("generalist", Act.SHADOW, {"words": 350}),
     *((role, act, values) for role, acts in STAFF.items() for act, values in acts.items()),
 ]
 

@@ -1,0 +1,378 @@
+"""The shadow answer: one model answers alone, unseen until the verdict, and slows nobody."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.presenter.event_posts import board_edit, posts_of
+from bot.terminal.screen import news, phase_line, status_line
+from core.capabilities import Price
+from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import RequestRejected
+from core.events import ShadowAnswered, VerdictReached, fold
+from core.llm.call import ModelCalls, Tables
+from core.llm.mixing import dearest
+from core.models import (
+    BESIDE,
+    SHADOW,
+    Act,
+    Debate,
+    ModelChoice,
+    Person,
+    Place,
+    Setup,
+    ShadowWhen,
+    Status,
+)
+from core.opening import DebateRequest, open_debate
+from core.ports import ModelReply, ModelRequest
+from core.proof.arms import Arm, ArmForm, setup_of
+from core.proof.tasks import a_task
+from core.request import PartKind
+from core.rules import schedule, shadow
+from core.rules.needs import needs
+from core.settings import Settings
+from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.explain import explanation
+from core.transcript.record import SEALED, record_json
+from core.transcript.report import report
+from core.transcript.shadow import added, says, shadow_section, shadow_words
+from core.turns.take import Turns
+from core.use_cases.choices import Choices, with_choices
+from tests.core.bench import DEBATE, Bench
+from tests.core.play import Luck, Play
+
+DANA = Person(id="U1", name="Dana")
+#: Stands in every text of the single answer, and nowhere else.
+MARK = "zyxwv"
+ALONE: dict[str, Any] = {
+    "options": [f"PostgreSQL {MARK}"],
+    "reasons": [f"We run it {MARK}."],
+    "risks": [f"Throughput for simplicity {MARK}"],
+    "overturned_by": [f"A tenfold load {MARK}"],
+    "decision": f"Take PostgreSQL {MARK}.",
+    "solution": f"One table {MARK}.",
+}
+
+
+def with_shadow(**changes: object) -> Setup:
+    setup = a_setup(rounds=1)
+    alone = setup.judge.model_copy(update={"id": SHADOW, "name": "One model alone"})
+    return setup.model_copy(update={"shadow_agent": alone, **changes})
+
+
+def answering(
+    alone: str | RequestRejected = "", option: str = "o1", **verdict: object
+) -> Callable[[ModelRequest], str | RequestRejected]:
+    def answer(request: ModelRequest) -> str | RequestRejected:
+        match request.act:
+            case Act.SHADOW:
+                return alone or json.dumps(ALONE)
+            case Act.SHADOW_CHOICE:
+                return json.dumps({"reason": f"It says so {MARK}.", "option": option})
+            case Act.SYNTHESIS:
+                return json.dumps(a_verdict_reply(**verdict))
+            case _:
+                return plausible_reply(request)
+
+    return answer
+
+
+async def held(
+    option: str = "o1", alone: str | RequestRejected = "", **verdict: object
+) -> tuple[Bench, Debate]:
+    bench = Bench(ScriptedProvider(answering(alone, option, **verdict)))
+    return bench, await bench.run(with_shadow())
+
+
+# --- Sealed ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> None:
+    bench = Bench(ScriptedProvider(answering()))
+    debate = await bench.run(with_shadow(format=form))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.shadow
+    for request in bench.provider.requests:
+        if request.act is not Act.SHADOW_CHOICE:
+            sent = [request.system, *(f"{part.label} {part.text}" for part in request.parts)]
+            assert MARK not in "".join(sent), request.act
+    (own,) = bench.provider.asked(Act.SHADOW)
+    assert {part.kind for part in own.parts} == {PartKind.QUESTION, PartKind.TASK}
+
+
+async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it() -> None:
+    bench, debate = await held()
+    log = await bench.store.events(DEBATE)
+    ends = next(one.seq for one in log if isinstance(one.event, VerdictReached))
+    came = next(one.seq for one in log if isinstance(one.event, ShadowAnswered))
+    assert came < ends
+
+    for then, one in zip(bench.sink.debates, bench.sink.events, strict=True):
+        so_far = log[: one.seq]
+        shown = {
+            "posts": str(posts_of(then, one)),
+            "board": str(board_edit(then)),
+            "report": report(then),
+            "decision": decision_text(then),
+            "adr": adr(then),
+            "record": record_json(so_far),
+            "explain": explanation(so_far),
+            "terminal": "\n".join(news(then, one.event, verbose=True)),
+            "live line": status_line(then, [shadow.ANSWER]) + phase_line(then, shadow.ANSWER),
+        }
+        leaking = [name for name, text in shown.items() if MARK in text]
+        if one.seq < ends:
+            assert not leaking, (one.event.kind, leaking)
+            assert shadow.agrees(then) is None
+    for text in (report(debate), decision_text(debate), record_json(log)):
+        assert MARK in text
+    before = record_json(log[:came])
+    assert SEALED in before
+    assert json.loads(before)["outcome"]["single_answer"] is None
+    fold(log[:came])
+
+
+# --- What it says -----------------------------------------------------------------------------
+
+
+async def test_where_it_takes_the_same_option_that_is_said_with_what_was_added() -> None:
+    bench, debate = await held(tradeoffs=["Throughput for simplicity", "One more queue to watch"])
+
+    assert shadow.agrees(debate) is True
+    assert shadow_words(debate) == (
+        "A single answer would have said: the same. The debate added: 1 option, 2 risks, "
+        "1 fact that would overturn it."
+    )
+    found = added(debate)
+    assert found.options == ("Kafka",)
+    assert found.risks == ("One more queue to watch", "Performance would take Kafka.")
+    assert found.overturners == ("More than 50,000 jobs per second",)
+    assert str(board_edit(debate)).count("A single answer would have said: the same.") >= 1
+    told = json.loads(record_json(await bench.store.events(DEBATE)))
+    outcome = told["outcome"]["single_answer"]
+    assert outcome["agrees"] is True
+    assert outcome["added_options"] == ["Kafka"]
+
+
+async def test_where_it_takes_another_option_its_own_words_are_quoted() -> None:
+    _, debate = await held(option="o2")
+
+    assert shadow.agrees(debate) is False
+    assert shadow_words(debate).startswith(
+        f"A single answer would have said: “Take PostgreSQL {MARK}”. The debate added: "
+    )
+
+
+async def test_where_it_says_all_of_it_nothing_is_claimed_to_be_added() -> None:
+    alone = ALONE | {
+        "options": ["PostgreSQL", "Kafka"],
+        "risks": ["Throughput is given up for simplicity.", "Performance would take Kafka."],
+        "overturned_by": ["More than 50,000 jobs per second"],
+    }
+    _, debate = await held(alone=json.dumps(alone))
+
+    assert not added(debate).words
+    assert "The debate added: nothing that could be counted." in shadow_words(debate)
+
+
+async def test_its_cost_is_told_by_itself_and_is_in_the_total() -> None:
+    bench, debate = await held()
+
+    own = shadow.spent(debate)
+    assert own.attempts == 2
+    assert debate.usage.attempts == len(bench.provider.requests)
+    assert "The single answer of scripted/scripted-1 cost" in shadow_section(debate)
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("We would have to migrate 40 tables.", "Migration of 40 tables"),
+        ("Go is simple.", "Go"),
+        ("Die Umstellung der Tabellen dauert.", "Umstellung der Tabelle"),
+    ],
+)
+def test_an_item_is_said_where_most_of_its_telling_words_are(text: str, item: str) -> None:
+    assert says(text, item)
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("We would have to migrate.", "Migration of 40 tables"),
+        ("Latency grows.", "The latency of the queue grows with load"),
+        ("Good is simple.", "Go"),
+    ],
+)
+def test_an_item_is_not_said_where_few_are(text: str, item: str) -> None:
+    assert not says(text, item)
+
+
+# --- It disturbs nobody -----------------------------------------------------------------------
+
+
+async def test_a_failed_one_costs_nothing_but_itself() -> None:
+    _, debate = await held(alone=RequestRejected("It was refused."))
+    _, without = await _without()
+
+    assert debate.status is Status.CONCLUDED
+    assert not debate.failures
+    assert debate.verdict
+    assert without.verdict
+    assert debate.verdict.warnings == without.verdict.warnings
+    assert not debate.verdict.partial
+    assert debate.verdict.confidence == without.verdict.confidence
+    assert not shadow_words(debate)
+    assert "There is none to compare with. It was refused." in report(debate)
+    assert "Turns that failed" not in report(debate)
+
+
+async def _without() -> tuple[Bench, Debate]:
+    bench = Bench(ScriptedProvider(answering()))
+    return bench, await bench.run(a_setup(rounds=1))
+
+
+class Slow(ScriptedProvider):
+    """Never answers what one model is asked alone."""
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        if request.act is Act.SHADOW:
+            self.requests.append(request)
+            await asyncio.Event().wait()
+        return await super().complete(request, on_first_token)
+
+
+async def test_nothing_waits_for_it() -> None:
+    bench = Bench(Slow(), grace=0.0)
+    debate = await bench.run(with_shadow())
+
+    assert bench.provider.asked(Act.SHADOW)
+    assert debate.status is Status.CONCLUDED
+    assert debate.shadow is None
+    assert not debate.failures
+    assert "after all else was done" in debate.shadow_fault
+    assert {Act.SHADOW, Act.SHADOW_CHOICE} < BESIDE
+
+
+async def test_it_is_asked_with_the_first_answers_and_once() -> None:
+    bench, _ = await held()
+
+    first = bench.provider.requests[: len(a_setup().agents) + 1]
+    assert {request.act for request in first} == {Act.PROPOSAL, Act.SHADOW}
+    assert len(bench.provider.asked(Act.SHADOW)) == 1
+
+
+@dataclass
+class Priced(Bench):
+    """The same with a model of a known price."""
+
+    @property
+    def engine(self) -> Engine:
+        prices = {"scripted-1": Price(input=Decimal(5), output=Decimal(25))}
+        clock = SystemClock()
+        calls = ModelCalls({"scripted": self.provider}, clock, tables=Tables(prices=prices))
+        return Engine(store=self.store, turns=Turns(calls), sink=self.sink, clock=clock)
+
+
+async def test_where_the_cap_is_tight_it_is_left_out_and_the_debate_goes_on() -> None:
+    setup = with_shadow()
+    limits = setup.limits.model_copy(update={"debate_cost": Decimal("0.25")})
+    bench = Priced(ScriptedProvider(answering()))
+    debate = await bench.run(setup.model_copy(update={"limits": limits}))
+
+    assert not bench.provider.asked(Act.SHADOW)
+    assert "cap" in debate.shadow_fault
+    assert not debate.out_of_money
+    assert debate.status is Status.CONCLUDED
+    roomy = Priced(ScriptedProvider(answering()))
+    assert (await roomy.run(setup)).shadow
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+@pytest.mark.parametrize("seed", range(12))
+def test_however_a_debate_goes_it_goes_the_same_without(form: str, seed: int) -> None:
+    """Whatever fails, and whoever steers: no other turn comes sooner, later or not at all."""
+    luck = Luck(seed=seed, failing=0.1 * (seed % 3), disturbed=0.05 * (seed % 2))
+    setup = with_shadow(format=form)
+    play = Play(setup, luck)
+    while True:
+        ready = schedule.ready(play.debate)
+        for turn in ready:
+            missing = [key for key in needs(play.debate, turn) if key not in play.debate.times]
+            assert turn.agent != SHADOW or not missing
+        bare = {"shadow_agent": None}
+        alone = replace(play.debate, setup=play.debate.setup.model_copy(update=bare))
+        without = [turn for turn in ready if turn.agent != SHADOW]
+        assert without == list(schedule.ready(alone))
+        assert schedule.conclusion(play.debate) == schedule.conclusion(alone)
+        if not play.step():
+            break
+    assert not [key for key in play.debate.failures if "shadow" in key]
+
+
+# --- When there is one ------------------------------------------------------------------------
+
+ONE, TWO, OTHER = (ModelChoice(provider="p", model=name) for name in ("one", "two", "other"))
+
+
+def opened(settings: Settings, when: ShadowWhen | None = None) -> Setup:
+    request = DebateRequest(
+        question="Kafka or SQS?", asked_by=DANA, place=Place(surface="terminal"), shadow=when
+    )
+    return open_debate(request, settings, delimiter="d")
+
+
+def test_by_default_there_is_one_where_several_models_take_part() -> None:
+    mixed = Settings(agent_model=ONE, judge_model=ONE, mixed_models=(ONE, TWO), strongest_model=TWO)
+    alone = opened(mixed).shadow_agent
+    assert alone
+    assert (alone.id, alone.model, alone.fallbacks) == (SHADOW, "two", ())
+    single = Settings(agent_model=ONE, judge_model=TWO)
+    assert opened(single).shadow_agent is None
+    assert opened(mixed, ShadowWhen.NEVER).shadow_agent is None
+    always = opened(single, ShadowWhen.ALWAYS).shadow_agent
+    assert always
+    assert always.model == "two"  # the judge's
+    named = opened(mixed.model_copy(update={"shadow_model": OTHER})).shadow_agent
+    assert named
+    assert named.full_name == "p/other"
+
+
+def test_checklists_and_written_examples_answer_nothing_alone() -> None:
+    assert opened(Settings(), ShadowWhen.ALWAYS).shadow_agent is None
+
+
+def test_a_channel_sets_it() -> None:
+    settings = Settings(agent_model=ONE, judge_model=ONE)
+    for wanted, found in ((True, "always"), (False, "never"), (None, "mixed")):
+        assert with_choices(settings, Choices(shadow=wanted), ()).shadow == found
+
+
+def test_the_dearest_model_is_taken_for_the_strongest() -> None:
+    prices = {
+        "one": Price(input=Decimal(1), output=Decimal(2)),
+        "two": Price(input=Decimal(3), output=Decimal(9)),
+    }
+    assert dearest((ONE, TWO, OTHER), prices) == TWO
+    assert dearest((ONE, OTHER)) == ONE
+    assert dearest(()) is None
+
+
+def test_a_bench_asks_for_none() -> None:
+    settings = Settings(agent_model=ONE, judge_model=ONE, shadow=ShadowWhen.ALWAYS)
+    task = a_task(identity="a", question="Which?", options=["x", "y"], answer="x")
+    arm = Arm(form=ArmForm.CRITIQUE, models=(ONE, TWO))
+    assert setup_of(arm, task, settings, delimiter="d", asker=DANA).shadow_agent is None
