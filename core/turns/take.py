@@ -1,6 +1,6 @@
 """Takes a turn: which act is performed by which module."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -9,7 +9,7 @@ from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
 from core.llm.call_options import TellAway
 from core.llm.caps import OwnCaps
-from core.models import SHADOW, Act, Debate, Turn, Usage
+from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
 from core.ports import SourceReader, SpendingCaps
 from core.redaction import pseudonym
 from core.rules import voting
@@ -124,24 +124,7 @@ class Turns:
         """
         if turn.act is Act.READING:
             return await read(self._reader, debate, turn)
-        caps = await self._caps.caps(debate)
-        if turn.agent == SHADOW:
-            # The debate comes first: the shadow answer is left out where it would take its room.
-            caps = [
-                replace(cap, kept=cap.limit * share)
-                for cap in caps
-                for share in [
-                    KEPT_FROM_THE_SHADOW if cap.key.startswith("debate/") else _KEPT_OF_OTHERS
-                ]
-            ]
-        elif not is_ending(turn):
-            # A share of the debate's own cap is kept back, so that what is there can be judged.
-            caps = [
-                replace(cap, kept=cap.limit * KEPT_FOR_THE_END)
-                if cap.key.startswith("debate/")
-                else cap
-                for cap in caps
-            ]
+        caps = kept_back(turn, await self._caps.caps(debate))
         asker = ""
         if self._secret is not None:
             self._key = self._key or await self._secret()
@@ -157,3 +140,21 @@ class Turns:
             tell_away=tell_away,
         )
         return await PERFORMERS[turn.act](calls, debate, turn)
+
+
+def kept_back(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:
+    """The caps with what this turn has to leave to others.
+
+    A share of the debate's own cap is only for its end, so that what is there can be judged. The
+    debate comes first: the shadow answer is left out where it would take its room.
+    """
+    own, others = Decimal(0), Decimal(0)
+    if turn.agent == SHADOW:
+        own, others = KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS
+    elif not is_ending(turn):
+        own = KEPT_FOR_THE_END
+    shares = [own if cap.key.startswith("debate/") else others for cap in caps]
+    return [
+        replace(cap, kept=cap.limit * share) if share else cap
+        for cap, share in zip(caps, shares, strict=True)
+    ]

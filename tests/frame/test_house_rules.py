@@ -35,6 +35,9 @@ LONGER_FUNCTIONS = {
     "bot/views/start_form.py settings_form": "the form's fields in their order",
     "core/estimate.py _reply": "one case per act",
     "core/llm/providers/offline_engine/checklist_replies.py answer": "one case per act",
+    "core/rules/needs.py needs": "one case per act",
+    "core/transcript/outcome.py outcome": "the record's keys in their order",
+    "tests/core/play.py outcome": "one case per act",
     "core/opening.py open_debate": "what a debate starts from, field by field",
 }
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")
