@@ -47,7 +47,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.organisations import Organisations
 from bot.store.posts import Posts
-from bot.store.refused_folds import RefusedFolds
+from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -271,7 +271,7 @@ def _connect(
         pace=parts.pace,
         supervise=sharing.channels,
         on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-        folds=RefusedFolds(database),
+        refused=RefusedFeatures(database),
     )
     sharing.remind(outbox.look_for_work)
     presenter = Presenter(

@@ -19,6 +19,12 @@ def texts_of(blocks: Sequence[Mapping[str, Any]], *, opened: bool) -> Iterator[s
             yield from (element["text"] for element in block["elements"])
         elif block["type"] == "actions":
             yield from (element["text"]["text"] for element in block["elements"])
+        elif block["type"] == "plan":
+            yield block["title"]
+            yield from (task["title"] for task in block["tasks"])
+        elif block["type"] == "data_visualization":
+            yield block["title"]
+            yield from (one["label"] for one in block["chart"]["series"][0]["data"])
         elif block["type"] == "table":
             yield json.dumps(block["rows"])
 

@@ -5,8 +5,8 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext
 from bot.listeners.interactions import Clicked, on_click
-from bot.slack.folds import READ_ALL
 from bot.slack.ids import ActionId
+from bot.slack.mrkdwn.newer_blocks import READ_ALL
 from bot.views.fold import VERDICT, in_full
 from bot.views.forms import MOST_BLOCKS, shown
 from bot.views.group_post import everything

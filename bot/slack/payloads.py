@@ -577,6 +577,10 @@ class Refusal(Payload):
     error: str = ""
     #: The scope that lacks, with `missing_scope`.
     needed: str = ""
+    #: What is wrong with the arguments, each with the place of it.
+    messages: tuple[str, ...] = Field(
+        default=(), validation_alias=AliasPath("response_metadata", "messages")
+    )
 
 
 def posted_ts(answer: Mapping[str, Any]) -> str:

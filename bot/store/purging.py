@@ -10,7 +10,7 @@ from bot.store.tables import (
     DEBATE_WORDS,
     ORGANISATIONS,
     POSTS,
-    REFUSED_FOLDS,
+    REFUSED_FEATURES,
     REMINDERS,
     RESTORED,
 )
@@ -29,5 +29,5 @@ def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
 
 def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
-    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FOLDS):
+    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FEATURES):
         connection.execute(delete(table).where(table.c.workspace == workspace))

@@ -97,11 +97,12 @@ ORGANISATIONS: Final = Table(
     Column("enterprise", Text, nullable=False),
 )
 
-#: Workspaces that refused a block which opens, and when.
-REFUSED_FOLDS: Final = Table(
-    "refused_folds",
+#: Newer features of Slack (types of blocks, methods) that workspaces refused, and when.
+REFUSED_FEATURES: Final = Table(
+    "refused_features",
     METADATA,
     Column("workspace", Text, primary_key=True),
+    Column("feature", Text, primary_key=True),
     Column("at", Moment, nullable=False),
 )
 

@@ -36,7 +36,7 @@ from bot.views.options import (
     who_stands_where,
 )
 from bot.views.people_vote import team_count
-from bot.views.progress import progress, stage
+from bot.views.progress import plan, progress, stage
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import result
 from bot.views.words import (
@@ -133,7 +133,10 @@ def board(
     ]
     middle = list(_now(debate) if running else _result(debate))
     blocks: list[Block] = [header(_headline(debate))]
-    for text in filter(None, (*top, *middle)):
+    for text in filter(None, top):
+        blocks += sections(text)
+    blocks += [plan(debate)] if running else []
+    for text in filter(None, middle):
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
     if running:
@@ -141,7 +144,8 @@ def board(
     elif BoardAction.DEBATE_ANYWAY in enabled:
         blocks += anyway_button(debate)
     # Notifications and the list of pins show its beginning.
-    lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], *middle]
+    way = f"*{stage(debate)}*: {progress(debate).words}" if running else ""
+    lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], way, *middle]
     text = "\n".join(line for line in lines if line)
     return MessageView(text=split(text, _TEXT_LIMIT)[0], blocks=blocks)
 
@@ -201,8 +205,8 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
 
 
 def _now(debate: Debate) -> Iterator[str]:
-    """Progress, who is at work, what was reached so far."""
-    yield f"*{stage(debate)}*\n{progress(debate).bar}\n{_working(debate, schedule.ready(debate))}"
+    """Who is at work, what was reached so far."""
+    yield _working(debate, schedule.ready(debate))
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
     yield _summary(debate)

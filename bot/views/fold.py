@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from slack_sdk.models.blocks import ContainerBlock
 
-from bot.slack.folds import FOLD, read_all_button
+from bot.slack.mrkdwn.newer_blocks import FOLD, read_all_button
 from bot.slack.mrkdwn.split import split
 from bot.views.message import SECTION_LIMIT, Block, as_json, sections
 

@@ -1,15 +1,19 @@
-"""How far a debate has come: phase, round, turns done and to come (pure)."""
+"""How far a debate has come: phase, round, turns done and to come, as a plan (pure)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from slack_sdk.models.blocks import PlanBlock, TaskCardBlock
+
+from bot.slack.mrkdwn.newer_blocks import PLAN
+from bot.views.message import Block, as_json
 from core.figures import counted, percent
 from core.models import BESIDE, Act, Debate, Ending, Status, Turn
 from core.rules import schedule
+from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after, is_gated
 from core.turns.acts import ACTS
-
-_BAR_WIDTH = 20
 
 
 @dataclass(frozen=True)
@@ -20,12 +24,70 @@ class Progress:
     total: int
 
     @property
-    def bar(self) -> str:
-        """The share as a bar, in words too."""
-        full = _BAR_WIDTH * self.done // self.total
-        bar = "█" * full + "░" * (_BAR_WIDTH - full)
+    def words(self) -> str:
+        """The share in words."""
         share = percent(self.done / self.total)
-        return f"`{bar}` {self.done} of {counted(self.total, 'turn')} ({share})"
+        return f"{self.done} of {counted(self.total, 'turn')} ({share})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the debate's way: a round, the vote, the decision."""
+
+    title: str
+    #: Turns of it that have an outcome, and all of them as far as can be foreseen.
+    done: int
+    total: int
+    #: Turns of it are taken now.
+    is_running: bool
+
+    @property
+    def status(self) -> str:
+        """Slack's word for how far it is."""
+        if self.done >= self.total and not self.is_running:
+            return "complete"
+        return "in_progress" if self.is_running else "pending"
+
+
+def plan(debate: Debate) -> Block:
+    """The way of a running debate as Slack's plan: its steps, the one under way marked."""
+    reached = progress(debate)
+    tasks = [
+        TaskCardBlock(task_id=step.title, title=_titled(step), status=step.status)
+        for step in steps(debate)
+    ]
+    title = f"{stage(debate)} · {reached.words}"
+    block_id = f"{PLAN}{reached.done}/{reached.total}"
+    return as_json(PlanBlock(block_id=block_id, title=title, tasks=tasks))
+
+
+def _titled(step: Step) -> str:
+    turns = counted(step.total, "turn")
+    if step.total <= 1 or not step.done:
+        return step.title
+    return (
+        f"{step.title}: {turns}"
+        if step.done == step.total
+        else f"{step.title}: {step.done} of {turns}"
+    )
+
+
+def steps(debate: Debate) -> Sequence[Step]:
+    """The steps of a running debate, in order."""
+    waits = debate.paused_by or debate.outage
+    now = frozenset[Turn]() if waits else frozenset(schedule.ready(debate))
+    found = list[Step]()
+    asking = clarifying.ready(debate)
+    if debate.setup.clarifying.enabled:
+        is_running = asking is not None and not waits
+        found.append(Step(title="Questions", done=asking is None, total=1, is_running=is_running))
+    for title, turns in _way(debate).items():
+        done = sum(map(debate.is_done, turns))
+        is_running = asking is None and not now.isdisjoint(turns)
+        found.append(Step(title=title, done=done, total=len(turns), is_running=is_running))
+    judging = any(turn.act in {Act.CROSS_CHECK, Act.SYNTHESIS} for turn in now)
+    is_decided = debate.verdict is not None
+    return [*found, Step(title="Decision", done=is_decided, total=1, is_running=judging)]
 
 
 def progress(debate: Debate) -> Progress:
@@ -34,23 +96,39 @@ def progress(debate: Debate) -> Progress:
     done = sum(map(len, outcomes)) + (debate.verdict is not None)
     if debate.status is not Status.RUNNING:
         return Progress(max(done, 1), max(done, 1))
-    # Turns without an outcome, as far as can be foreseen.
-    cut = schedule.is_cut_short(debate)
+    turns = [turn for step in _way(debate).values() for turn in step]
+    to_come = sum(not debate.is_done(turn) for turn in turns) + (debate.verdict is None)
+    return Progress(done, max(done + to_come, 1))
+
+
+def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
+    """Rounds and vote, with the turns that were taken and may still be, as far as is foreseen."""
+    form, cut = format_of(debate), schedule.is_cut_short(debate)
     rounds = 0 if cut else rounds_foreseen(debate)
-    turns = [
-        turn
-        for number in range(1, rounds + 1)
-        for turn in format_of(debate).planned(debate, number)
-    ]
+    last = schedule.rounds_open(debate) if cut else rounds
+    outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
+    turns = [one.turn for known in outcomes for one in known.values()]
+    turns += [turn for number in range(1, rounds + 1) for turn in form.planned(debate, number)]
     if not debate.stop and not debate.tally:
         first = [0] if debate.setup.blind_ballot and not cut else []
         turns += [
             Turn(act=Act.BALLOT, round=number, agent=voter)
-            for number in dict.fromkeys((*first, schedule.rounds_open(debate) if cut else rounds))
-            for voter in format_of(debate).alive(debate)
+            for number in (*first, last)
+            for voter in form.alive(debate)
         ]
-    to_come = sum(not debate.is_done(turn) for turn in turns) + (debate.verdict is None)
-    return Progress(done, max(done + to_come, 1))
+    found: dict[str, list[Turn]] = {}
+    most = max((turn.round for turn in turns if is_read(debate, turn)), default=0)
+    for number in range(1, most + 1):
+        found["First answers" if not rounds and not cut else f"Round {number}"] = []
+    found["Vote"] = []
+    titles = list(found)
+    for turn in dict.fromkeys(turns):
+        if turn.act is Act.BALLOT and (turn.round or not last):
+            found["Vote"].append(turn)
+        elif turn.act is Act.BALLOT or is_read(debate, turn):
+            # Blind ballots are about the answers of the first round.
+            found[titles[max(turn.round, 1) - 1]].append(turn)
+    return found
 
 
 def rounds_foreseen(debate: Debate) -> int:

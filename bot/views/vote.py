@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from rich.cells import cell_len, set_cell_size
 from slack_sdk.models.blocks import RawTextObject, TableBlock
 
 from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare, literal
+from bot.slack.mrkdwn.escape import bare
+from bot.slack.mrkdwn.newer_blocks import CHART, PERCENT, POINTS
 from bot.slack.mrkdwn.split import split
 from bot.views.message import (
     PAGE_LIMIT,
@@ -26,8 +26,9 @@ from core.models import Act, Debate, Failure, Tally
 from core.rules import voting
 from core.rules.options import options_of
 
-_BAR_WIDTH = 16
-_NAME_WIDTH = 24
+#: Slack's limits of a chart: bars, characters of a bar's name.
+_MOST_BARS = 20
+_LABEL_LIMIT = 20
 _CELL_WIDTH = 40
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
@@ -84,7 +85,7 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:
-    """How likely agents hold each option the best, as bars and in figures."""
+    """How likely agents hold each option the best, as a chart and in figures."""
     options = options_of(debate)
     names = [bare(options.name(score.option), _CELL_WIDTH) for score in tally.options]
     shares = [score.mean_probability for score in tally.options]
@@ -94,8 +95,9 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
         authors = ", ".join(plain_name(debate, agent) for agent in texts)
         mean = percent(score.mean_probability)
         rows.append((name, number(score.first_choices), mean, bare(authors, _CELL_WIDTH) or "–"))
-    lines = _bars(names, shares, [percent(share) for share in shares])
-    return [*sections(lines), _table(rows, right=(1, 2))]
+    bars = [round(100 * share) for share in shares]
+    title = "How likely agents hold each option the best"
+    return [*_chart(title, names, bars, PERCENT), _table(rows, right=(1, 2))]
 
 
 def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
@@ -108,19 +110,33 @@ def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
         known = score.mean_confidence is not None and score.first_places
         sure = percent(score.mean_confidence or 0.0) if known else "–"
         rows.append((name, number(score.points), str(score.first_places), sure))
-    most = max(totals) or 1.0
-    lines = _bars(names, [each / most for each in totals], [number(each) for each in totals])
-    return [*sections(lines), _table(rows, right=(1, 2, 3))]
+    chart = _chart("Points of each text", names, totals, POINTS)
+    return [*chart, _table(rows, right=(1, 2, 3))]
 
 
-def _bars(names: Sequence[str], shares: Sequence[float], figures: Sequence[str]) -> str:
-    width = min(max(map(cell_len, names)), _NAME_WIDTH)
-    full = [round(_BAR_WIDTH * min(max(share, 0.0), 1.0)) for share in shares]
-    lines = [
-        f"{set_cell_size(name, width)} {'█' * bar}{'░' * (_BAR_WIDTH - bar)} {figure}"
-        for name, bar, figure in zip(names, full, figures, strict=True)
-    ]
-    return "```\n" + "\n".join(map(literal, lines)) + "\n```"
+def _chart(title: str, names: Sequence[str], values: Sequence[float], kind: str) -> list[Block]:
+    """A bar for each name; none where all are empty. The table beside it has the whole names.
+
+    Source: https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block (a title of
+    50 characters, 20 bars, names of 20 characters, each once). The SDK has no class for it.
+    """
+    if not any(values):
+        return []
+    labels = list[str]()
+    for name in (name or "–" for name in names[:_MOST_BARS]):
+        label = name if len(name) <= _LABEL_LIMIT else f"{name[: _LABEL_LIMIT - 1].rstrip()}…"
+        for again in range(2, _MOST_BARS + 2):
+            if label not in labels:
+                break
+            label = f"{name[: _LABEL_LIMIT - 4].rstrip()}… {again}"
+        labels.append(label)
+    data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=False)]
+    unit = kind.capitalize()
+    axes = {"categories": labels, "y_label": unit}
+    series = [{"name": unit, "data": data}]
+    chart = {"type": "bar", "series": series, "axis_config": axes}
+    block_id = f"{CHART}{kind}"
+    return [{"type": "data_visualization", "block_id": block_id, "title": title, "chart": chart}]
 
 
 def _table(rows: Sequence[Sequence[str]], right: Collection[int]) -> Block:

@@ -10,6 +10,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from bot.slack.mrkdwn.escape import GAP
+from bot.slack.mrkdwn.newer_blocks import is_newer, older
 
 #: What Slack writes between `<` and `>`: address or sign, and the words shown for it.
 _ANGLES = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>|<(![^<>|]*)\|([^<>]*)>")
@@ -25,6 +26,8 @@ _FENCE = "```"
 #: An address of a message: long, and of no use outside the workspace.
 _PERMALINK = "/archives/"
 _INDENT = "  "
+#: What is said of a step of a plan; nothing of one to come.
+_STATES = {"complete": " ✓", "in_progress": " …", "error": " failed", "pending": ""}
 
 #: What stands for an emoji's name, and for a person's id; empty where that is not known.
 Shown = Callable[[str], str]
@@ -86,6 +89,11 @@ def _block(block: Mapping[str, Any]) -> str:
                 padded = (cell + " " * (width - cell_len(cell)) for cell, width in sized)
                 lines.append("  ".join(padded).rstrip())
             return "\n".join([_FENCE, *lines, _FENCE])
+        case "plan":
+            steps = (f"• {task['title']}{_STATES[task['status']]}" for task in block["tasks"])
+            return "\n".join([f"*{block['title']}*", *steps])
+        case "data_visualization" if is_newer(block):
+            return f"{block['title']}\n{older(block)['text']['text']}"
         case _:
             return ""
 

@@ -16,15 +16,16 @@ from slack_sdk.errors import SlackApiError
 from bot.log import logger
 from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from bot.slack.clients import NotInstalled, WorkspaceClients
-from bot.slack.folds import REFUSAL, has_fold, with_buttons
 from bot.slack.ids import addressed, fill_in
+from bot.slack.mrkdwn.newer_blocks import REFUSAL, blamed, newer_in, without
 from bot.slack.outbox.later_edits import LaterEdits, Make
 from bot.slack.outbox.methods import WAYS, SlackCall, SlackMethod, carry_out, find_post
 from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, outcome_of
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
+from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
-from bot.store.refused_folds import RefusedFolds
+from bot.store.refused_features import RefusedFeatures
 from core.errors import ConfigurationBroken, StoreDown
 from core.ports import Clock
 
@@ -70,8 +71,8 @@ class Outbox:
     restored: frozenset[str] = frozenset()
     #: Told of every call that Slack did not take: "Later", "Unknown" or "Never".
     on_error: Callable[[str], None] = _ignore
-    #: Which workspaces take no block that opens; None: it is found out with each post.
-    folds: RefusedFolds | None = None
+    #: Which workspaces refused which newer blocks; None: it is found out with each post.
+    refused: RefusedFeatures | None = None
     #: Makes what keeps the channels' queues going: in this process, or shared with others.
     supervise: Callable[[Callable[[Channel], Awaitable[None]]], KeepsTasks[Channel]] = KeyedTasks
 
@@ -242,29 +243,35 @@ class Outbox:
         return True
 
     async def _carry_out(self, call: SlackCall) -> str | None:
-        """Make the call, with a button for each block that opens where Slack does not take those.
+        """Make the call, with older blocks in the place of those that Slack does not take there.
 
         Raises:
             Exception: Whatever the SDK raises.
         """
         row, now = call.row, self.clock.now()
-        if not has_fold(row.payload):
-            return await carry_out(call)
-        plain = replace(call, row=replace(row, payload=with_buttons(row.payload)))
-        with suppress(StoreDown):  # then Slack says it
-            if self.folds and await self.folds.refuses(row.workspace, now):
-                return await carry_out(plain)
-        try:
-            return await carry_out(call)
-        except SlackApiError as error:
-            if getattr(outcome_of(error), "code", "") != REFUSAL:
-                raise
-        ts = await carry_out(plain)
-        _log.warning("blocks that open are not taken", workspace=row.workspace)
-        if self.folds:
-            # What was sent is sent, whether or not this is kept.
-            with suppress(StoreDown):
-                await self.folds.note(row.workspace, now)
+        newer, known = newer_in(row.payload), frozenset[str]()
+        if newer and self.refused:
+            with suppress(StoreDown):  # then Slack says it
+                known = await self.refused.of(row.workspace, now)
+        left_out = newer & known
+        while True:
+            payload = without(row.payload, left_out) if left_out else row.payload
+            try:
+                ts = await carry_out(replace(call, row=replace(row, payload=payload)))
+            except SlackApiError as error:
+                refusal = refusal_of(error.response)
+                if refusal.error != REFUSAL or left_out == newer:
+                    raise
+                # Where Slack does not say which it is, it may be any of them.
+                left_out |= blamed(payload, refusal.messages) or newer
+                continue
+            break
+        if found := left_out - known:
+            _log.warning("newer blocks are not taken", workspace=row.workspace, types=sorted(found))
+            if self.refused:
+                # What was sent is sent, whether or not this is kept.
+                with suppress(StoreDown):
+                    await self.refused.note(row.workspace, found, now)
         return ts
 
     async def _after(self, outcome: Outcome, row: PostRow, way: SlackMethod, errors: int) -> bool:

@@ -18,7 +18,7 @@ from bot.operations.backup import back_up, purge
 from bot.store.channel_choices import ChannelSettings
 from bot.store.organisations import Organisations
 from bot.store.posts import Channel, NewPost, Posts
-from bot.store.refused_folds import RefusedFolds
+from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -85,7 +85,7 @@ async def fill_the_rest(database: Database) -> None:
     await Reminders(database).put("old", decision)
     await Posts(database).hold(Channel("T1", "C1"), "a process")
     await Organisations(database).note("T1", "E1")
-    await RefusedFolds(database).note("T1", NOW)
+    await RefusedFeatures(database).note("T1", ["plan"], NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     await Restored(database).mark(NOW)
     await Restored(database).find_out()

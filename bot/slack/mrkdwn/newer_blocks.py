@@ -1,0 +1,131 @@
+"""Blocks that not every workspace takes yet, and what is shown in their place there (pure).
+
+Each is known by the beginning of its `block_id`, which also holds what its fallback needs to know.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, cast
+
+from rich.cells import cell_len, set_cell_size
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement, MarkdownTextObject, SectionBlock
+
+from bot.slack.ids import ActionId
+from bot.slack.mrkdwn.escape import literal
+from core.figures import number, percent
+
+READ_ALL = "Read it all"
+#: Begins the `block_id` of a fold; the rest says what is folded away.
+FOLD = "fold/"
+#: Begins the `block_id` of a plan; the rest is done/total, so that it changes as Slack asks for.
+PLAN = "progress/"
+#: Begins the `block_id` of a chart; the rest says what its values are.
+CHART = "chart/"
+#: What a chart's values are: a number, or a share of 100.
+POINTS, PERCENT = "points", "percent"
+#: What Slack says where it does not know a block.
+REFUSAL = "invalid_blocks"
+_BUTTON = "read-all"
+_PLACE = re.compile(r"json-pointer:/blocks/(\d+)")
+_PLAN_WIDTH, _CHART_WIDTH = 20, 16
+
+#: One block as JSON.
+Block = Mapping[str, Any]
+
+
+def read_all_button(value: str) -> Block:
+    """Return the button that shows everything; its value says of what."""
+    button = ButtonElement(text=READ_ALL, action_id=ActionId.READ_ALL.value, value=value)
+    return _as_json(ActionsBlock(block_id=_BUTTON, elements=[button]))
+
+
+def newer_in(payload: Mapping[str, Any]) -> frozenset[str]:
+    """The types of blocks in a message that not every workspace takes."""
+    return frozenset(block["type"] for block in _blocks(payload) if is_newer(block))
+
+
+def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, Any]:
+    """Return a message with older blocks in the place of newer ones of these types.
+
+    No block comes twice: a message has one button that shows everything.
+    """
+    there, shown = _blocks(payload), list[Block]()
+    for block in there:
+        if not (is_newer(block) and block["type"] in types):
+            shown.append(block)
+        elif (instead := older(block)) not in (*there, *shown):
+            shown.append(instead)
+    return {**payload, "blocks": shown}
+
+
+def blamed(payload: Mapping[str, Any], messages: Sequence[str]) -> frozenset[str]:
+    """The types of newer blocks that a refusal names by their place; empty where it names none.
+
+    Args:
+        payload: What was refused.
+        messages: Slack's words about it.
+    """
+    blocks = _blocks(payload)
+    places = {int(found[1]) for words in messages for found in _PLACE.finditer(words)}
+    named = [blocks[place] for place in places if place < len(blocks)]
+    return frozenset(block["type"] for block in named if is_newer(block))
+
+
+def is_newer(block: Block) -> bool:
+    """Whether there is something to show in the place of a block."""
+    row = _FALLBACKS.get(str(block.get("type")))
+    return row is not None and str(block.get("block_id", "")).startswith(row[0])
+
+
+def older(block: Block) -> Block:
+    """What is shown in the place of a newer block."""
+    prefix, make = _FALLBACKS[block["type"]]
+    return make(block, str(block["block_id"]).removeprefix(prefix))
+
+
+def _button_of(block: Block, value: str) -> Block:
+    del block
+    return read_all_button(value)
+
+
+def _progress_of(block: Block, value: str) -> Block:
+    """The plan as its title and a bar of text."""
+    done, total = map(int, value.split("/"))
+    full = _PLAN_WIDTH * done // total
+    bar = "█" * full + "░" * (_PLAN_WIDTH - full)
+    return _section(f"*{literal(block['title'])}*\n`{bar}`")
+
+
+def _bars_of(block: Block, value: str) -> Block:
+    """The first series of a chart as bars of text."""
+    data = block["chart"]["series"][0]["data"]
+    values = [float(one["value"]) for one in data]
+    most = 100.0 if value == PERCENT else max(values) or 1.0
+    width = max(cell_len(one["label"]) for one in data)
+    lines = list[str]()
+    for one, reached in zip(data, values, strict=True):
+        full = round(_CHART_WIDTH * min(max(reached / most, 0.0), 1.0))
+        bar = "█" * full + "░" * (_CHART_WIDTH - full)
+        figure = percent(reached / 100) if value == PERCENT else number(reached)
+        lines.append(literal(f"{set_cell_size(one['label'], width)} {bar} {figure}"))
+    return _section("\n".join(["```", *lines, "```"]))
+
+
+#: Type of a newer block → how its `block_id` begins, and what makes an older block of it.
+_FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block]]] = {
+    "container": (FOLD, _button_of),
+    "plan": (PLAN, _progress_of),
+    "data_visualization": (CHART, _bars_of),
+}
+
+
+def _section(text: str) -> Block:
+    return _as_json(SectionBlock(text=MarkdownTextObject(text=text, verbatim=True), expand=True))
+
+
+def _as_json(block: ActionsBlock | SectionBlock) -> Block:
+    return cast("Block", block.to_dict())
+
+
+def _blocks(payload: Mapping[str, Any]) -> Sequence[Block]:
+    return payload.get("blocks") or ()
