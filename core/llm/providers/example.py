@@ -74,8 +74,8 @@ class ExampleAgent(_Entry):
     option: str
     questions: tuple[ExampleQuestion, ...] = ()
     proposal: str
-    #: By the agent whose proposal is criticised.
-    critiques: Mapping[str, str]
+    #: What each other agent says of this proposal.
+    criticised_by: Mapping[str, str]
     refinement: str
     #: Percent by name of the option; a name that is no option yet adds one.
     stance: Mapping[str, float]
@@ -194,7 +194,8 @@ def reply_to(request: ModelRequest) -> str:
         case Act.PROPOSAL if own:
             return own.proposal.strip()
         case Act.CRITIQUE if own:
-            return own.critiques[_about(written, request)].strip()
+            shown = next(iter(_texts(request, PartKind.POSITION).values()), "")
+            return written.agents[_author(written, shown)].criticised_by[request.role].strip()
         case Act.REFINEMENT if own:
             return f"{own.refinement.strip()}\n{_stance(own, _options(request))}"
         case Act.OPTIONS:
@@ -257,11 +258,6 @@ def _positions(written: Example, request: ModelRequest) -> Mapping[str, str]:
     return {label: _author(written, text) for label, text in shown.items()}
 
 
-def _about(written: Example, request: ModelRequest) -> str:
-    """Whose proposal is under review."""
-    return _author(written, next(iter(_texts(request, PartKind.POSITION).values()), ""))
-
-
 def _stance(own: ExampleAgent, ids: Mapping[str, str]) -> str:
     """The last line of a refinement: how likely each option is the best."""
     named = {name: ids.get(name, f'"{name}"') for name in own.stance}
@@ -278,9 +274,9 @@ def _ballot(written: Example, own: ExampleAgent, request: ModelRequest) -> Mappi
     vote = own.before if all(text in firsts for text in shown) else own.after
     shares: Sequence[float] = [vote.probabilities.get(name, 0.0) for name in ids]
     critics = {
-        agent.critiques[target].strip(): critic
-        for critic, agent in written.agents.items()
-        for target in agent.critiques
+        text.strip(): critic
+        for agent in written.agents.values()
+        for critic, text in agent.criticised_by.items()
     }
     movers = {
         critics.get(text): label for label, text in _texts(request, PartKind.CRITIQUE).items()

@@ -1,6 +1,7 @@
 """The written examples, played through the real engine to their verdicts."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -150,3 +151,18 @@ def _proposal(role: str) -> ModelRequest:
 async def test_what_is_not_written_is_refused():
     with pytest.raises(RequestRejected, match="no proposal by wizard"):
         await ExampleProvider(ManualClock()).complete(_proposal("wizard"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_critique_quotes_the_proposal_it_is_posted_under(name: str):
+    debate = await played(name)
+    made = [one for one in debate.contributions.values() if one.turn.act is Act.CRITIQUE]
+    assert made
+    for critique in made:
+        proposal = next(
+            one.text
+            for one in debate.contributions.values()
+            if one.turn.act is Act.PROPOSAL and one.turn.agent == critique.turn.target
+        )
+        for quoted in re.findall(r"[\"„]([^\"“”]+)[\"“”]", critique.text):
+            assert quoted.casefold() in proposal.casefold(), critique.turn
