@@ -64,6 +64,8 @@ class ExamplePlayer:
         )
         settings = example_settings(name, _WAIT_SECONDS)
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
+        # As a team's own debates are shown.
+        setup = setup.model_copy(update={"quiet": True})
         started = await self.moot.context.start.begin(setup, origin=f"example/{name}")
         return started.debate_id
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
 from playwright.async_api import Browser, Locator, Page, async_playwright, expect
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
@@ -46,6 +47,8 @@ PACE = 40.0
 PATIENCE = 90_000
 DESKTOP = (1120, 800)
 PHONE = (390, 844)
+#: What a picture is saved with.
+COLOURS = 64
 #: Characters in a line of the terminal's picture.
 COLUMNS = 96
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -66,6 +69,10 @@ class Camera:
             await self.page.screenshot(path=path, animations="disabled", caret="hide")
         else:
             await of.screenshot(path=path, animations="disabled", caret="hide")
+        # A page has few colours; whole, a picture is three times as large.
+        with Image.open(path) as shot:
+            few = shot.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
         sys.stdout.write(f"{path.name}: {path.stat().st_size // 1024} KB\n")
 
     @property
@@ -119,16 +126,20 @@ async def questions(camera: Camera) -> None:
 
 
 async def turns(camera: Camera) -> None:
-    """A thread with turns and a person's note, and the board at work."""
-    critique = camera.thread.locator(".row", has_text=re.compile("Critique of")).first
-    await expect(critique).to_be_visible(timeout=PATIENCE)
+    """The board at work, and an agent's round in the thread with a person's note."""
+    await camera.see(camera.main, "critiques")
     await camera.reply(NOTE)
     await camera.see(camera.thread.locator(".row", has_text=NOTE).first, "👀")
-    await show(critique)
+    await close_thread(camera)
+    board = camera.main.locator(".row", has_text="Asked by").last
+    await show(board, "end")
+    await camera.take("board")
+    await board.get_by_role("link", name=re.compile("repl")).first.click()
+    said = camera.thread.locator(".row", has_text="disk has next to nothing").first
+    await expect(said).to_be_visible(timeout=PATIENCE)
+    await show(said, "end")
     await camera.take("thread", camera.thread)
     await close_thread(camera)
-    await show(camera.main.locator(".row", has_text="Asked by").last, "end")
-    await camera.take("board")
 
 
 async def show(row: Locator, edge: str = "start") -> None:

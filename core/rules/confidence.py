@@ -107,7 +107,7 @@ def _from_agreement(grounds: Grounds, said: list[str]) -> float:
         worth = min(worth, ONE_MODEL_AT_MOST)
     else:
         apart = f"{round(spread * 100)} points apart"
-        said.append(f"{len(by_model)} different models; their first answers lay {apart}")
+        said.append(f"{len(by_model)} different models; their first answers on it lay {apart}")
     return worth * agreed
 
 

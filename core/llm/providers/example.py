@@ -23,8 +23,8 @@ from core.request import ModelReply, ModelRequest, PartKind
 from core.settings import AllLimits, Settings, agent_for
 
 _FOLDER = Path(__file__).parent / "examples"
-#: Words that are read in a second, about: 240 a minute.
-WORDS_PER_SECOND = 4.0
+#: Words written in a second. People read about 4; a quiet thread shows a third, and folds the rest.
+WORDS_PER_SECOND = 12.0
 #: Seconds that what nobody reads takes: ballots, questions, the list of options.
 _UNREAD_SECONDS = 1.5
 _HOUR = 3600.0

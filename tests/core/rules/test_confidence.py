@@ -28,7 +28,7 @@ def test_different_models_that_agree_at_once_are_worth_most() -> None:
     assert (found.percent, found.word) == (94, "high")
     assert found.rests_on == (
         "3 of 3 agents put it first",
-        "2 different models; their first answers lay 0 points apart",
+        "2 different models; their first answers on it lay 0 points apart",
     )
 
 
