@@ -36,6 +36,8 @@ from core.use_cases.choices import ModelSet
 
 #: Seconds an estimate may take.
 ESTIMATE_SECONDS = 20.0
+#: Models of named servers that a menu shows.
+_MOST_SERVED = 90
 #: The variable with each provider's key.
 KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
@@ -142,8 +144,15 @@ def build_turns(
     )
 
 
-def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
-    """Return the models people can choose among: of every provider with a key, and none at all."""
+def model_sets(environment: BotSettings, settings: Settings) -> Sequence[ModelSet]:
+    """Return the models people can choose among.
+
+    Those of every provider with a key, those of each named server that settings name, and none.
+
+    Args:
+        environment: Keys and addresses.
+        settings: The servers, and who has which model.
+    """
     names = [*api_keys(environment), "offline"]
     found = list[ModelSet]()
     for name in names:
@@ -153,7 +162,22 @@ def model_sets(environment: BotSettings) -> Sequence[ModelSet]:
             agent = ModelChoice(provider=name, model=models.agent)
             judge = ModelChoice(provider=name, model=models.judge)
             found.append(ModelSet(id=name, words=words, agent=agent, judge=judge))
-    return found
+    named: tuple[ModelChoice | Agent, ...] = (
+        *(settings.agent_model, settings.judge_model, *settings.mixed_models),
+        *(*settings.judge_models, *settings.fallbacks, *settings.agents),
+        *(one for one in (settings.judge, settings.summary_model) if one),
+    )
+    served = list[ModelSet]()
+    for server in settings.servers:
+        if server.key_variable and not environment.key_in(server.key_variable):
+            continue
+        used = (one.model for one in named if one.provider == server.name)
+        for model in dict.fromkeys((*server.models, *used)):
+            choice = ModelChoice(provider=server.name, model=model)
+            words = f"{server.name}: {model}"
+            served.append(ModelSet(id=choice.full_name, words=words, agent=choice, judge=choice))
+    # No model at all is the last choice; a menu has room for 100.
+    return [*found[:-1], *served[:_MOST_SERVED], *found[-1:]]
 
 
 def estimating(

@@ -313,7 +313,7 @@ async def show(wanted: Wanted) -> int:
             None if wanted.fast else at_a_models_pace,
             [example_provider(at_reading_speed=not (wanted.fast or wanted.once))],
         ),
-        models=model_sets(settings),
+        models=model_sets(settings, loaded.settings),
         question=wanted.question,
         examples=not has_wishes,
         port=wanted.port,

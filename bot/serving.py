@@ -65,7 +65,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         database=settings.moot_database,
         calls=build_calls(settings, loaded.settings),
         settings=loaded.settings,
-        models=model_sets(settings),
+        models=model_sets(settings, loaded.settings),
         host=settings.moot_host,
         port=settings.moot_port,
         metrics_host=settings.moot_metrics_host,

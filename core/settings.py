@@ -151,6 +151,11 @@ class ModelServer(Value):
     api: Literal["chat", "responses"] = Field(
         default="chat", description="Chat Completions, or Responses."
     )
+    models: tuple[str, ...] = Field(
+        default=(),
+        description="Models of it that people can choose in Slack, besides those these settings "
+        "name elsewhere.",
+    )
 
 
 class CommonSettings(Value):

@@ -80,7 +80,7 @@ class Estimates:
     async def _show(self, client: AsyncWebClient, opened: OpenStartForm) -> None:
         request = DebateRequest(
             question=opened.draft.question or _USUAL_QUESTION,
-            context=opened.draft.context,
+            context=opened.draft.whole_context,
             asked_by=opened.by,
             place=opened.place,
         )

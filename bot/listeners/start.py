@@ -1,5 +1,6 @@
 """The form to start a debate: from the command, a message's shortcut, or a button."""
 
+import itertools
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,13 +17,14 @@ from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, o
 from bot.listeners.peoples_thread import cut, read_thread
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references, readable, thread_reference
-from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.views.forms import TYPED_LIMIT, said
 from bot.views.start_form import (
     AS_USUAL,
     FormDraft,
     FormTarget,
+    in_fields,
     question_in,
     start_form,
 )
@@ -95,9 +97,12 @@ async def open_start_form(
     text = opening.text.strip()
     question = question_in(text)
     told = "" if question == text else text
-    is_long = len(told) > TYPED_LIMIT
+    # What no field has room for is read again at the start, where that can be: not in a direct
+    # message, of which the form holds everything, for the person to see what others will.
+    is_long = len(told) > TYPED_LIMIT and bool(opening.message)
+    first, *more = in_fields("" if is_long else told)
     usual = await context.start.usual(here)
-    draft = FormDraft(question=question, context="" if is_long else told, choices=usual)
+    draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     target = FormTarget(
         channel=opening.channel,
         source=opening.source,
@@ -166,7 +171,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     if reason:
         raise BadInput(reason)
     source = f"Asked about: {target.source}" if target.source else ""
-    typed = "\n\n".join(filter(None, (draft.context, source)))
+    typed = "\n\n".join(filter(None, (draft.whole_context, source)))
     room = context.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)
     request = DebateRequest(
@@ -243,9 +248,13 @@ def draft_of(form: Filled) -> FormDraft:
     except BadInput:
         cap = None
     clarify = bool(form.all_chosen(FieldId.CLARIFY.value))
+    numbers = itertools.takewhile(
+        lambda number: further(FieldId.CONTEXT, number) in form.values, itertools.count(2)
+    )
     return FormDraft(
         question=form.typed(FieldId.QUESTION.value),
         context=form.typed(FieldId.CONTEXT.value),
+        more=tuple(form.typed(further(FieldId.CONTEXT, number)) for number in numbers),
         choices=choices_of(form, clarify=clarify, cap=cap),
     )
 

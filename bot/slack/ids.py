@@ -99,6 +99,11 @@ class FieldId(StrEnum):
     MERGED_INTO = "merged_into"
 
 
+def further(field: FieldId, number: int) -> str:
+    """The id of the field, from the second on, that goes on where another has no room."""
+    return f"{field.value}-{number}"
+
+
 def board_key(debate_id: str) -> str:
     """The key of the root message of a debate."""
     return f"{debate_id}/board"

@@ -26,7 +26,7 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
         f"*The agents' verdict* on “{gist(debate.setup.question, _QUESTION_LIMIT)}”",
         shortcomings(reached),
         gist(reached.decision, _DECISION_LIMIT),
-        f"*Confidence*: {confidence(reached.confidence)} · <{whole}|Read it all, and decide>",
+        f"*Confidence*: {confidence(reached)} · <{whole}|Read it all, and decide>",
     ]
     return notice("\n".join(line for line in lines if line))
 

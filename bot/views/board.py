@@ -260,7 +260,7 @@ def _result(debate: Debate) -> Iterator[str]:
     """How it ended."""
     if debate.verdict:
         decision = decided_on(debate, debate.verdict, _DECISION_LIMIT)
-        sure = confidence(debate.verdict.confidence)
+        sure = confidence(debate.verdict)
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
         yield how_it_ended(debate)
         if (checked := cross_check_words(debate, debate.verdict)).startswith(":warning:"):

@@ -12,7 +12,7 @@ from slack_sdk.models.blocks import (
     UserMultiSelectElement,
 )
 
-from bot.slack.ids import CallbackId, FieldId
+from bot.slack.ids import CallbackId, FieldId, further
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import (
@@ -63,7 +63,14 @@ class FormDraft(Value):
 
     question: str = ""
     context: str = ""
+    #: What goes on in further fields: a message that cannot be read again is in the form whole.
+    more: tuple[str, ...] = ()
     choices: Choices = Choices()
+
+    @property
+    def whole_context(self) -> str:
+        """All that was typed as context."""
+        return "\n".join(filter(None, (self.context, *self.more)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +137,20 @@ def question_in(text: str) -> str:
     return _cut(" ".join(whole.partition("\n")[0].split()) or " ".join(whole.split()), _SHORT)
 
 
+def in_fields(text: str) -> tuple[str, ...]:
+    """A text in pieces that a field each has room for, at the end of a line or word if it can be.
+
+    All of it: only the space between two pieces is left out.
+    """
+    pieces, left = list[str](), text.strip()
+    while len(left) > TYPED_LIMIT:
+        ends = (left.rfind(gap, TYPED_LIMIT // 2, TYPED_LIMIT) for gap in ("\n", " "))
+        end = next((at for at in ends if at > 0), TYPED_LIMIT)
+        pieces.append(left[:end].rstrip())
+        left = left[end:].lstrip()
+    return (*pieces, left)
+
+
 def _cut(text: str, most: int) -> str:
     """As much as fits, up to the end of a word where there is one."""
     if len(text) <= most:
@@ -171,6 +192,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
             *source,
             text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
+            *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
             *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
@@ -274,6 +296,13 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     )
 
 
+def _goes_on(number: int, text: str) -> Block:
+    field = Field(
+        id=further(FieldId.CONTEXT, number), label=f"Context, part {number}", optional=True
+    )
+    return text_input(field, value=text[:TYPED_LIMIT], multiline=True)
+
+
 _CHANNEL = labelled(
     Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
     ConversationSelectElement(
@@ -334,7 +363,7 @@ def _cast(draft: FormDraft, options: FormOptions) -> str:
         return ""
     if not draft.question.strip():
         return "the channel's, else three to five chosen for the question"
-    cast = by_topics(f"{draft.question}\n{draft.context}")
+    cast = by_topics(f"{draft.question}\n{draft.whole_context}")
     names = _agent_names([one.role for one in cast], options)
     return f"the channel's, else chosen for the question; by its words {names}"
 

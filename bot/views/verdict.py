@@ -184,7 +184,7 @@ def _spent(debate: Debate, reached: Verdict) -> str:
 
 def _sure(reached: Verdict) -> str:
     """How sure the verdict is, in a word, and what that rests on."""
-    said = f"*Confidence*: {confidence(reached.confidence)}"
+    said = f"*Confidence*: {confidence(reached)}"
     if reached.confidence is None or not reached.rests_on:
         return f"{said}."
     return f"{said}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}."
@@ -249,8 +249,9 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
     if ended := how_it_ended(debate):
         yield _titled("How the debate ended", ended)
     checked = (cross_check_words(debate, reached),) if debate.cross_check else ()
-    rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on]
-    yield _titled("Confidence", "\n".join([confidence(reached.confidence), *rests, *checked]))
+    grounds = reached.rests_on if reached.confidence is not None else ()
+    rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in grounds]
+    yield _titled("Confidence", "\n".join([confidence(reached), *rests, *checked]))
     if alone := shadow_section(debate, level=1):
         yield _titled("A single answer", mrkdwn(alone.partition("\n\n")[2]))
     if notes := _notes(debate, reached):

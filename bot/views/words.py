@@ -10,7 +10,7 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.figures import money, when
-from core.models import ENGINE, EXAMPLE, OFFLINE, Agent, Debate, Person, Turn, Usage
+from core.models import ENGINE, EXAMPLE, OFFLINE, Agent, Debate, Person, Turn, Usage, Verdict
 from core.rules.confidence import Confidence
 from core.turns.acts import ACTS
 
@@ -84,11 +84,11 @@ def cost(usage: Usage) -> str:
     return money(usage.cost)
 
 
-def confidence(percent: int | None) -> str:
-    """A confidence in a word first: "fair (72 of 100)"; "not given" where there is none."""
-    if percent is None:
-        return "not given"
-    return f"{Confidence(percent, ()).word} ({percent} of 100)"
+def confidence(reached: Verdict) -> str:
+    """A confidence in a word first: "fair (72 of 100)"; "not given", and why, if there is none."""
+    if reached.confidence is None:
+        return ": ".join(["not given", *map(literal, reached.rests_on)])
+    return f"{Confidence(reached.confidence, ()).word} ({reached.confidence} of 100)"
 
 
 def moment(at: datetime) -> str:

@@ -34,12 +34,12 @@ def act_words(turn: Turn) -> str:
 
 
 def confidence(verdict: Verdict) -> str:
-    """`fair (70 of 100)`; `not given` where none can be.
+    """`fair (70 of 100)`; `not given` where none can be, with the reason if there is one.
 
     In debates of older versions it is what the judge said, which no word stands for.
     """
     if verdict.confidence is None:
-        return "not given"
+        return ": ".join(["not given", *verdict.rests_on])
     figure = f"{verdict.confidence} of 100"
     if not verdict.rests_on:
         return f"{figure}, by the judge's own estimate"
@@ -49,7 +49,7 @@ def confidence(verdict: Verdict) -> str:
 
 def confidence_words(verdict: Verdict) -> str:
     """How sure the verdict is and what that rests on, in a sentence or two."""
-    rests_on = "; ".join(verdict.rests_on)
+    rests_on = "; ".join(verdict.rests_on) if verdict.confidence is not None else ""
     said = f"Confidence: {confidence(verdict)}."
     return f"{said} It rests on this: {inert_line(rests_on)}." if rests_on else said
 

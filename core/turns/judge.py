@@ -11,6 +11,7 @@ from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
 from core.llm.outages import is_outage
 from core.models import (
+    EXAMPLE,
     OFFLINE,
     Agent,
     CrossCheck,
@@ -43,6 +44,8 @@ from core.turns.replies import (
 from core.turns.request_for import request_for, terms_for
 
 _log = structlog.get_logger(__name__)
+
+_WRITTEN = "this is a written example, and no AI model was asked"
 
 
 async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
@@ -126,6 +129,10 @@ def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
     tally, options = debate.tally, options_of(debate)
     # Checklists agree with themselves: that says nothing.
     by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
+    if all(agent.provider == EXAMPLE for agent in debate.setup.agents):
+        # What somebody wrote by hand agrees as it was written to.
+        nothing = {"confidence": None, "judge_confidence": None, "rests_on": (_WRITTEN,)}
+        return verdict.model_copy(update=nothing)
     if tally is None or verdict.is_undecided or not option or by_rules:
         return verdict
     counted = {ballot.voter: ballot.probabilities for ballot in voting.counted(debate, tally)}

@@ -1,13 +1,15 @@
-"""An estimate keeps nobody waiting but who asked for it."""
+"""An estimate keeps nobody waiting but who asked for it; whose models can be chosen."""
 
 import asyncio
 
 import pytest
 
-from bot.building import estimating
+from bot.building import KEY_VARIABLES, estimating, model_sets
+from bot.settings import BotSettings
 from core.errors import BadInput
-from core.settings import ModelChoice, Settings
+from core.settings import ModelChoice, ModelServer, Settings, agent_for
 from core.testing import a_setup
+from core.use_cases.choices import Choices, with_choices
 
 _OFFLINE = ModelChoice(provider="offline", model="offline")
 SETTINGS = Settings(agent_model=_OFFLINE, judge_model=_OFFLINE, summary_model=_OFFLINE)
@@ -33,3 +35,35 @@ async def test_the_event_loop_is_not_blocked_by_the_estimate_of_a_long_question(
 async def test_an_estimate_that_takes_too_long_is_none_in_words() -> None:
     with pytest.raises(BadInput, match="longer than 0 s"):
         await estimating(SETTINGS, patience=0)(LONG)
+
+
+def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in KEY_VARIABLES.values():
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
+    settings = Settings(
+        servers=(
+            ModelServer(name="groq", base_url="https://g.example/v1", key_variable="GROQ_API_KEY"),
+            ModelServer(name="vllm", base_url="https://v.example/v1", models=("qwen", "llama")),
+            ModelServer(name="shut", base_url="https://s.example", key_variable="SHUT_API_KEY"),
+        ),
+        agents=(
+            agent_for("security", ModelChoice(provider="groq", model="llama-4")),
+            agent_for("architect", ModelChoice(provider="vllm", model="qwen")),
+        ),
+        fallbacks=(ModelChoice(provider="shut", model="x"),),
+    )
+    environment = BotSettings(_env_file=None)  # pyright: ignore[reportCallIssue]
+    environment.take_keys({"GROQ_API_KEY": "gsk-0123456789abcdef"})
+    found = model_sets(environment, settings)
+    assert [(one.id, one.words) for one in found[1:]] == [
+        ("groq/llama-4", "groq: llama-4"),
+        ("vllm/qwen", "vllm: qwen"),
+        ("vllm/llama", "vllm: llama"),
+        ("offline", "No model: the offline engine"),
+    ]
+    assert found[0].id == "anthropic"
+    chosen = with_choices(settings, Choices(models="vllm/llama"), found)
+    assert (chosen.agent_model.full_name, chosen.judge_model.full_name) == ("vllm/llama",) * 2

@@ -9,6 +9,7 @@ import pytest
 from bot.slack.ids import FieldId
 from bot.testing import Message, Team, key_of, team_at_work
 from core.ports import DebateFilter
+from slack_on_loopback.channels import direct
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 
@@ -195,6 +196,28 @@ async def test_a_message_that_no_field_can_hold_reaches_the_agents_whole(team: T
     await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     assert text in debate.setup.context
+
+
+async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reaches_the_agents(
+    team: Team,
+):
+    workspace = team.workspace
+    talk = direct(workspace.runtime, workspace.user("dana"), workspace.user("alex"))
+    text = f"{BACKGROUND * 60}\n{ASKED} The last word is Kiwi."
+    assert len(text) > 4000
+    said = await workspace.say("alex", talk.id, text)
+    await workspace.shortcut("dana", "debate_this", talk.id, said["ts"])
+    view = await estimated(team)
+    parts = [typed_in(view, field) for field in ("context", "context-2")]
+    assert " ".join(parts).split() == text.split()
+    assert "Context, part 2" in json.dumps(view)
+    here = workspace.channel(team.channel).id
+    values = chosen(question=ASKED, channel=here, context=parts[0])
+    values["context-2"] = {"context-2": {"value": f"{parts[1]} And this was added."}}
+    await workspace.submit("dana", view["id"], values)
+    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    assert debate.setup.context.split()[: len(text.split())] == text.split()
+    assert "And this was added." in debate.setup.context
 
 
 async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):

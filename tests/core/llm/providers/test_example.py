@@ -24,6 +24,7 @@ from core.rules.mind_changes import mind_changes
 from core.rules.options import option_of, options_of
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink
+from core.transcript.words import confidence_words
 from core.turns.take import Turns
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
@@ -84,7 +85,11 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     assert not debate.verdict.warnings
     assert not [made.warnings for made in debate.contributions.values() if made.warnings]
     assert debate.usage.cost == 0
-    assert debate.verdict.confidence is not None
+    # No model was asked, so nothing says how sure the verdict is.
+    assert (debate.verdict.confidence, debate.verdict.judge_confidence) == (None, None)
+    assert confidence_words(debate.verdict) == (
+        "Confidence: not given: this is a written example, and no AI model was asked."
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
