@@ -233,6 +233,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
 def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, timedelta]]:
     """What is deleted by itself, and at which age."""
     yield Deliveries(database), KEPT
+    yield Posts(database), KEPT
     if parts.retention_days is not None:
         yield EndedDebates(database), timedelta(days=parts.retention_days)
 

@@ -10,6 +10,7 @@ from bot.views.message import MessageView
 from bot.views.notices import notice, usage
 from bot.views.options import how_it_goes, who_stands_where
 from bot.views.verdict import told
+from core.errors import LogBroken, StoreError
 from core.models import Debate
 from core.redaction import redact
 
@@ -32,6 +33,10 @@ IN_DIRECT_MESSAGE = (
     "Type `/debate <question>` in a channel that I am in."
 )
 STORE_DOWN = "Moot's database does not answer, so nothing was recorded. Try again in a minute."
+LOG_BROKEN = (
+    "This debate's log cannot be read: it is damaged, or a newer version of Moot wrote it. Nothing "
+    "was recorded, and trying again does not help. Tell whoever runs Moot: its log names the event."
+)
 TOO_SLOW = (
     "Moot is slow just now. If nothing appears here within a minute, type it again: "
     "`/debate list` shows what was started."
@@ -85,6 +90,11 @@ _INSTEAD = {
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
 _GIST = 120
+
+
+def not_stored(error: StoreError) -> str:
+    """Return why nothing was recorded."""
+    return LOG_BROKEN if isinstance(error, LogBroken) else STORE_DOWN
 
 
 def command_only(word: str) -> str:

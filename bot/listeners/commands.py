@@ -32,7 +32,7 @@ from bot.listeners.typed import (
 from bot.log import logger
 from bot.slack.payloads import Command
 from bot.views.message import MessageView
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, LogBroken, StoreError
 from core.opening import DebateRequest
 
 _log = logger(__name__)
@@ -84,7 +84,9 @@ async def answer_in_time(
         return answers.words(str(refusal)), False
     except StoreError as error:
         _log.warning("command not recorded", reason=str(error))
-        return answers.words(answers.not_started(answers.STORE_DOWN, command.words)), False
+        why = answers.not_stored(error)
+        is_broken = isinstance(error, LogBroken)  # of the debate that was named: none was to start
+        return answers.words(why if is_broken else answers.not_started(why, command.words)), False
     except TimeoutError:
         return answers.words(answers.TOO_SLOW), False
 

@@ -140,6 +140,6 @@ def _refusal(error: BadInput | StoreError | TimeoutError) -> str:
             return str(error)
         case StoreError():
             _log.warning("click not recorded", reason=str(error))
-            return answers.STORE_DOWN
+            return answers.not_stored(error)
         case TimeoutError():
             return answers.CLICK_TOO_SLOW

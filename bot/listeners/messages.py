@@ -14,6 +14,7 @@ from bot.listeners import answers
 from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.typed import Doctor, OpenForm, OpenSettings, TypedQuestion, understood
+from bot.log import logger
 from bot.slack.evidence import file_references, thread_reference
 from bot.slack.ids import FILES, after_end_key, board_key, note_id
 from bot.slack.payloads import (
@@ -25,12 +26,14 @@ from bot.slack.payloads import (
 )
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.clarifications import which_question
-from core.errors import BadInput, MootError, StoreError
+from core.errors import BadInput, LogBroken, MootError, StoreError
 from core.models import Mention, Person
 from core.opening import DebateRequest
 from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome
+
+_log = logger(__name__)
 
 #: Kind of delivery under which a mention is remembered.
 MENTION = "mention"
@@ -51,13 +54,19 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
 
     async def record_reply(body: Body, next_: Next) -> None:
         event = ChangeEvent.model_validate(body)
+        edited, deleted = event.change.edited, event.change.deleted
         try:
-            if edited := event.change.edited:
+            if edited:
                 await take_edit(context, event.team_id, edited)
-            elif deleted := event.change.deleted:
+            elif deleted:
                 await take_deletion(context, event.team_id, deleted)
             else:
                 await take_reply(context, MessageEvent.model_validate(body))
+        except LogBroken as error:  # it stays so: Slack need not repeat it
+            _log.warning("reply not recorded", reason=str(error))
+            said = edited or deleted or MessageEvent.model_validate(body).message
+            told, key = {"text": answers.LOG_BROKEN}, f"{note_id(said.channel, said.ts)}/answer"
+            await _whisper(context, event.team_id, said, told, key=key)
         except StoreError:
             on_unrecorded()  # Slack repeats it for five minutes only
             raise

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, make_url
 import bot.store.tables
 import core.store.tables
 from bot.building import database_url
-from bot.store.purging import purge_traces, purge_workspace
+from bot.store.purging import purge_answers, purge_traces, purge_workspace
 from bot.store.restored import BACKUP, Restored
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
@@ -164,6 +164,8 @@ async def purge(
         purge_traces(connection, debates)
         if before is None and only == EVERYTHING:
             purge_workspace(connection, workspace)
+        elif before is None and (only.person or only.channel):
+            purge_answers(connection, workspace, only.person, only.channel)
         return Purged(len(debates), readers_of(connection, debates))
 
     async with await Database.open(database_url(location)) as database:

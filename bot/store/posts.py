@@ -33,8 +33,12 @@ class PostState(StrEnum):
     #: Somebody began to send it; after a crash it may or may not be in Slack.
     SENDING = "sending"
     SENT = "sent"
-    #: It will not be tried again.
+    #: It will not be tried again. So is a state that nobody knows: the file is damaged.
     FAILED = "failed"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "PostState":  # noqa: ARG003 - the base class has it
+        return cls.FAILED
 
 
 class Channel(NamedTuple):
@@ -208,6 +212,16 @@ class Posts:
         wanted = {"debate_id": debate_id}
         rows = await self._database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
         return [_row(row) for row in rows]
+
+    async def purge(self, before: datetime) -> None:
+        """Empty what was said to one person outside of debates, and sent before that.
+
+        It may quote what they typed. Its key stays, so that it is not said again.
+        """
+        old = update(POSTS).where(
+            POSTS.c.debate_id.is_(None), POSTS.c.attempted_at < before, ~_UNSENT
+        )
+        await self._database.write(lambda connection: connection.execute(old.values(payload={})))
 
 
 _UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, select
 
 from bot.store.tables import (
     CHANNEL_HOLDERS,
@@ -25,6 +25,18 @@ def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
         # FTS5 keeps deleted words in its index until its parts are merged into one, whatever VACUUM
         # does (https://sqlite.org/fts5.html#the_optimize_command).
         connection.exec_driver_sql("INSERT INTO debate_words(debate_words) VALUES ('optimize')")
+
+
+def purge_answers(connection: Connection, workspace: str, person: str, channel: str) -> None:
+    """Delete what was said outside of debates to a person or in a channel; it may quote people."""
+    wanted = select(POSTS.c.id, POSTS.c.payload).where(
+        POSTS.c.workspace == workspace, POSTS.c.debate_id.is_(None)
+    )
+    if channel:
+        wanted = wanted.where(POSTS.c.channel == channel)
+    for post, payload in connection.execute(wanted).all():
+        if not person or payload.get("user") == person:
+            connection.execute(delete(POSTS).where(POSTS.c.id == post))
 
 
 def purge_workspace(connection: Connection, workspace: str) -> None:

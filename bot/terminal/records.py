@@ -184,7 +184,12 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
     async with open_records(environment.moot_database) as store:
         entries = await store.find(DebateFilter(channels=channels, limit=_ALL))
         found = [one.debate_id for one in entries if not person or one.asked_by == person]
-        texts = {debate_id: in_form(await store.events(debate_id), form) for debate_id in found}
+        texts = dict[str, str]()
+        for debate_id in found:
+            try:
+                texts[debate_id] = in_form(await store.events(debate_id), form)
+            except LogBroken as error:  # the others are written all the same
+                tell(f"Left out {debate_id}: {error}")
     _write_all(folder, texts, "json" if form == "json" else "md")
     tell(f"Wrote {counted(len(texts), 'debate')} into {folder}.")
 

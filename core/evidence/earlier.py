@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from core.errors import LogBroken
+from core.errors import DebateUnknown, LogBroken
 from core.events import fold
 from core.evidence.passages import passages_of
 from core.evidence.reading import joined
@@ -77,11 +77,11 @@ class FetchEarlierDecisions:
         for entry in await self._store.find(wanted):
             if entry.status != Status.CONCLUDED:
                 continue
-            log = await self._store.events(entry.debate_id)
             try:
+                log = await self._store.events(entry.debate_id)
                 debate = await asyncio.to_thread(fold, log)
-            except LogBroken:
-                continue  # told elsewhere
+            except (LogBroken, DebateUnknown):
+                continue  # damaged, which is told elsewhere, or deleted meanwhile
             if debate.verdict and debate.decision and debate.setup.place == place:
                 address = await self._address_of(debate) if self._address_of else ""
                 sections.append((_label(debate), address, _words(debate), ""))

@@ -10,9 +10,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.types import TypeDecorator
 
+#: Read where a database file is damaged: one row must not keep all others from being listed.
+UNREADABLE = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 class Moment(TypeDecorator[datetime]):
-    """A point in time. SQLite forgets the zone, so it is UTC on the way in and on the way out."""
+    """A point in time. SQLite forgets the zone, so it is UTC on the way in and on the way out.
+
+    What is none, which SQLite cannot prevent, is read as `UNREADABLE`.
+    """
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -34,6 +40,18 @@ class Moment(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # its type is private
+        """Read what the driver gives."""
+        read = super().result_processor(dialect, coltype)
+
+        def moment(value: Any) -> datetime | None:
+            try:
+                return read(value) if read else None
+            except (ValueError, TypeError):
+                return UNREADABLE
+
+        return moment if read else None
 
 
 def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:

@@ -34,7 +34,7 @@ from core.events import (
 from core.models import Cap, Status
 from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
 from core.store import reservations
-from core.store.columns import insert_new
+from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Database
 from core.store.installation import installation_secret
 from core.store.spending import book, total
@@ -319,11 +319,14 @@ def _recorded(row: Row[Any]) -> Recorded:
     Raises:
         LogBroken: It cannot be read: damaged, or written by a newer program.
     """
+    broken = LogBroken(
+        f"Event {row.seq} of the debate {row.debate_id} cannot be read: it is damaged, or "
+        "a newer version of Moot wrote it."
+    )
+    if row.at == UNREADABLE:
+        raise broken
     try:
         event = event_from_json(row.body)
     except ValidationError as error:
-        raise LogBroken(
-            f"Event {row.seq} of the debate {row.debate_id} cannot be read: it is damaged, or "
-            "a newer version of Moot wrote it."
-        ) from error
+        raise broken from error
     return Recorded(row.debate_id, row.seq, row.at, event)

@@ -1,5 +1,6 @@
 """SQLAlchemy engines, set up so that what is written stays written."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from functools import partial
@@ -76,6 +77,18 @@ class InDriverThread:
         await self._engine.dispose()
 
 
+def _read_json(stored: str) -> Any:
+    """The value of a JSON column; nothing where a file is damaged.
+
+    Whatever wants the row then finds fields missing, and it alone fails; a row that cannot be read
+    would hold up its whole queue.
+    """
+    try:
+        return json.loads(stored)
+    except ValueError:
+        return {}
+
+
 class _Script(str):
     """A transaction in the shape of a script: the connection runs its work, not its text."""
 
@@ -109,6 +122,7 @@ class _Connection(sqlite3.Connection):
             poolclass=StaticPool,
             pool_reset_on_return=None,  # transactions end by themselves
             hide_parameters=True,  # errors end in logs
+            json_deserializer=_read_json,
         )
 
         def begin_transaction(opened: Connection) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.errors import BadInput, DebateUnknown, StoreDown, StoreError
+from core.errors import BadInput, DebateUnknown, LogBroken, StoreDown, StoreError
 from core.events import fold
 from core.models import Debate, Place
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
 
+#: Entries that are looked through for a debate whose own log cannot say where it is held.
+_MOST_ENTRIES = 1000
 NOT_A_MEMBER = "You are not in this channel; nothing was done."
 
 
@@ -55,6 +57,7 @@ class FindDebates:
 
         Raises:
             BadInput: There is none; the same words whether it exists or not.
+            LogBroken: Its log cannot be read; only people of its channel learn that.
         """
         unknown = BadInput(
             f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."
@@ -62,6 +65,15 @@ class FindDebates:
         try:
             debate = fold(await self.store.events(debate_id))
         except DebateUnknown:
+            raise unknown from None
+        except LogBroken:
+            channels = await self.people.channels_of(person, workspace)
+            theirs = DebateFilter(
+                workspace=workspace, channels=tuple(channels), limit=_MOST_ENTRIES
+            )
+            entries = await self.store.find(theirs) if channels else ()
+            if debate_id in {entry.debate_id for entry in entries}:
+                raise
             raise unknown from None
         place = debate.setup.place
         if place.workspace != workspace or not await self.people.may_see(person, place):

@@ -251,3 +251,42 @@ async def test_debates_of_a_person_channel_or_one_debate(
         await fill(database)
     await purge(location, "T1", None, only)
     assert await left(location) == left_over
+
+
+@pytest.mark.parametrize(
+    ("only", "left_over"),
+    [
+        (Only(), {"far"}),
+        (Only(debate="run"), {"mine", "theirs", "elsewhere", "far"}),
+        (Only(person="U1"), {"theirs", "far"}),
+        (Only(channel="C1"), {"elsewhere", "far"}),
+        (Only(person="U1", channel="C1"), {"theirs", "elsewhere", "far"}),
+    ],
+)
+async def test_what_was_told_outside_of_debates_goes_with_the_person_and_the_channel(
+    location: str, only: Only, left_over: set[str]
+) -> None:
+    told = [
+        ("mine", "T1", "C1", "U1"),
+        ("theirs", "T1", "C1", "U2"),
+        ("elsewhere", "T1", "C2", "U1"),
+        ("far", "T2", "C1", "U1"),
+    ]
+    async with await Database.open(location) as database:
+        await fill(database)
+        await Posts(database).enqueue(
+            [
+                NewPost(
+                    key=key,
+                    workspace=workspace,
+                    channel=channel,
+                    method="ephemeral",
+                    payload={"user": person, "text": "You wrote: wombat"},
+                )
+                for key, workspace, channel, person in told
+            ]
+        )
+    await purge(location, "T1", None, only)
+    async with await Database.open(location) as database:
+        posts = Posts(database)
+        assert {key for key, *_ in told if await posts.row_by_key(key)} == left_over

@@ -355,3 +355,26 @@ async def test_what_is_being_sent_is_finished_before_something_urgent(posts: Pos
     await posts.enqueue([replace(post("d2/board"), debate_id="d2", urgent=True)])
 
     assert (await next_of(posts)).key == "d1/e3/0"
+
+
+async def test_what_was_told_outside_of_debates_is_emptied_later_and_its_key_stays(
+    posts: Posts,
+) -> None:
+    told = replace(post("m1/answer", text="You wrote: wombat"), debate_id=None)
+    later = replace(told, key="m2/answer")
+    waiting = replace(told, key="m3/answer")
+    await posts.enqueue([told, post("d1/e1", text="Kafka"), later, waiting])
+    for key in ("m1/answer", "d1/e1"):
+        await send(posts, key)
+    await posts.mark_sending("m2/answer", "process-1", NOON + timedelta(days=7))
+    await posts.mark_sent("m2/answer", None)
+
+    await posts.purge(NOON + timedelta(days=1))
+
+    kept = {key: await posts.row_by_key(key) for key in ("m1/answer", "m2/answer", "m3/answer")}
+    assert {key: row and dict(row.payload) for key, row in kept.items()} == {
+        "m1/answer": {},
+        "m2/answer": told.payload,
+        "m3/answer": told.payload,
+    }
+    assert [dict(row.payload) for row in await posts.rows_of_debate("d1")] == [{"text": "Kafka"}]
