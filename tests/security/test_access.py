@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.testing import Team
-from core.models import Status
+from bot.testing import Team, key_of
+from core.events import event_to_json
+from core.models import Debate, SourceKind, Status
+from core.ports import DebateFilter
 from tests.security.sending import a_command, example, http_team, send
 
 #: One bot and one debate for all tests: whatever they try, nothing changes.
@@ -18,6 +22,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 #: Said in the private channel only.
 SECRET = "wombat"
 QUESTION = f"Should we sell the {SECRET} project or keep it for our job queue?"
+#: In a file of its thread, and in why its verdict was accepted.
+IN_FILE, IN_DECISION = f"{SECRET}budget", f"{SECRET}board"
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,14 @@ class Intruder:
     team: Team
     debate_id: str
     private: str
+    #: Evidence in the private channel: a file, and a thread by its first post.
+    file: str
+    thread: str
     user: str
     workspace: str
+    #: Where the bot answers clicks and commands afterwards, and what it said there.
+    answers: str
+    heard: list[str]
 
     async def events(self) -> int:
         return len(await self.team.moot.store.events(self.debate_id))
@@ -37,7 +49,7 @@ class Intruder:
         body = example("block_actions") | self._who()
         body["actions"] = [{"action_id": action, "block_id": "b", "type": "button", "value": value}]
         body["channel"] = {"id": self.team.workspace.channel(self.team.channel).id}
-        return (await send(self.team, "block_actions", body))[1]
+        return (await send(self.team, "block_actions", body))[1] + self._said_since()
 
     async def submits(self, callback: str, kept: dict[str, str]) -> str:
         body = example("view_submission") | self._who()
@@ -50,14 +62,24 @@ class Intruder:
         return (await send(self.team, "view_submission", body))[1]
 
     async def types(self, words: str, channel: str = "") -> str:
-        changes = {"user_id": self.user, "team_id": self.workspace}
+        changes = {
+            "user_id": self.user,
+            "team_id": self.workspace,
+            "response_url": self.answers,
+        }
         body = a_command(
             self.team, words, **changes, **({"channel_id": channel} if channel else {})
         )
-        return (await send(self.team, "command", body))[1]
+        return (await send(self.team, "command", body))[1] + self._said_since()
 
     def _who(self) -> dict[str, Any]:
-        return {"team": {"id": self.workspace}, "user": {"id": self.user, "name": "x"}}
+        who = {"team": {"id": self.workspace}, "user": {"id": self.user, "name": "x"}}
+        return {**who, "response_url": self.answers}
+
+    def _said_since(self) -> str:
+        said = "".join(self.heard)
+        self.heard.clear()
+        return said
 
 
 FILLED: dict[str, Any] = {
@@ -79,24 +101,64 @@ async def team() -> AsyncGenerator[Team]:
         yield found
 
 
+@asynccontextmanager
+async def listening() -> AsyncGenerator[tuple[str, list[str]]]:
+    """An address on the loopback, and what is posted there."""
+    heard = list[str]()
+
+    async def hear(request: web.Request) -> web.Response:
+        heard.append(await request.text())
+        return web.Response(text="ok")
+
+    app = web.Application()
+    app.router.add_post("/", hear)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/", heard
+    finally:
+        await runner.cleanup()
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def outsider(team: Team) -> Intruder:
+async def outsider(team: Team) -> AsyncGenerator[Intruder]:
     """alex, who is not in the private channel of the debate."""
     await team.workspace.channel_action(
         "dana", "create", name="board-room", is_private=True, members=["dana"]
     )
     await team.workspace.channel_action("dana", "invite", channel="board-room", member="moot")
     room = replace(team, channel="board-room")
-    board = await room.debate(QUESTION)
+    root = await room.say(f"The {SECRET} loses money.")
+    content = f"The {IN_FILE} is 40 crowns.".encode()
+    shared = await team.workspace.share_file(
+        "dana", "board-room", "plan.txt", content, thread_ts=root["ts"]
+    )
+    await room.say(f"@Moot {QUESTION}", root["ts"])
+    boards = await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages("board-room") if key_of(one)]
+    )
+    board = boards[0]["ts"]
     debate = await room.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
-    return Intruder(
-        team,
-        debate.id,
-        team.workspace.channel("board-room").id,
-        team.workspace.user("alex").id,
-        team.workspace.state.team_id,
-    )
+    assert IN_FILE in debate.evidence[1].text
+    await room.click(room.verdict(board), ActionId.ACCEPT.value)
+    form = (await team.workspace.wait_for(lambda: team.workspace.views("dana")))[0]
+    why = {"why": {"why": {"value": f"The {IN_DECISION} wants it."}}}
+    await team.workspace.submit("dana", form["id"], why)
+    await room.wait_until_sent()
+    async with listening() as (answers, heard):
+        yield Intruder(
+            team=team,
+            debate_id=debate.id,
+            private=team.workspace.channel("board-room").id,
+            file=shared["files"][0]["id"],
+            thread=root["ts"],
+            user=team.workspace.user("alex").id,
+            workspace=team.workspace.state.team_id,
+            answers=answers,
+            heard=heard,
+        )
 
 
 @pytest.fixture
@@ -109,9 +171,12 @@ def stranger(outsider: Intruder) -> Intruder:
 async def try_buttons(who: Intruder) -> None:
     before = await who.events()
     for action in ActionId:
-        for value in (who.debate_id, f"{who.debate_id}/1", f"{who.debate_id}/good"):
-            assert SECRET not in await who.clicks(action.value, value)
+        for rest in ("", "/1", "/good", "/verdict", "/r1/proposal/architect"):
+            assert SECRET not in await who.clicks(action.value, f"{who.debate_id}{rest}")
     assert await who.events() == before
+    opened = [one.args for one in who.team.workspace.calls.entries if one.method[:6] == "views."]
+    mine = {who.team.workspace.user("dana").id}  # they opened one to accept the verdict
+    assert SECRET not in json.dumps([one for one in opened if one.get("user_id") not in mine])
 
 
 async def try_forms(who: Intruder) -> None:
@@ -128,15 +193,13 @@ async def try_forms(who: Intruder) -> None:
 async def try_commands(who: Intruder) -> None:
     before = await who.events()
     words = ("show {0}", "stop {0}", "show `{0}`", "list", "search project", "search sell keep")
-    for word in words:
+    for word in (*words, "search crowns", "search wants", "search loses money"):
         assert SECRET not in await who.types(word.format(who.debate_id))
     assert await who.events() == before
 
 
 async def test_no_button_opens_a_debate_of_a_channel_one_is_not_in(outsider: Intruder) -> None:
     await try_buttons(outsider)
-    opened = [one for one in outsider.team.workspace.calls.entries if one.method == "views.open"]
-    assert SECRET not in json.dumps([one.args for one in opened])
 
 
 async def test_no_form_reaches_a_debate_of_a_channel_one_is_not_in(outsider: Intruder) -> None:
@@ -177,3 +240,72 @@ async def test_settings_of_a_channel_one_is_not_in_stay(outsider: Intruder) -> N
 
     assert "Not done" in answer
     assert not await outsider.team.moot.posts.channels_with_work()
+
+
+async def test_home_shows_nothing_of_a_channel_one_is_not_in(outsider: Intruder) -> None:
+    work = outsider.team.workspace
+    await work.open_home("alex")
+    await work.wait_for(lambda: work.home("alex"))
+    assert SECRET not in json.dumps(work.home("alex"))
+    await work.open_home("dana")
+    await work.wait_for(lambda: SECRET in json.dumps(work.home("dana")))
+
+
+async def newest_record(team: Team) -> tuple[Debate, str]:
+    """Wait until the newest debate has ended; return it with all of its log."""
+    newest = (await team.moot.store.find(DebateFilter(limit=1)))[0].debate_id
+    debate = await team.wait_for_end(await team.board_of(newest))
+    log = await team.moot.store.events(newest)
+    return debate, "".join([event_to_json(one.event) for one in log])
+
+
+async def test_no_debate_elsewhere_reads_the_decisions_of_a_private_channel(
+    outsider: Intruder,
+) -> None:
+    """The same question, in words that fit it best."""
+    await outsider.team.debate("What was decided on selling the project?", user="alex")
+    debate, record = await newest_record(outsider.team)
+    assert SECRET not in record
+    assert not debate.evidence
+
+
+async def test_no_words_of_a_question_name_a_source(outsider: Intruder) -> None:
+    """Files of the machine, addresses inside, a file and a thread of the private channel."""
+    team = outsider.team
+    address = f"{team.workspace.url}/archives/{outsider.private}/p{outsider.thread}"
+    named = f"{outsider.file} {address} --source /etc/passwd --source http://169.254.169.254/"
+    await team.debate(f"Is this right? {named} --source=file:///etc/hosts", user="alex")
+    debate, record = await newest_record(team)
+    assert SECRET not in record
+    assert "root:" not in record
+    assert {one.reference.kind for one in debate.sources} <= {SourceKind.REGISTER}
+    assert not debate.evidence
+
+
+@pytest.mark.parametrize("kind", SourceKind)
+async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
+    outsider: Intruder, kind: SourceKind
+) -> None:
+    """Forms come back with what we wrote into them; one that was changed gets nothing."""
+    team, public = outsider.team, outsider.team.workspace.channel(outsider.team.channel).id
+    fetches = {
+        SourceKind.FILE: [outsider.file, "/etc/passwd"],
+        SourceKind.THREAD: [f"{outsider.private}/{outsider.thread}/"],
+        SourceKind.LINK: ["http://169.254.169.254/", f"{team.workspace.url}/archives"],
+    }.get(kind, [QUESTION])
+    by = {"id": outsider.user, "name": "alex"}
+    evidence = [{"kind": kind.value, "title": "x", "fetch": one, "by": by} for one in fetches]
+    kept = {
+        "channel": public,
+        "evidence": json.dumps(evidence),
+        "message": outsider.thread,
+        "thread": outsider.thread,
+        "long": "9000",
+    }
+    before = len(await team.moot.store.find(DebateFilter(limit=100)))
+    answer = await outsider.submits(CallbackId.START_FORM.value, kept)
+    assert SECRET not in answer
+    if len(await team.moot.store.find(DebateFilter(limit=100))) > before:
+        _, record = await newest_record(team)
+        assert SECRET not in record
+        assert "root:" not in record
