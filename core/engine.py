@@ -342,6 +342,8 @@ class _Run:
             return
         if reason:
             self._away.add(agent)
+            debate_id = self._token.debate_id
+            _log.warning("model away", debate=debate_id, agent=agent, reason=reason)
             await self._append(ModelWentAway(agent=agent, reason=reason, origin=self._origin()))
         else:
             self._away.remove(agent)

@@ -3,11 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from core.llm.providers.fields import dig
 from core.llm.providers.testing.script import Asked, Say
 from core.testing import a_verdict_reply
+
+#: Ends what a prompt says before the form of the answer.
+_IN_WORDS = "with every field filled:\n"
 
 
 def good_reply(asked: Asked) -> Say:
@@ -32,10 +35,27 @@ def good_reply(asked: Asked) -> Say:
 
 def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of the form that is asked for, in the vendor's own way."""
-    places = (("format",), ("output_config", "format", "schema"), ("text", "format", "schema"))
+    places = (
+        ("format",),
+        ("output_config", "format", "schema"),
+        ("text", "format", "schema"),
+        ("response_format", "json_schema", "schema"),
+    )
     found = (dig(body, *place, "properties") for place in places)
-    nothing: Mapping[str, Any] = {}
-    return next((fields for fields in found if fields), nothing)
+    return next((fields for fields in found if fields), _fields_in_words(body))
+
+
+def _fields_in_words(value: object) -> Mapping[str, Any]:
+    """The fields of the form that stands in a prompt, for vendors without strict schemas."""
+    if isinstance(value, str):
+        _, found, schema = value.rpartition(_IN_WORDS)
+        return json.loads(schema)["properties"] if found else {}
+    within: list[object] = []
+    if isinstance(value, dict):
+        within = list(cast("dict[str, object]", value).values())
+    elif isinstance(value, list):
+        within = cast("list[object]", value)
+    return next((fields for one in within if (fields := _fields_in_words(one))), {})
 
 
 def _ballot(prompt: str) -> dict[str, object]:

@@ -345,10 +345,14 @@ TROUBLES: dict[str, Trouble] = {
         hurt=partial(spoilt, lambda say: replace(say, text="words " * 900_000)),
         turn_seconds=20,
     ),
+    # Nothing can be read, so it counts as away: the others go on without it.
     "garbled": _of_model(
         what="a model answers invalid UTF-8",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.NOT_UTF8)),
         turn_seconds=20,
+        log="model away",
+        figure=r'moot_events_total\{kind="model_went_away"\} [1-9]',
+        shown=r"Simplicity \(compatible/shaky-1\) could not be asked",
     ),
     "quotes": _of_model(
         what="a vendor's error quotes 32 KB",
