@@ -55,7 +55,8 @@ def _fields_in_words(value: object) -> Mapping[str, Any]:
         within = list(cast("dict[str, object]", value).values())
     elif isinstance(value, list):
         within = cast("list[object]", value)
-    return next((fields for one in within if (fields := _fields_in_words(one))), {})
+    nothing: Mapping[str, Any] = {}
+    return next((fields for one in within if (fields := _fields_in_words(one))), nothing)
 
 
 def _ballot(prompt: str) -> dict[str, object]:
