@@ -69,7 +69,7 @@ def number(value: float) -> str:
     return f"{whole}.{decimals}".rstrip("0").rstrip(".")
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
+def counted(count: float, noun: str, plural: str = "") -> str:
     """A number of things: `1 turn`, `1,200 turns`, `2 summaries` with that plural."""
     return f"{number(count)} {noun if count == 1 else plural or f'{noun}s'}"
 

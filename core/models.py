@@ -510,6 +510,10 @@ class Setup(DebateRules):
             return self.shadow_agent or _standing_in(self.judge, SHADOW)
         return {agent.id: agent for agent in self.agents}[agent_id]
 
+    def letter(self, agent_id: str) -> str:
+        """The neutral name an agent and its position go by between agents: A, B, C and so on."""
+        return chr(ord("A") + [agent.id for agent in self.agents].index(agent_id))
+
 
 def _standing_in(judge: Agent, role: str) -> Agent:
     """The judge's model in another role."""
@@ -868,7 +872,8 @@ class Ballot(Value):
     probabilities: Mapping[str, float] = Field(default_factory=dict[str, float])
     #: 0 to 1; None: none was asked for.
     confidence: float | None = 0.5
-    #: Key of the contribution that moved the voter away from the option it held best at first.
+    #: What moved the voter away from the option it held best at first: key of a contribution, or
+    #: id of a source.
     moved_by: str | None = None
     call: Call | None = None
 

@@ -29,7 +29,7 @@ def kept_facts(debate: Debate) -> str:
         hold = f"{_HEAD}: {len(known) - len(lost)} of {len(known)} hold in the verdict."
         if not lost:
             return hold
-        names = listed((f"“{gist(fact.text, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")
+        names = listed((f"“{gist(fact.told, _FACT_LIMIT)}”" for fact in lost), _LOST_LIMIT, ", ")
         return f"{hold} Not taken up: {names}"
     texts = format_of(debate).positions(debate)
     if not texts:

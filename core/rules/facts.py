@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from core.models import CitationStatus, Debate, Verdict
 
@@ -46,6 +47,13 @@ _UNIT = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
 _WORD = re.compile(r"[^\W\d_]{4,}")
+#: Where a sentence can be cut so that each piece may say something by itself.
+_CLAUSE = re.compile(r"(?<=[,;:–—])\s+|\s+(?:and|but|und|aber)\s+")
+_JOINED = re.compile(r"\s(?:and|but|und|aber)$")
+#: A piece of fewer words says too little: "and 10 servers" of "between 5 and 10 servers".
+_LEAST_WORDS = 4
+#: Most characters of the words around a figure.
+_AROUND = 120
 #: Share of a requirement's words that a text must hold to hold the requirement.
 _ENOUGH = 0.5
 #: One text is asked about many facts, one after the other: it is read once.
@@ -70,6 +78,13 @@ class Fact:
     source: str
     #: Whether an answer that breaks it is no good; "should" and "ideally" are minor.
     is_major: bool = True
+    #: The words it belongs to: "900" alone says nothing. Empty: the text says enough.
+    words: str = ""
+
+    @property
+    def told(self) -> str:
+        """The fact as somebody understands it who has not read where it stands."""
+        return self.words or self.text
 
 
 def ledger(debate: Debate) -> Sequence[Fact]:
@@ -136,8 +151,31 @@ def _facts(text: str, source: str) -> Sequence[Fact]:
     for match in _NUMBER.finditer(text):
         unit = _UNIT.match(text, match.end())
         figure = match.group() + (unit.group() if unit else "")
-        found.append(Fact(FactKind.FIGURE, figure, source))
+        words = _around(text, match.start(), match.start() + len(figure))
+        found.append(Fact(FactKind.FIGURE, figure, source, words=words))
     return found
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """The clause in which these characters stand, cut on both sides where it is long, visibly."""
+    sentences = ((found.start(), found.end()) for found in _SENTENCE.finditer(text))
+    at, to = next((one for one in sentences if one[0] <= start and end <= one[1]), (start, end))
+    cuts = [to]
+    for cut in reversed([at, *(found.end() for found in _CLAUSE.finditer(text, at, to))]):
+        # A piece that says too little stays with the one before it.
+        if cut == at or len(text[cut : cuts[0]].split()) >= _LEAST_WORDS:
+            cuts.insert(0, cut)
+    for first, last in pairwise(cuts):
+        if first <= start and end <= last:
+            at, to = first, last
+    room = (_AROUND - (end - start)) // 2
+    left, right = text[at:start], text[end:to]
+    if len(left) > room:
+        left = "… " + left[-room:].partition(" ")[2]
+    if len(right) > room:
+        right = right[:room].rpartition(" ")[0] + " …"
+    words = " ".join(f"{left}{text[start:end]}{right}".split()).strip(",;:. ")
+    return _JOINED.sub("", words)
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)
@@ -156,10 +194,10 @@ def _plain(number: str) -> str:
 
 
 def each_once(found: Sequence[Fact]) -> Sequence[Fact]:
-    """Those that are no part of another one: a requirement holds its own figures."""
-    texts = [fact.text.casefold() for fact in found]
+    """Those that no other one tells: a requirement tells its own figures, a clause all of its."""
+    texts = [fact.told.casefold().rstrip(".!") for fact in found]
     return [
         fact
-        for fact, text in zip(found, texts, strict=True)
-        if not any(text in other and text != other for other in texts)
+        for at, (fact, text) in enumerate(zip(found, texts, strict=True))
+        if not any(text in other and text != other for other in texts) and text not in texts[:at]
     ]

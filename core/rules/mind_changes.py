@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.models import Debate
+from core.models import Contribution, Debate, Source
 from core.rules.options import leading, options_of
 
 
@@ -17,7 +17,7 @@ class MindChange:
     #: How likely it held both before and after, 0 to 1 by option id.
     first: Mapping[str, float]
     final: Mapping[str, float]
-    #: Key of the contribution that the voter says moved it; None where it names none.
+    #: What the voter says moved it: key of a contribution, or id of a source; None: nothing.
     moved_by: str | None
 
 
@@ -43,3 +43,11 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
             moved_by = final[agent.id].moved_by
             found.append(MindChange(agent.id, before, after, first, last, moved_by))
     return found
+
+
+def mover(debate: Debate, change: MindChange) -> Contribution | Source | None:
+    """What moved the voter: what another agent said, or a source; None where it names nothing."""
+    made = debate.contributions.get(change.moved_by or "")
+    if made:
+        return made if made.turn.agent != change.voter else None
+    return next((source for source in debate.evidence if source.id == change.moved_by), None)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.figures import number, percent
-from core.models import Debate, OptionChange, OptionScore, Verdict
+from core.models import Debate, OptionChange, OptionScore, Source, Verdict
 from core.rules import voting
-from core.rules.mind_changes import MindChange, mind_changes
+from core.rules.mind_changes import MindChange, mind_changes, mover
 from core.rules.options import (
     after_edits,
     as_named,
@@ -191,9 +191,11 @@ def _move(debate: Debate, change: MindChange) -> str:
         for option, held in ((change.before, change.first), (change.after, change.final))
     )
     line = f"{name_of(debate, change.voter)}: from {before} to {after}"
-    made = debate.contributions.get(change.moved_by or "")
-    if made and made.turn.agent != change.voter:
-        turn = made.turn
+    by = mover(debate, change)
+    if isinstance(by, Source):
+        line += f", moved by the source {by.id} ({inert_line(by.reference.title)})"
+    elif by:
+        turn = by.turn
         line += f", moved by the {ACTS[turn.act].label.lower()} of {name_of(debate, turn.agent)}"
         line += f" in round {turn.round}"
     return line

@@ -8,16 +8,17 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.figures import percent
-from core.models import Act, Contribution, Debate, Turn
+from core.figures import counted, percent
+from core.models import Act, Contribution, Debate, Source, Turn
 from core.request import Part, PartKind
 from core.rules import facts, voting
-from core.rules.formats import council, panel
-from core.rules.formats.opening_words import first_paragraphs, pointing_up
+from core.rules.formats import panel
+from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
 from core.rules.history.strategies import judge_summary, strategy_of
-from core.rules.mind_changes import mind_changes
+from core.rules.history.told import SAID
+from core.rules.mind_changes import mind_changes, mover
 from core.rules.options import by_option, leading, option_of, options_of
 from core.turns.acts import ACTS
 from core.turns.citing import source_parts, struck_parts
@@ -122,7 +123,7 @@ def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
     if not any(act is Act.CRITIQUE for act in format_of(debate).PHASES):
         newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
-        found = {council.letter(debate, agent): made for agent, made in newest.items()}
+        found = {debate.setup.letter(agent): made for agent, made in newest.items()}
         return dict(sorted(found.items()))
     stances: Mapping[str, str] = debate.options.stances if debate.options else {}
     options = options_of(debate)
@@ -140,16 +141,23 @@ def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
 
 
+def sources_shown(debate: Debate) -> tuple[str, ...]:
+    """Ids of the sources as prompts name them: e1, e2."""
+    return tuple(source.id for source in debate.evidence)
+
+
 def mover_labels(debate: Debate) -> tuple[str, ...]:
     """All labels that what moved a voter can have: the same for every voter, and in both ballots.
 
     So all ballots have one form: a vendor's cache is another one for each form.
     """
     agents = [agent.id for agent in debate.setup.agents]
+    sources = sources_shown(debate)
     if any(act is Act.CRITIQUE for act in format_of(debate).PHASES):
         # Nobody is shown more than all others' critiques of everybody.
-        return tuple(f"c{number}" for number in range(1, (len(agents) - 1) ** 2 + 1))
-    return tuple(council.letter(debate, agent) for agent in agents)
+        most = (len(agents) - 1) ** 2
+        return (*(f"c{number}" for number in range(1, most + 1)), *sources)
+    return (*(debate.setup.letter(agent) for agent in agents), *sources)
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
@@ -196,23 +204,29 @@ def _said_once(
 ) -> tuple[Sequence[Part], Sequence[Part]]:
     """Both without the texts of the turn's own parts that the history holds as well.
 
-    A history that others read too stays as it is, so that it can be cached: then the agent's own
-    part points to it.
+    A history that others read too stays as it is, so that it can be cached: then the turn's part
+    points to it.
     """
     told = list(history)
+    priorities = [part.trim_priority for part in history]
     shown = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
     kept = list(about)
     shared = _shared(history)
     for at, part in enumerate(history):
         text = part.text
         for place, own in enumerate(shown):
-            if own is None or own.text not in text:
+            # What is in short begins like the whole.
+            if own is None or own.text.removesuffix(CUT_MARK) not in text:
                 continue
-            if at >= shared:
+            if at < shared:
+                kept[place] = replace(
+                    own, text=pointing_up(own.text, part.label), ends_shared=False
+                )
+                # What is pointed to must not be shortened before what points to it.
+                priorities[at] = min(priorities[at], own.trim_priority)
+            elif not own.text.endswith(CUT_MARK):
                 text = text.replace(own.text, f"(Quoted below: {own.label}.)")
-            elif own.kind is PartKind.OWN:
-                kept[place] = replace(own, text=pointing_up(own.text, part.label))
-        told[at] = replace(part, text=text)
+        told[at] = replace(part, text=text, trim_priority=priorities[at])
     return told, kept
 
 
@@ -276,6 +290,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
         case Act.SYNTHESIS:
             return (
                 *_final_positions(debate),
+                *_told_in_short(debate, turn),
                 *_last_critiques(debate),
                 *_last_words(debate),
                 *_options(debate, by_name=True),
@@ -285,6 +300,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
             # The same case in the opposite order; how the vote went is not told.
             return (
                 *reversed(_final_positions(debate)),
+                *_told_in_short(debate, turn),
                 *reversed(_last_critiques(debate)),
                 *_last_words(debate),
                 *_options(debate),
@@ -312,7 +328,10 @@ def _held(debate: Debate, agents: Sequence[str]) -> str:
 
 
 def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What was said in a panel before the closing statements: only those are voted on."""
+    """What was said in a panel before the closing statements: only those are voted on.
+
+    The judge, who has to say who dissents, is told whose letters they are.
+    """
     if debate.setup.format != panel.NAME or not turn.round:
         return ()
     newest = [made.turn.round for made in panel.positions(debate).values()]
@@ -321,15 +340,16 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
     for number in rounds:
         # Where a round is not summed up yet: how each statement begins.
         said = (
-            f"[Statement, {council.letter(debate, one.turn.agent)}]\n"
+            f"[{debate.setup.letter(one.turn.agent)}'s {SAID[one.turn.act]}]\n"
             + first_paragraphs(one.text, _STATEMENT_CHARS)
             for one in panel.statements(debate, number)
         )
         found.append((number, in_short(debate, number) or "\n\n".join(said)))
+    whose = "" if turn.act is Act.BALLOT else f" ({_letters(debate)})"
     return [
         Part(
             kind=PartKind.SUMMARY,
-            label=f"Round {number} in short",
+            label=f"Round {number} in short{whose}",
             text=text,
             ends_shared=number == rounds[-1],
             trim_priority=4,
@@ -404,14 +424,10 @@ def _last_words(debate: Debate) -> Sequence[Part]:
     for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
         said = [made for made in debate.contributions.values() if made.turn.act is act]
         if said:
-            letters = ", ".join(
-                f"Position {council.letter(debate, agent)} is {_name(debate, agent)}'s"
-                for agent in format_of(debate).positions(debate)
-            )
             return [
                 Part(
                     kind=PartKind.CRITIQUE,
-                    label=f"{what} of {_name(debate, made.turn.agent)} ({letters})",
+                    label=f"{what} of {_name(debate, made.turn.agent)} ({_letters(debate)})",
                     text=made.text,
                     trim_priority=4,
                 )
@@ -420,21 +436,30 @@ def _last_words(debate: Debate) -> Sequence[Part]:
     return ()
 
 
+def _letters(debate: Debate) -> str:
+    """Whose letters are whose, for the judge."""
+    held = format_of(debate).positions(debate)
+    return ", ".join(f"{debate.setup.letter(agent)} is {_name(debate, agent)}" for agent in held)
+
+
 def _tally(debate: Debate) -> Sequence[Part]:
     """The counted vote, every ballot with all its reasons, and who moved by what."""
     if not debate.tally:
         return ()
-    options = options_of(debate)
+    options, rules = options_of(debate), debate.setup.vote
+    by_weight = " by weight" if rules.weights else ""
     lines = [
-        f"{options.name(score.option)} ({score.option}): first choice of {score.first_choices:g}, "
+        f"{options.name(score.option)} ({score.option}): first choice of "
+        f"{counted(score.first_choices, 'voter')}{by_weight}, "
         f"{percent(score.mean_probability)} on average"
         for score in debate.tally.options
     ]
     lines += [
-        f"The text of {_name(debate, score.position)}: {score.points:g} points, "
-        f"{score.first_places} first places"
+        f"The text of {_name(debate, score.position)}: {counted(score.points, 'point')}, "
+        f"{counted(score.first_places, 'first place')}"
         for score in debate.tally.scores
     ]
+    lines += ["Where a voter ranked its own text does not count."] if rules.exclude_self else []
     for ballot in voting.counted(debate, debate.tally):
         order = ", then ".join(_name(debate, position) for position in ballot.ranking)
         shares = ", ".join(
@@ -448,10 +473,15 @@ def _tally(debate: Debate) -> Sequence[Part]:
             for position, reason in ballot.reasons.items()
         ]
     for move in mind_changes(debate):
-        by = debate.contributions.get(move.moved_by or "")
-        cause = (
-            f", moved by {_name(debate, by.turn.agent)}'s {ACTS[by.turn.act].noun}" if by else ""
+        by = mover(debate, move)
+        what = (
+            f"source {by.id}"
+            if isinstance(by, Source)
+            else f"{_name(debate, by.turn.agent)}'s {ACTS[by.turn.act].noun}"
+            if by
+            else ""
         )
+        cause = f", moved by {what}" if what else ""
         before, after = options.name(move.before), options.name(move.after)
         who = _name(debate, move.voter)
         lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
@@ -465,15 +495,17 @@ def _name(debate: Debate, agent: str) -> str:
 def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the question demands and the text at hand has lost on the way."""
     if turn.act is Act.SYNTHESIS:
-        label = "Requirements and figures that no position holds"
+        label = (
+            "Requirements and figures whose words stand in no position: see whether they are met"
+        )
         texts = [position.text for position in format_of(debate).positions(debate).values()]
     elif ACTS[turn.act].keeps_facts:
-        label = "Requirements and figures that your text does not hold: keep them"
+        label = "Requirements and figures whose words are not in your text: see that it meets them"
         texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
     else:
         return ()
     lost = facts.each_once(facts.lost(facts.ledger(debate), "\n".join(texts)))
     if not texts or not lost:
         return ()
-    text = "\n".join(f"- {fact.text}" for fact in lost)
+    text = "\n".join(f"- {fact.told}" for fact in lost)
     return (Part(kind=PartKind.FACTS, label=label, text=text),)

@@ -3,12 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from core.llm.call import CallOptions, ModelRef
-from core.models import SUMMARIZER, Act, Agent, Debate, NextStep, SourceKind, Turn
+from core.models import (
+    SUMMARIZER,
+    Act,
+    Agent,
+    ContextMethod,
+    Debate,
+    NextStep,
+    SourceKind,
+    Turn,
+)
 from core.request import ModelRequest, Part, PartKind
 from core.rules import casting
-from core.rules.formats import council, critique, panel
+from core.rules.formats import critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
+from core.rules.history.rules_in_force import method_of
 from core.rules.options import MOST_OPTIONS, options_of
 from core.rules.schedule import is_cut_short, is_patient
 from core.rules.voting import best_texts, winning_options
@@ -22,6 +32,7 @@ from core.turns.context import (
     note_labels,
     options_shown,
     parts_for,
+    sources_shown,
 )
 from core.turns.prompts import render
 
@@ -31,16 +42,19 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
     values: dict[str, object] = {"words": ACTS[turn.act].words}
     match turn.act:
         case Act.PROPOSAL:
-            values["fresh"] = turn.round > 1
+            values |= {"fresh": turn.round > 1, "letter": _letter(debate, turn)}
         case Act.CRITIQUE:
             before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
-            values["repeated"] = bool(before)
+            values |= {"repeated": bool(before), "letter": _letter(debate, turn)}
+            values["author"] = debate.setup.letter(turn.target or "")
+        case Act.REFINEMENT:
+            values["letter"] = _letter(debate, turn)
         case Act.DEBATE | Act.ADJUST | Act.REBUTTAL:
-            values["letter"] = council.letter(debate, turn.agent)
+            values["letter"] = debate.setup.letter(turn.agent)
         case Act.STATEMENT:
             values["first"] = turn.round == 1
             values["closing"] = panel.is_closing(debate, turn)
-            values["letter"] = council.letter(debate, turn.agent)
+            values["letter"] = debate.setup.letter(turn.agent)
         case Act.FACILITATION:
             values |= {"round": turn.round, "left": panel.rounds_left(debate, turn.round)}
             steps = panel.steps_open(debate, turn)
@@ -66,6 +80,7 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             ended = closing_gate(debate)
             values["ended"] = in_words(debate, ended) if ended else ""
             values["winner"] = _winner_words(debate)
+            values["several"] = bool(debate.tally) and len(best_texts(debate.tally)) > 1
             values["partial"] = _why_early(debate)
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
         case _:
@@ -120,10 +135,17 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
     )
 
 
+def _letter(debate: Debate, turn: Turn) -> str:
+    """The agent's own letter, where what it is shown of earlier rounds calls it by that."""
+    in_common = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
+    is_used = turn.round > 1 and method_of(debate, turn.agent) in in_common
+    return debate.setup.letter(turn.agent) if is_used else ""
+
+
 def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
     shown = candidates(debate, turn)
     letters = [
-        f"Position {council.letter(debate, one.position)} is {one.label}"
+        f"Position {debate.setup.letter(one.position)} is {one.label}"
         for one in shown
         if turn.round and debate.setup.format != critique.NAME
     ]
@@ -134,7 +156,7 @@ def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
         "before": options_of(debate).name(held_before(debate, turn)),
         "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
-        "sources": bool(debate.evidence),
+        "sources": ", ".join(sources_shown(debate)),
     }
 
 

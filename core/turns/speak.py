@@ -8,7 +8,14 @@ from core.rules.formats.registry import format_of
 from core.rules.options import leading, options_of, read_stance, without_stance
 from core.turns.acts import ACTS
 from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
-from core.turns.context import candidates, held_before, mover_labels, movers_shown, options_shown
+from core.turns.context import (
+    candidates,
+    held_before,
+    mover_labels,
+    movers_shown,
+    options_shown,
+    sources_shown,
+)
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
 
@@ -71,6 +78,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     """
     shown = {one.label: one.position for one in candidates(debate, turn)}
     movers = {label: one.turn.key for label, one in movers_shown(debate, turn).items()}
+    movers |= {source: source for source in sources_shown(debate)}
     options = options_shown(debate)
     try:
         reply, call = await calls.ask_for(

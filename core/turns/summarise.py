@@ -14,7 +14,7 @@ from dataclasses import replace
 from core.errors import CallFailed
 from core.events import SummaryMade
 from core.llm.call import ModelCalls
-from core.models import Debate, Summary, Turn
+from core.models import Debate, Summary, SummaryKind, Turn
 from core.request import Part, PartKind
 from core.rules import facts
 from core.rules.history.material import Material
@@ -93,7 +93,11 @@ async def _ask(
     if material.prompt:  # settings give summaries a prompt of their own
         prompts = {**agent.prompts, turn.act.value: material.prompt}
         agent = agent.model_copy(update={"prompts": prompts})
-    values: dict[str, object] = {"length": material.length, "brief": brief}
+    values: dict[str, object] = {
+        "length": material.length,
+        "brief": brief,
+        "own": material.kind is SummaryKind.PERSPECTIVE,
+    }
     request = replace(
         request_with(debate, turn, agent, parts=parts, values=values),
         max_output_tokens=max(_LEAST_TOKENS, material.most_chars // 2),
@@ -122,7 +126,7 @@ async def _ask(
 def _reminder(lost: Sequence[facts.Fact], most: int) -> str:
     """The lost facts in a line of at most so many characters; those that would not fit are left."""
     told = ""
-    for fact in lost:
+    for fact in facts.each_once(lost):
         more = f"{told}; {_bare(fact)}" if told else _bare(fact)
         if not facts.holds(told, fact) and len(_line(more)) <= most:
             told = more
@@ -130,7 +134,7 @@ def _reminder(lost: Sequence[facts.Fact], most: int) -> str:
 
 
 def _bare(fact: facts.Fact) -> str:
-    return fact.text.rstrip(".!")
+    return fact.told.rstrip(".!")
 
 
 def _line(told: str) -> str:

@@ -145,7 +145,7 @@ def rebuttals(debate: Debate) -> Sequence[Part]:
     """Everybody's last word, under the letters of those who said it: for the voters."""
     agents = [agent.id for agent in debate.setup.agents]
     found = [(agent, _made(debate, Act.REBUTTAL, agent)) for agent in agents]
-    said = [(letter(debate, agent), made.text) for agent, made in found if made]
+    said = [(debate.setup.letter(agent), made.text) for agent, made in found if made]
     return [
         Part(
             kind=PartKind.OTHER,
@@ -162,11 +162,6 @@ def longest_chain(rounds: int) -> int:
     """One turn per phase."""
     del rounds
     return len(PHASES)
-
-
-def letter(debate: Debate, agent: str) -> str:
-    """The neutral name a position goes by between agents: A, B, C and so on."""
-    return chr(ord("A") + [other.id for other in debate.setup.agents].index(agent))
 
 
 def _phase(debate: Debate, act: Act) -> Sequence[Turn]:
@@ -244,7 +239,7 @@ def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:
     made = [(act, _made(debate, act, me)) for act in acts]
     labels = {
         Act.DEBATE: "Your answers to the others",
-        Act.FORMULATE: f"Your position, Position {letter(debate, me)}",
+        Act.FORMULATE: f"Your position, Position {debate.setup.letter(me)}",
     }
     return [
         Part(
@@ -302,7 +297,7 @@ def _named_positions(debate: Debate, act: Act, me: str) -> Sequence[Part]:
     parts = {
         agent: Part(
             kind=PartKind.POSITION,
-            label=f"Position {letter(debate, agent)}",
+            label=f"Position {debate.setup.letter(agent)}",
             text=position.text,
             trim_priority=2,
         )

@@ -90,7 +90,7 @@ def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
             in_short = {
                 agent: Part(
                     kind=PartKind.OTHER,
-                    label="Another position in short,",
+                    label="Another position in short",
                     text=first_paragraphs(text),
                     trim_priority=3,
                 )

@@ -44,9 +44,9 @@ def in_shared_order(me: str, roster: Sequence[str], parts: Mapping[str, Part]) -
 def numbered_in_shared_order(
     me: str, roster: Sequence[str], parts: Mapping[str, Part]
 ) -> Sequence[Part]:
-    """The same with labels that say "1 of 3" and so on, in reading order."""
+    """The same with labels that say ", 1 of 3" and so on, in reading order."""
     found = in_shared_order(me, roster, parts)
     return [
-        replace(part, label=f"{part.label} {number} of {len(found)}")
+        replace(part, label=f"{part.label}, {number} of {len(found)}")
         for number, part in enumerate(found, start=1)
     ]

@@ -80,7 +80,7 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     if not last:
         return older
     over = is_complete(debate, turn.round - 1)
-    label = f"Round {turn.round - 1}{'' if over else ' so far'}"
+    label = f"Round {turn.round - 1}{'' if over else ' so far'}, long texts in short"
     text = as_text(debate, last)
     return (
         *older,

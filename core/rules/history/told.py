@@ -2,12 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Act, Contribution, Debate
+from core.models import Act, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of, turns_ready
+
+#: What agents are told that a text is: the nouns of `core.turns.acts`.
+SAID: Mapping[Act, str] = {
+    Act.PROPOSAL: "proposal",
+    Act.CRITIQUE: "critique",
+    Act.REFINEMENT: "refined proposal",
+    Act.GATHER: "gathered facts",
+    Act.PLAN: "plan",
+    Act.FORMULATE: "position",
+    Act.DEBATE: "answer to the others",
+    Act.ADJUST: "adjusted position",
+    Act.REBUTTAL: "rebuttal",
+    Act.STATEMENT: "statement",
+}
 
 
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
-    """One agent's own history in rounds before `before`: what it said, and critiques of it.
+    """One agent's own history in rounds before `before`: what it said, and what was said to it.
 
     What was only carried over is left out: its text is there already.
     """
@@ -62,16 +76,25 @@ def chars(said: Sequence[Contribution]) -> int:
 
 
 def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> str:
-    """Contributions as one text, unnamed: what each is, and whether it is the reader's own."""
-    blocks: list[str] = []
-    for made in said:
-        turn = made.turn
-        whose = "your own" if turn.agent == mine else _letter(debate, turn.agent)
-        about = f" of {_letter(debate, turn.target)}" if turn.target else ""
-        if turn.target == mine and mine:
-            about = " of your proposal"
-        blocks.append(f"[Round {turn.round}, {turn.act}{about}, {whose}]\n{made.text}")
-    return "\n\n".join(blocks)
+    """Contributions as one text, unnamed: whose each is, by letter, and what it is.
+
+    Args:
+        debate: Whose roster the letters stand for.
+        said: The contributions, as they are to be read.
+        mine: Id of the agent who reads: its own are called so.
+    """
+    return "\n\n".join(
+        f"[Round {made.turn.round}: {_what(debate, made.turn, mine)}]\n{made.text}" for made in said
+    )
+
+
+def _what(debate: Debate, turn: Turn, mine: str) -> str:
+    """`A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`."""
+    whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
+    if not turn.target:
+        return f"{whose} {SAID[turn.act]}"
+    of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
+    return f"{whose} {SAID[turn.act]} of {of} proposal"
 
 
 def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
@@ -81,20 +104,18 @@ def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
     )
 
 
-def _letter(debate: Debate, agent: str) -> str:
-    """A neutral name between agents: A, B, C and so on."""
-    return chr(ord("A") + [other.id for other in debate.setup.agents].index(agent))
-
-
 def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
     """The whole history of every agent, found in one go: it is asked for round by round."""
     said: dict[str, list[Contribution]] = {}
+    everybody = {agent.id for agent in debate.setup.agents}
     for made in debate.contributions.values():
         if not made.carried_from:
             # A critique belongs to the perspective of the agent it is about, not of its author.
             agents = {made.turn.target} if made.turn.target else set[str]()
             if made.turn.act is not Act.CRITIQUE:
                 agents.add(made.turn.agent)
+            # A statement is made to the whole panel: there is nothing else to answer.
+            agents |= everybody if made.turn.act is Act.STATEMENT else set[str]()
             for agent in agents:
                 said.setdefault(agent, []).append(made)
     return said

@@ -114,3 +114,35 @@ def test_a_figure_is_not_named_beside_the_requirement_that_holds_it() -> None:
 )
 def test_a_figure_ends_where_its_unit_does(text: str, figures: list[str]) -> None:
     assert [fact for kind, fact, _ in ledger_of(text) if kind == "figure"] == figures
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "We have 900 jobs a second at noon and expect 3,000 in a year.",
+            ["We have 900 jobs a second at noon", "expect 3,000 in a year"],
+        ),
+        ("We run PostgreSQL 16 already; nobody has run Kafka.", ["We run PostgreSQL 16 already"]),
+        ("It grows from between 5 and 10 servers.", ["It grows from between 5 and 10 servers"] * 2),
+        ("16", ["16"]),
+        (
+            f"{'long ' * 30}about 77 things {'words ' * 30}",
+            [f"… {'long ' * 9}about 77 things {'words ' * 9}…"],
+        ),
+    ],
+)
+def test_a_figure_is_told_with_the_words_it_belongs_to(text: str, told: list[str]) -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup(f"Kafka or not? {text}"))]))
+
+    assert [fact.told for fact in facts.ledger(debate)] == told
+
+
+def test_figures_of_the_same_words_are_told_once() -> None:
+    debate = fold(
+        recorded([DebateStarted(setup=a_setup("Kafka or not? It grows from 5 to 10 in a year."))])
+    )
+
+    assert [fact.told for fact in facts.each_once(facts.ledger(debate))] == [
+        "It grows from 5 to 10 in a year"
+    ]

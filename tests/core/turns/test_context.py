@@ -1,5 +1,6 @@
 """What agents see: it always fits the model, stays flat, and names nobody."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,6 +18,7 @@ from core.llm.sizes import Measure
 from core.models import Act, ContextMethod, Contribution, Note, Summarization, Turn
 from core.request import Part, PartKind
 from core.rules import schedule
+from core.rules.history.told import SAID
 from core.rules.options import option_of
 from core.testing import a_setup
 from core.turns.acts import ACTS
@@ -124,7 +126,11 @@ def test_what_is_cached_for_a_critique_is_read_by_several(method: ContextMethod)
             if one.round == other.round and same:
                 first = cached(play, one)
                 assert first == cached(play, other)
-                assert (first[-1].label == "Proposal under review") is not by_critic
+                # What the history has in full is not marked again.
+                parts = parts_for(play.debate, one)
+                reviewed = next(p for p in parts if p.label == "Proposal under review")
+                is_above = "(In full above, in: " in reviewed.text
+                assert (reviewed == first[-1]) is not (by_critic or is_above)
                 assert sum(part.ends_shared for part in first) > 1
                 shared_in.add((one.round, by_critic))
 
@@ -195,9 +201,7 @@ def test_no_text_stands_twice_in_a_prompt(form: str, method: ContextMethod) -> N
     play = Various(setup, Luck(seed=1, failing=0, disturbed=0))
     asked: set[Act] = set()
     while play.step():
-        ready = [turn for turn in schedule.ready(play.debate) if turn.act in ASKING]
-        # What is under review is shown whole, also where all read the round before.
-        for turn in [turn for turn in ready if turn.act is not Act.CRITIQUE]:
+        for turn in [turn for turn in schedule.ready(play.debate) if turn.act in ASKING]:
             prompt = "\n".join(part.text for part in parts_for(play.debate, turn))
             for made in play.debate.contributions.values():
                 assert prompt.count(made.text) <= 1, (turn.key, made.turn.key)
@@ -264,3 +268,60 @@ def test_one_form_of_ballot_holds_whatever_may_have_moved_any_voter(form: str) -
     (labels,) = before
     assert shown
     assert shown <= set(labels)
+
+
+@pytest.mark.parametrize("method", list(ContextMethod))
+def test_in_a_panel_everybody_hears_what_the_others_said(method: ContextMethod) -> None:
+    setup = a_setup(rounds=2)
+    rules = Summarization(method=method)
+    setup = setup.model_copy(update={"format": "panel", "summarization": rules})
+    play = Various(setup, Luck(1, 0, 0))
+    heard: dict[str, str] = {}
+    while play.step():
+        for turn in schedule.ready(play.debate):
+            if turn.act is Act.STATEMENT and turn.round == 2:
+                shown = parts_for(play.debate, turn)
+                heard[turn.agent] = "\n".join(part.text for part in shown)
+    said = {agent.id: play.debate.text_of(Act.STATEMENT, 1, agent.id) for agent in setup.agents}
+
+    assert len(heard) == len(said)
+    for text in heard.values():
+        assert [text.count(one) for one in said.values()] == [1] * len(said)
+
+
+def test_what_is_pointed_to_is_shortened_no_sooner_than_what_points_to_it() -> None:
+    rules = Summarization(method=ContextMethod.ROUNDS)
+    play = Various(a_setup(rounds=2).model_copy(update={"summarization": rules}), Luck(1, 0, 0))
+    pointing: list[tuple[Part, Part]] = []
+    while play.step():
+        turns = [turn for turn in schedule.ready(play.debate) if turn.act in SPEECHES]
+        for parts in [parts_for(play.debate, turn) for turn in turns]:
+            labelled = {part.label: part for part in parts}
+            pointing += [
+                (labelled[part.text.rpartition("in: ")[2].rstrip(".)")], part)
+                for part in parts
+                if "(In full above, in: " in part.text
+            ]
+
+    assert pointing
+    assert all(above.trim_priority <= part.trim_priority for above, part in pointing)
+
+
+@pytest.mark.parametrize("form", ["critique", "panel"])
+@pytest.mark.parametrize("method", list(ContextMethod))
+def test_who_is_shown_letters_is_told_its_own(form: str, method: ContextMethod) -> None:
+    rules = Summarization(method=method)
+    setup = a_setup(rounds=3).model_copy(update={"format": form, "summarization": rules})
+    play = Various(setup, Luck(1, 0, 0))
+    while play.step():
+        ready = [turn for turn in schedule.ready(play.debate) if turn.act in SPEECHES]
+        for turn in [one for one in ready if one.round > 1 and one.agent == "security"]:
+            *quoted, task = request_for(play.debate, turn).parts
+            shown = "\n".join(part.text for part in quoted)
+            # In its own history it says "your own"; in what all read it is B.
+            if re.search(r"\[Round \d: B's ", shown):
+                assert re.search(r"you are B\b", task.text), turn.key
+
+
+def test_every_speech_has_the_noun_of_its_act_where_agents_are_told_of_it() -> None:
+    assert {act: ACTS[act].noun for act in SPEECHES} == SAID

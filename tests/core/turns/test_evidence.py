@@ -28,6 +28,7 @@ from core.store.memory import InMemoryStore
 from core.testing import (
     ManualClock,
     RecordingSink,
+    Script,
     ScriptedProvider,
     a_setup,
     a_verdict_reply,
@@ -83,16 +84,33 @@ def quoting(request: ModelRequest) -> str:
     return f"{reply}\n\nIt holds: {TRUE} and {FAKE}." if is_speech else reply
 
 
+def persuaded(request: ModelRequest) -> str:
+    """Security is moved from the second option to the first, by the source e1."""
+    if request.act is not Act.BALLOT or request.role != "security":
+        return quoting(request)
+    ballot = json.loads(plausible_reply(request))
+    is_last = "Before the debate" in request.parts[-1].text
+    ballot["probabilities"] = [80, 20] if is_last else [20, 80]
+    return json.dumps(ballot | {"moved_by": "E1, because it is fast" if is_last else "none"})
+
+
 class Held:
     """A debate with sources, held by a scripted model."""
 
-    def __init__(self, shelf: Shelf, *names: str, rounds: int = 1, room: int = 24_000) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        *names: str,
+        rounds: int = 1,
+        room: int = 24_000,
+        script: Script = quoting,
+    ) -> None:
         setup = a_setup(rounds=rounds)
         references = tuple(map(a_reference, names))
         changes = {"references": references, "evidence_characters": room}
         self.setup = setup.model_copy(update=changes)
         self.store, self.sink, self.shelf = InMemoryStore(), RecordingSink(), shelf
-        self.provider = ScriptedProvider(quoting)
+        self.provider = ScriptedProvider(script)
         self.engine = self.an_engine()
 
     def an_engine(self) -> Engine:
@@ -328,3 +346,21 @@ async def test_events_are_read_back_as_they_were_written() -> None:
         assert event_from_json(event_to_json(one.event)) == one.event
     assert any(isinstance(one.event, SourceRead) for one in held.sink.events)
     assert report(debate)
+
+
+async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> None:
+    held = Held(Shelf({"load": LOAD}), "load", script=persuaded)
+    debate = await held.run()
+
+    final = debate.ballots["r1/ballot/security"]
+    assert final.moved_by == "e1"
+    asked = held.provider.asked(Act.BALLOT)[-1].parts[-1].text
+    assert "or the id of the source (e1)" in asked
+    (vote,) = [
+        part.text
+        for part in held.provider.asked(Act.SYNTHESIS)[0].parts
+        if part.kind is PartKind.TALLY
+    ]
+    assert "Security held Kafka best before the debate, and PostgreSQL after it" in vote
+    assert "moved by source e1." in vote
+    assert "moved by the source e1 (load.md)" in report(debate)

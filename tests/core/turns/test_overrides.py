@@ -15,7 +15,11 @@ from core.turns.prompts import overrides
         ("critique", "", "it is empty"),
         ("critique", "{{ persona", "line 1: "),
         ("critique", "{% if x %}", "line 1: "),
-        ("critique", "{{ wordz }}", "it uses wordz; there are: persona, repeated, words"),
+        (
+            "critique",
+            "{{ wordz }}",
+            "it uses wordz; there are: author, letter, persona, repeated, words",
+        ),
         ("critique", "{{ ''.__class__.__mro__ }}", "it cannot be rendered: "),
         ("critique", "{{ 1 / 0 }}", "it cannot be rendered: division by zero"),
         ("synthesis", "{% include '/etc/passwd' %}", "it cannot be rendered: "),

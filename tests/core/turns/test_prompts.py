@@ -13,9 +13,9 @@ from core.turns.prompts import render
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 VALUES: dict[Act, dict[str, object]] = {
     Act.QUESTIONS: {"most": 5, "followup": True},
-    Act.PROPOSAL: {"words": 350, "fresh": False},
-    Act.CRITIQUE: {"words": 250, "repeated": True},
-    Act.REFINEMENT: {"words": 450, "options": "o1, o2"},
+    Act.PROPOSAL: {"words": 350, "fresh": False, "letter": ""},
+    Act.CRITIQUE: {"words": 250, "repeated": True, "letter": "B", "author": "A"},
+    Act.REFINEMENT: {"words": 450, "options": "o1, o2", "letter": "B"},
     Act.GATHER: {"words": 350},
     Act.PLAN: {"words": 200},
     Act.FORMULATE: {"words": 450},
@@ -36,7 +36,7 @@ VALUES: dict[Act, dict[str, object]] = {
         "before": "PostgreSQL",
         "movers": "c1, c2",
         "letters": "",
-        "sources": True,
+        "sources": "e1, e2",
     },
 }
 STAFF: dict[str, dict[Act, dict[str, object]]] = {
@@ -46,6 +46,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "winner": "the winner of the vote, the position of Security",
             "partial": "a person stopped it.",
             "notes": "note1, note2",
+            "several": False,
             "options": "o1, o2",
             "ended": "Round 1 moved nobody, and all hold PostgreSQL best.",
         },
@@ -53,7 +54,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
     },
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
     "summarizer": {
-        Act.SUMMARY: {"length": "150 tokens", "brief": True},
+        Act.SUMMARY: {"length": "150 tokens", "brief": True, "own": False},
         Act.SHADOW_CHOICE: {"options": "o1, o2"},
         Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
         Act.CASTING: {
@@ -126,7 +127,7 @@ def test_an_agents_own_persona_is_in_every_task() -> None:
     own = {"persona": PromptText(text="You are the ghost of projects past.", source="ghost.md")}
     agent = an_agent("architect").model_copy(update={"prompts": own})
 
-    assert render.task(Act.PROPOSAL, agent, words=9, fresh=False).startswith("You are the ghost")
+    assert render.task(Act.PROPOSAL, agent, **VALUES[Act.PROPOSAL]).startswith("You are the ghost")
     assert render.source(Act.PROPOSAL, agent) == "ghost.md"
 
 
@@ -149,7 +150,7 @@ def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> Non
         (Act.STATEMENT, {"closing": True}, "This is your closing statement"),
         (Act.BALLOT, {"before": "", "movers": ""}, '"moved_by": "none".'),
         (Act.BALLOT, {"options": ""}, '"probabilities": empty: there are no options'),
-        (Act.BALLOT, {"letters": "Position A is p2"}, "what was said before, Position A is p2."),
+        (Act.BALLOT, {"letters": "Position A is p2"}, "went by letters: Position A is p2."),
     ],
 )
 def test_a_prompt_fits_its_case(act: Act, values: dict[str, object], words: str) -> None:

@@ -46,8 +46,8 @@ async def test_full_shows_an_agent_its_whole_own_history() -> None:
     assert not parts_of(last, PartKind.SUMMARY)
     assert "Your earlier rounds" in parts_of(last, PartKind.OTHER)
     history = next(part.text for part in last.parts if part.label == "Your earlier rounds")
-    assert "[Round 1, proposal, your own]" in history
-    assert "[Round 1, critique of your proposal, " in history
+    assert "[Round 1: your own proposal]" in history
+    assert "[Round 1: B's critique of your proposal]" in history
     assert not any(name in history for name in ("Architect", "Security", "Simplicity"))
 
 
@@ -435,7 +435,9 @@ async def test_a_contribution_that_cannot_be_condensed_is_shown_in_full() -> Non
     summary = debate.summaries["r1/summary/summarizer/r1/statement/architect"]
 
     assert (summary.text, summary.method) == (said, "full text")
-    last = next(p for p in bench.provider.asked(Act.STATEMENT)[-1].parts if p.label == "Round 1")
+    last = next(
+        p for p in bench.provider.asked(Act.STATEMENT)[-1].parts if p.label.startswith("Round 1,")
+    )
     assert last.text.count(said) == 1
 
 

@@ -204,8 +204,8 @@ def own(label: str, text: str) -> Part:
 def others(kind: PartKind, label: str, first: str, second: str) -> Sequence[Part]:
     """What the second of three reads: the third reads the first one's text before it, too."""
     return [
-        Part(kind=kind, label=f"{label} 1 of 2", text=first, ends_shared=True, trim_priority=2),
-        Part(kind=kind, label=f"{label} 2 of 2", text=second, trim_priority=2),
+        Part(kind=kind, label=f"{label}, 1 of 2", text=first, ends_shared=True, trim_priority=2),
+        Part(kind=kind, label=f"{label}, 2 of 2", text=second, trim_priority=2),
     ]
 
 
@@ -308,7 +308,7 @@ def test_a_rebuttal_sees_the_position_as_it_was_where_none_was_adjusted() -> Non
 
 
 def test_letters_follow_the_roster() -> None:
-    assert [council.letter(a_debate(), agent) for agent in AGENTS] == ["A", "B", "C"]
+    assert [a_debate().setup.letter(agent) for agent in AGENTS] == ["A", "B", "C"]
 
 
 def test_the_phases_are_in_the_order_they_are_taken() -> None:
