@@ -44,6 +44,7 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
+    letters,
     moment,
     name_of,
     person,
@@ -224,7 +225,8 @@ def _summary(debate: Debate) -> str:
     stage = newest.turn.target
     known = ACTS.get(Act(stage)) if stage in set(Act) else None
     upto = f"after {known.phase}" if known else f"up to round {newest.turn.round}"
-    return f"*Summary {upto}*\n{gist(newest.text, _SUMMARY_LIMIT)}"
+    text = gist(newest.text, _SUMMARY_LIMIT)
+    return "\n".join(filter(None, (f"*Summary {upto}*", text, letters(debate, text))))
 
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:

@@ -12,6 +12,7 @@ from bot.views.words import (
     cost,
     icon,
     is_offline,
+    letters,
     name_of,
     title,
     turn_noun,
@@ -53,6 +54,8 @@ def group_post(
     lines += [_missing(debate, failure) for failure in failures]
     text, head = "\n".join(lines), f"Round {first.round}"
     foot = list(_foot(agent, said))
+    if of_letters := letters(debate, *(made.text for made in said)):
+        foot.insert(0, of_letters)
     return MessageView(
         text="\n".join([head, text, *(note for note in foot if note == OFFLINE_NOTE)]),
         blocks=folded(

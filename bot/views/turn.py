@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import MessageView, context, named, pages, sections
-from bot.views.words import EXAMPLE_NOTE, OFFLINE_NOTE, cost, icon, is_offline, title, turn_noun
+from bot.views.words import (
+    EXAMPLE_NOTE,
+    OFFLINE_NOTE,
+    cost,
+    icon,
+    is_offline,
+    letters,
+    title,
+    turn_noun,
+)
 from core.figures import duration
 from core.models import EXAMPLE, Agent, Contribution, Debate
 from core.transcript.cited import cited
@@ -27,7 +36,9 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     for number, part in enumerate(parts, start=1):
         which = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
         head = f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{which}"
-        foot = list(_foot(made, agent)) if number == len(parts) else []
+        foot = list[str]()
+        if number == len(parts):
+            foot = [*filter(None, [letters(debate, made.text)]), *_foot(made, agent)]
         blocks = [*context(head), *sections(part), *(context(*foot) if foot else [])]
         message = MessageView(
             text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),

@@ -12,6 +12,7 @@ from core.errors import MootError
 from core.figures import money, when
 from core.models import ENGINE, EXAMPLE, OFFLINE, Agent, Debate, Person, Turn, Usage, Verdict
 from core.rules.confidence import Confidence
+from core.transcript.words import letters_words
 from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
@@ -42,6 +43,12 @@ def plain_name(debate: Debate, agent_id: str) -> str:
     except (KeyError, StopIteration, MootError):
         name = agent_id
     return bare(name, _NAME_LIMIT) or agent_id
+
+
+def letters(debate: Debate, *texts: str) -> str:
+    """Who is meant where agents call one another by letters; empty where these texts do not."""
+    words = letters_words(debate, *texts)
+    return f"Letters agents go by: {literal(words)}" if words else ""
 
 
 def icon(agent: Agent) -> str:

@@ -21,6 +21,7 @@ from core.transcript.shadow import shadow_section
 from core.transcript.words import (
     bullets,
     fenced,
+    letters_words,
     name_of,
     nested,
     quoted,
@@ -70,6 +71,9 @@ def _facts(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Asked by", setup.asked_by.name or setup.asked_by.id
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
     yield "Agents", ", ".join(f"{one.name} ({one.role})" for one in setup.agents)
+    said = (made.text for made in debate.contributions.values())
+    if letters := letters_words(debate, *said):
+        yield "Letters they go by among themselves", letters
     yield "Models", debate_models_words(setup)
     if judged := judge_words(debate):
         yield "Judge", judged

@@ -15,6 +15,7 @@ _STATUS_WORDS = {
     Status.CONCLUDED: "concluded",
     Status.FAILED: "failed",
 }
+_WORDS_TOO = frozenset({"A", "I"})
 _HEADING = re.compile(r"(#{1,6})(?=\s|$)")
 _DEEPEST = 6
 
@@ -25,6 +26,24 @@ def name_of(debate: Debate, agent: str) -> str:
         return "Moot"
     known = {one.id for one in debate.setup.agents} | RESERVED_IDS
     return debate.setup.agent(agent).name if agent in known else agent
+
+
+def letters_words(debate: Debate, *texts: str) -> str:
+    """Who is meant where agents call one another by letters: `B is Security, C is Legal.`; else "".
+
+    "A" and "I" are words too: alone they name nobody.
+    """
+    said = "\n".join(texts)
+    letters = {debate.setup.letter(one.id): one.name for one in debate.setup.agents}
+    used = {letter: name for letter, name in letters.items() if _names(letter, said)}
+    if used.keys() <= _WORDS_TOO and not re.search(r"\bPosition [A-Z]\b", said):
+        return ""
+    return ", ".join(f"{letter} is {name}" for letter, name in used.items()) + "." if used else ""
+
+
+def _names(letter: str, text: str) -> bool:
+    """Whether the letter stands there as a name: not in C++, C#, "B-tree" or C/D."""
+    return bool(re.search(rf"(?<![\w#/&-]){letter}(?:['’]s)?(?![\w+#/&-]|['’]\w)", text))
 
 
 def act_words(turn: Turn) -> str:
