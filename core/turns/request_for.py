@@ -36,25 +36,23 @@ from core.turns.context import (
 )
 from core.turns.prompts import render
 
+#: Whose prompts call agents by letters always, and where the history is everybody's.
+_LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
+_CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0912, PLR0915
+
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: PLR0915
     """What to ask a model on this turn."""
-    values: dict[str, object] = {"words": ACTS[turn.act].words}
+    values: dict[str, object] = {"words": ACTS[turn.act].words, "letter": _letter(debate, turn)}
     match turn.act:
         case Act.PROPOSAL:
-            values |= {"fresh": turn.round > 1, "letter": _letter(debate, turn)}
+            values["fresh"] = turn.round > 1
         case Act.CRITIQUE:
             before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
-            values |= {"repeated": bool(before), "letter": _letter(debate, turn)}
-            values["author"] = debate.setup.letter(turn.target or "")
-        case Act.REFINEMENT:
-            values["letter"] = _letter(debate, turn)
-        case Act.DEBATE | Act.ADJUST | Act.REBUTTAL:
-            values["letter"] = debate.setup.letter(turn.agent)
+            values |= {"repeated": bool(before), "author": debate.setup.letter(turn.target or "")}
         case Act.STATEMENT:
             values["first"] = turn.round == 1
             values["closing"] = panel.is_closing(debate, turn)
-            values["letter"] = debate.setup.letter(turn.agent)
         case Act.FACILITATION:
             values |= {"round": turn.round, "left": panel.rounds_left(debate, turn.round)}
             steps = panel.steps_open(debate, turn)
@@ -136,9 +134,10 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
 
 
 def _letter(debate: Debate, turn: Turn) -> str:
-    """The agent's own letter, where what it is shown of earlier rounds calls it by that."""
+    """The agent's own letter, where what it is shown calls agents by letters."""
     in_common = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
-    is_used = turn.round > 1 and method_of(debate, turn.agent) in in_common
+    is_told = turn.round > 1 and method_of(debate, turn.agent) in in_common
+    is_used = turn.act in _LETTERED or (turn.act in _CRITICISED and is_told)
     return debate.setup.letter(turn.agent) if is_used else ""
 
 
