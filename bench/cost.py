@@ -46,10 +46,23 @@ from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Say
 from core.llm.providers.testing.server import Vendor
 from core.llm.quoting import quote
-from core.models import Debate, Ending, ModelChoice, Person, Place, Setup, Termination, Usage, When
+from core.models import (
+    ContextMethod,
+    Debate,
+    Ending,
+    ModelChoice,
+    Person,
+    Place,
+    Setup,
+    Summarization,
+    Termination,
+    Usage,
+    When,
+)
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.request import ModelReply, ModelRequest
+from core.rules.formats import council
 from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.store.memory import InMemoryStore
@@ -173,8 +186,10 @@ def _blocks(body: Mapping[str, Any]) -> list[tuple[str, bool]]:
     return [(system, False), *texts] if system else texts
 
 
-def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
-    """A debate in which every round is held."""
+def a_setup(  # noqa: PLR0917 - they name a debate
+    line: Line, form: str, agents: int, rounds: int, method: ContextMethod | None = None
+) -> Setup:
+    """A debate in which every round is held, with the format's usual strategy if none is named."""
     choice = ModelChoice(provider=line.provider, model=line.agent_model)
     cheap = ModelChoice(provider=line.provider, model=line.summary_model)
     settings = Settings(
@@ -184,6 +199,7 @@ def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
         format=form,
         when=When.ALWAYS,
         termination=Termination(ending=Ending.FIXED),
+        summarization=Summarization(method=method) if method else Summarization(),
     )
     roles = ("architect", "security", "simplicity", "operations", "finance", "data", "testing")
     request = DebateRequest(
@@ -276,14 +292,14 @@ class Bill:
         """The bill as a row of the table."""
         share, could = self.cached / self.tokens, self.cached_by_order / self.tokens
         return (
-            f"{name:24} {self.calls:5}  {self.tokens:10,}  {share:5.0%}  {could:8.0%}"
+            f"{name:32} {self.calls:5}  {self.tokens:10,}  {share:5.0%}  {could:8.0%}"
             f"  ${self.plain:7.4f}  ${self.spent:7.4f}"
             f"  {self.spent / self.by_order:6.3f}  {self.spent / self.by_parts:6.3f}"
         )
 
 
 HEAD = (
-    f"{'':24} calls   tokens in  cached  possible  no cache  measured   order   parts\n{'-' * 85}"
+    f"{'':32} calls   tokens in  cached  possible  no cache  measured   order   parts\n{'-' * 93}"
 )
 
 
@@ -316,15 +332,20 @@ def bills(line: Line, provider: Marked, rules: CachingRules) -> dict[str, Bill]:
     }
 
 
-async def ratios(agents: int, rounds: int, wait: float) -> dict[str, dict[str, Bill]]:
-    """What a debate of each format costs with each vendor, by their names."""
+async def ratios(
+    agents: int, rounds: int, wait: float, methods: Sequence[ContextMethod | None] = (None,)
+) -> dict[str, dict[str, Bill]]:
+    """What a debate of each format and strategy costs with each vendor, by their names."""
     found: dict[str, dict[str, Bill]] = {}
     for line in LINES:
         for form in FORMATS:
-            setup = a_setup(line, form, agents, rounds)
-            debate, provider, rules = await held(setup, line, wait)
-            assert debate.verdict, debate.failure
-            found[f"{line.provider} {form}"] = bills(line, provider, rules)
+            # The council's one round has no history.
+            for method in methods if form != council.NAME else (None,):
+                setup = a_setup(line, form, agents, rounds, method)
+                debate, provider, rules = await held(setup, line, wait)
+                assert debate.verdict, debate.failure
+                name = " ".join(filter(None, (line.provider, form, method)))
+                found[name] = bills(line, provider, rules)
     return found
 
 
@@ -334,13 +355,15 @@ def main() -> int:
     parser.add_argument("--agents", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
+    parser.add_argument("--strategies", action="store_true", help="with each context strategy")
     parser.add_argument("--acts", action="store_true", help="a row for each act, too")
     chosen = parser.parse_args()
     print(f"{platform.platform()}, Python {platform.python_version()}")
     print(f"load {os.getloadavg()[0]:.1f}; {chosen.agents} agents; {chosen.rounds} rounds")
     print('"order", "parts": what was measured / the least by that bound\n')
     print(HEAD)
-    found = asyncio.run(ratios(chosen.agents, chosen.rounds, chosen.wait))
+    methods = list(ContextMethod) if chosen.strategies else [None]
+    found = asyncio.run(ratios(chosen.agents, chosen.rounds, chosen.wait, methods))
     for name, acts in found.items():
         for act, bill in acts.items():
             if not act or chosen.acts:
