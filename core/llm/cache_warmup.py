@@ -41,18 +41,19 @@ class CacheWarmup:
 
     @asynccontextmanager
     async def turn(
-        self, beginnings: Sequence[str], lifetime: float
+        self, beginnings: Sequence[str], lifetime: float, *, leads: bool = True
     ) -> AsyncGenerator[Callable[[], None]]:
         """Wait until everything cached that this call can share is there.
 
         Args:
             beginnings: Keys of the beginnings of this call's prompt, shortest first.
             lifetime: Seconds an unused entry lives.
+            leads: Whether others may have to wait for this call.
 
         Yields:
             What to call when the reply begins.
         """
-        leading = await self._lead(beginnings, lifetime)
+        leading = await self._lead(beginnings, lifetime, leads=leads)
 
         def began() -> None:
             """What the prompt wrote can be read now."""
@@ -71,7 +72,9 @@ class CacheWarmup:
                 if self._led.get(key) is event:
                     self._release(key)
 
-    async def _lead(self, beginnings: Sequence[str], lifetime: float) -> dict[str, asyncio.Event]:
+    async def _lead(
+        self, beginnings: Sequence[str], lifetime: float, *, leads: bool
+    ) -> dict[str, asyncio.Event]:
         """Wait for those who lead a beginning of ours, then take the lead of what is still cold.
 
         Nothing is taken while waiting, so that no two calls can wait for each other.
@@ -82,6 +85,8 @@ class CacheWarmup:
                     await led[0].wait()
         except TimeoutError:
             return {}  # a leader that hangs must not hold up everybody
+        if not leads:
+            return {}
         # Warm is what a call wrote whose reply began not long ago.
         now = self._clock.now()
         ages = {

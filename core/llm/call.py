@@ -361,8 +361,10 @@ class ModelCalls:
                         so_far.options.caps, worst, so_far.seconds_left
                     )
                     start.spent = await entered.enter_async_context(holding)
+                # Nobody waits for a summary, so it leads nobody either.
+                leads = request.act is not Act.SUMMARY
                 start.tell = await entered.enter_async_context(
-                    self._warmup.turn(beginnings, lifetime)
+                    self._warmup.turn(beginnings, lifetime, leads=leads)
                 )
                 slots = self._beside if request.act in BESIDE else self._slots
                 await entered.enter_async_context(slots[ref.provider])

@@ -5,8 +5,9 @@ named to one another; the judge sees names, because it has to say who dissents.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from core.figures import counted, percent
 from core.models import Act, Contribution, Debate, Source, Turn
@@ -59,24 +60,24 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         history = [*history[:-1], replace(history[-1], ends_shared=True)]
         about = [replace(part, ends_shared=False) for part in about]
     chooses = turn.act is Act.BALLOT or ACTS[turn.act].states_stance
+    options = _options(debate) if chooses else ()
     parts = (
         *_question(debate),
-        *(_options(debate) if chooses else ()),
+        # Blind and final ballots are the same up to here.
+        *(replace(one, ends_shared=turn.act is Act.BALLOT) for one in options),
         *_shared_first(*_said_once(history, about)),
         *_notes(debate),
         *_lost_facts(debate, turn),
         *struck_parts(debate, turn),
     )
     # Writing to the cache costs more: not where no other prompt goes on in the same way.
-    return parts if turn.act not in _ALONE else _unmarked(parts)
+    one_choice = turn.act is Act.FACILITATION and debate.setup.rounds <= panel.LEAST_ROUNDS
+    return parts if turn.act not in _ALONE and not one_choice else _unmarked(parts)
 
 
 def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
-    """The question, its context and people's answers; their notes: what a summary is shown besides.
-
-    Without marks for the cache: nobody may have to wait for a summary to write it.
-    """
-    return _unmarked(_question(debate)), _notes(debate)
+    """What a summary is shown besides: the question, its context and answers; people's notes."""
+    return _question(debate), _notes(debate)
 
 
 def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
@@ -271,9 +272,16 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What this turn is about."""
     match turn.act:
         case Act.BALLOT:
+            begun = _read_alike(debate, turn)
             shown = [
-                Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
-                for one in candidates(debate, turn)
+                Part(
+                    kind=PartKind.CANDIDATE,
+                    label=one.label,
+                    text=one.text,
+                    ends_shared=number in begun,
+                    trim_priority=2,
+                )
+                for number, one in enumerate(candidates(debate, turn), start=1)
             ]
             critiques = [
                 Part(kind=PartKind.CRITIQUE, label=label, text=made.text, trim_priority=3)
@@ -309,6 +317,24 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
             return format_of(debate).sees(debate, turn)
 
 
+def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
+    """How many candidates this voter reads in the order of other voters of the same model.
+
+    Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
+    """
+    mine = debate.setup.agent(turn.agent)
+    own = [one.position for one in candidates(debate, turn)]
+    alike = set[int]()
+    for other in debate.setup.agents:
+        if other.id != mine.id and other.full_name == mine.full_name:
+            theirs = candidates(debate, turn.model_copy(update={"agent": other.id}))
+            same = takewhile(
+                lambda pair: pair[0] == pair[1].position, zip(own, theirs, strict=True)
+            )
+            alike.add(len(list(same)))
+    return alike - {0}
+
+
 def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     """What there is to choose between, and for the judge whose positions stand for it."""
     held = by_option(debate)
@@ -319,7 +345,8 @@ def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     ]
     if not lines:
         return ()
-    return (Part(kind=PartKind.OPTIONS, label="Options", text="\n".join(lines)),)
+    text = "\n".join(lines)
+    return (Part(kind=PartKind.OPTIONS, label="Options", text=text),)
 
 
 def _held(debate: Debate, agents: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
     reply, call = await calls.ask_for(
         request_for(debate, turn),
         debate.setup.agent(turn.agent),
-        facilitation_reply(steps),
+        facilitation_reply(),
         check=facilitation_fault,
         options=terms_for(debate, turn),
     )

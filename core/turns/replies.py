@@ -161,9 +161,12 @@ class FacilitationReply(BaseModel):
 
 
 @cache
-def facilitation_reply(steps: tuple[NextStep, ...]) -> type[FacilitationReply]:
-    """The form of a decision where these steps are open."""
-    fields: dict[str, Any] = {"decision": (_one_of([step.value for step in steps]), ...)}
+def facilitation_reply() -> type[FacilitationReply]:
+    """The form of a decision: every step, also where the prompt says that one is not open.
+
+    A vendor's cache is another one for each form.
+    """
+    fields: dict[str, Any] = {"decision": (_one_of([step.value for step in NextStep]), ...)}
     return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
 
 

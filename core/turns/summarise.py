@@ -14,7 +14,7 @@ from dataclasses import replace
 from core.errors import CallFailed
 from core.events import SummaryMade
 from core.llm.call import ModelCalls
-from core.models import Debate, Summary, SummaryKind, Turn
+from core.models import JUDGE, Debate, Summary, SummaryKind, Turn
 from core.request import Part, PartKind
 from core.rules import facts
 from core.rules.history.material import Material
@@ -88,6 +88,8 @@ async def _ask(
         for at, piece in enumerate(material.grows_by)
     ]
     people, notes = told_by_people(debate)
+    if turn.agent == JUDGE:  # nobody else reads on in its form
+        people = [replace(part, ends_shared=False) for part in people]
     parts = (*people, *(grows or [whole]), *notes)
     agent = debate.setup.agent(turn.agent)
     if material.prompt:  # settings give summaries a prompt of their own

@@ -22,14 +22,14 @@ class Calls:
         self._ends: dict[str, asyncio.Event] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def start(self, name: str, *beginnings: str) -> None:
+    async def start(self, name: str, *beginnings: str, leads: bool = True) -> None:
         """Start a call and let it go as far as it may."""
         self._ends[name] = asyncio.Event()
-        self._tasks[name] = asyncio.create_task(self._run(name, beginnings))
+        self._tasks[name] = asyncio.create_task(self._run(name, beginnings, leads=leads))
         await settle()
 
-    async def _run(self, name: str, beginnings: tuple[str, ...]) -> None:
-        async with self.leaders.turn(beginnings, 300.0) as began:
+    async def _run(self, name: str, beginnings: tuple[str, ...], *, leads: bool) -> None:
+        async with self.leaders.turn(beginnings, 300.0, leads=leads) as began:
             self.started.append(name)
             self.begin[name] = began
             await self._ends[name].wait()
@@ -65,6 +65,19 @@ async def test_one_goes_ahead_and_the_others_follow_its_first_token() -> None:
     await calls.first_token("ann")
 
     assert calls.started == ["ann", "bob", "cid"]
+    for name in calls.started:
+        await calls.end(name)
+
+
+async def test_a_summary_follows_a_leader_but_leads_nobody() -> None:
+    calls = Calls()
+    await calls.start("summary", "q", leads=False)
+    await calls.start("turn", "q")
+    await calls.start("later summary", "q", leads=False)
+
+    assert calls.started == ["summary", "turn"]
+    await calls.first_token("turn")
+    assert calls.started == ["summary", "turn", "later summary"]
     for name in calls.started:
         await calls.end(name)
 

@@ -325,3 +325,22 @@ def test_who_is_shown_letters_is_told_its_own(form: str, method: ContextMethod) 
 
 def test_every_speech_has_the_noun_of_its_act_where_agents_are_told_of_it() -> None:
     assert {act: ACTS[act].noun for act in SPEECHES} == SAID
+
+
+def test_voters_that_read_positions_in_the_same_order_share_them() -> None:
+    agents = ("architect", "security", "simplicity", "operations", "finance")
+    play = Various(a_setup(rounds=1, agents=agents), Luck(1, 0, 0))
+    shared: set[str] = set()
+    while play.step():
+        turns = [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]
+        shown = {turn: parts_for(play.debate, turn) for turn in turns}
+        for turn, parts in shown.items():
+            at = max(at for at, part in enumerate(parts) if part.ends_shared)
+            begun = parts[: at + 1]
+            assert begun[-1].kind in {PartKind.OPTIONS, PartKind.CANDIDATE}
+            others = [parts[: at + 1] for other, parts in shown.items() if other != turn]
+            if len(turns) == len(agents):
+                assert begun in others, turn.key
+                shared |= {part.label for part in begun if part.kind is PartKind.CANDIDATE}
+
+    assert "p1" in shared
