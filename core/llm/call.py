@@ -361,12 +361,12 @@ class ModelCalls:
                         so_far.options.caps, worst, so_far.seconds_left
                     )
                     start.spent = await entered.enter_async_context(holding)
-                # Nobody waits for a summary, so it leads nobody either.
-                leads = request.act is not Act.SUMMARY
+                # Nobody waits for what runs beside a debate, so it leads nobody either.
+                is_beside = request.act in BESIDE
                 start.tell = await entered.enter_async_context(
-                    self._warmup.turn(beginnings, lifetime, leads=leads)
+                    self._warmup.turn(beginnings, lifetime, leads=not is_beside)
                 )
-                slots = self._beside if request.act in BESIDE else self._slots
+                slots = self._beside if is_beside else self._slots
                 await entered.enter_async_context(slots[ref.provider])
                 if self._prove:  # only now: it may have waited in line for long
                     await self._prove()

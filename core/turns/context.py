@@ -9,18 +9,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from core.figures import counted, percent
-from core.models import Act, Contribution, Debate, Source, Turn
+from core.models import Act, Contribution, Debate, Turn
 from core.request import Part, PartKind
-from core.rules import facts, voting
+from core.rules import facts
 from core.rules.formats import panel
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
-from core.rules.history.strategies import judge_summary, strategy_of
+from core.rules.history.strategies import strategy_of
 from core.rules.history.told import SAID
-from core.rules.mind_changes import mind_changes, mover
-from core.rules.options import by_option, leading, option_of, options_of
+from core.rules.options import by_option, leading, options_of
+from core.turns import case
 from core.turns.acts import ACTS
 from core.turns.citing import source_parts, struck_parts
 
@@ -28,8 +27,6 @@ from core.turns.citing import source_parts, struck_parts
 _STATEMENT_CHARS = 400
 #: A shorter text may stand in a prompt twice.
 _WORTH_SAVING = 300
-#: The judge sees the critiques of so many positions: the best of the options that came first.
-_CRITICISED = 2
 #: Turns of which there is one: nobody reads what they would write to the cache.
 _ALONE = frozenset({Act.OPTIONS, Act.CROSS_CHECK, Act.SYNTHESIS})
 #: What agents say to one another where nobody's position is criticised by itself.
@@ -297,20 +294,20 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
             ]
         case Act.SYNTHESIS:
             return (
-                *_final_positions(debate),
+                *case.final_positions(debate),
                 *_told_in_short(debate, turn),
-                *_last_critiques(debate),
-                *_last_words(debate),
+                *case.last_critiques(debate),
+                *case.last_words(debate),
                 *_options(debate, by_name=True),
-                *_tally(debate),
+                *case.tally_part(debate),
             )
         case Act.CROSS_CHECK:
             # The same case in the opposite order; how the vote went is not told.
             return (
-                *reversed(_final_positions(debate)),
+                *reversed(case.final_positions(debate)),
                 *_told_in_short(debate, turn),
-                *reversed(_last_critiques(debate)),
-                *_last_words(debate),
+                *reversed(case.last_critiques(debate)),
+                *case.last_words(debate),
                 *_options(debate),
             )
         case _:
@@ -350,7 +347,7 @@ def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
 
 
 def _held(debate: Debate, agents: Sequence[str]) -> str:
-    names = ", ".join(_name(debate, agent) for agent in agents)
+    names = ", ".join(case.name_of(debate, agent) for agent in agents)
     return f" (stood for by {names})" if names else " (nobody's position stands for it)"
 
 
@@ -372,7 +369,7 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
             for one in panel.statements(debate, number)
         )
         found.append((number, in_short(debate, number) or "\n\n".join(said)))
-    whose = "" if turn.act is Act.BALLOT else f" ({_letters(debate)})"
+    whose = "" if turn.act is Act.BALLOT else f" ({case.letters(debate)})"
     return [
         Part(
             kind=PartKind.SUMMARY,
@@ -384,139 +381,6 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
         for number, text in found
         if text
     ]
-
-
-def _final_positions(debate: Debate) -> Sequence[Part]:
-    """All final positions by name, in the order of the vote; the winner is shortened last.
-
-    Where settings have the judge's material summed up, the winner stays in full.
-    """
-    positions = format_of(debate).positions(debate)
-    winners = voting.best_texts(debate.tally) if debate.tally else ()
-    summary = judge_summary(debate)
-    shown = [
-        Part(
-            kind=PartKind.POSITION,
-            label=f"Position of {debate.setup.agent(agent).name}",
-            text=positions[agent].text,
-            trim_priority=1 if agent in winners else 3,
-        )
-        for agent in _by_vote(debate)
-        if not summary or agent in winners
-    ]
-    if summary:
-        label = "All positions in short"
-        shown.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
-    return shown
-
-
-def _by_vote(debate: Debate) -> Sequence[str]:
-    """Ids of the agents that have a position, in the order of the vote."""
-    positions = format_of(debate).positions(debate)
-    scores = debate.tally.scores if debate.tally else ()
-    order = [score.position for score in scores] or list(positions)
-    return [agent for agent in order if agent in positions]
-
-
-def _last_critiques(debate: Debate) -> Sequence[Part]:
-    """The newest critiques of the best positions for the two options that came first."""
-    parts: list[Part] = []
-    roster = [agent.id for agent in debate.setup.agents]
-    ranked, best = _by_vote(debate), list[str]()
-    for score in debate.tally.options if debate.tally else ():
-        best += [a for a in ranked if option_of(debate, a) == score.option][:1]
-    for target in (best or ranked)[:_CRITICISED]:
-        about = [
-            made
-            for made in debate.contributions.values()
-            if made.turn.act is Act.CRITIQUE and made.turn.target == target
-        ]
-        last = max((made.turn.round for made in about), default=0)
-        parts += [
-            Part(
-                kind=PartKind.CRITIQUE,
-                label=f"{_name(debate, made.turn.agent)} on the position of {_name(debate, target)}"
-                f" in round {last}",
-                text=made.text,
-                trim_priority=4,
-            )
-            for made in sorted(about, key=lambda one: roster.index(one.turn.agent))
-            if made.turn.round == last
-        ]
-    return parts
-
-
-def _last_words(debate: Debate) -> Sequence[Part]:
-    """The council's rebuttals; where there were none, everybody's answers to the others."""
-    for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
-        said = [made for made in debate.contributions.values() if made.turn.act is act]
-        if said:
-            return [
-                Part(
-                    kind=PartKind.CRITIQUE,
-                    label=f"{what} of {_name(debate, made.turn.agent)} ({_letters(debate)})",
-                    text=made.text,
-                    trim_priority=4,
-                )
-                for made in said
-            ]
-    return ()
-
-
-def _letters(debate: Debate) -> str:
-    """Whose letters are whose, for the judge."""
-    held = format_of(debate).positions(debate)
-    return ", ".join(f"{debate.setup.letter(agent)} is {_name(debate, agent)}" for agent in held)
-
-
-def _tally(debate: Debate) -> Sequence[Part]:
-    """The counted vote, every ballot with all its reasons, and who moved by what."""
-    if not debate.tally:
-        return ()
-    options, rules = options_of(debate), debate.setup.vote
-    by_weight = " by weight" if rules.weights else ""
-    lines = [
-        f"{options.name(score.option)} ({score.option}): first choice of "
-        f"{counted(score.first_choices, 'voter')}{by_weight}, "
-        f"{percent(score.mean_probability)} on average"
-        for score in debate.tally.options
-    ]
-    lines += [
-        f"The text of {_name(debate, score.position)}: {counted(score.points, 'point')}, "
-        f"{counted(score.first_places, 'first place')}"
-        for score in debate.tally.scores
-    ]
-    lines += ["Where a voter ranked its own text does not count."] if rules.exclude_self else []
-    for ballot in voting.counted(debate, debate.tally):
-        order = ", then ".join(_name(debate, position) for position in ballot.ranking)
-        shares = ", ".join(
-            f"{option} {percent(share)}"
-            for option, share in options.probabilities(ballot.probabilities).items()
-        )
-        sure = f"; best for the team: {shares}" if shares else ""
-        lines.append(f"The ballot of {_name(debate, ballot.voter)}: texts {order}{sure}.")
-        lines += [
-            f"- on {_name(debate, position)}: {' '.join(reason.split())}"
-            for position, reason in ballot.reasons.items()
-        ]
-    for move in mind_changes(debate):
-        by = mover(debate, move)
-        what = (
-            f"source {by.id}"
-            if isinstance(by, Source)
-            else f"{_name(debate, by.turn.agent)}'s {ACTS[by.turn.act].noun}"
-            if by
-            else ""
-        )
-        cause = f", moved by {what}" if what else ""
-        before, after = options.name(move.before), options.name(move.after)
-        who = _name(debate, move.voter)
-        lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
-    return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
-
-
-def _name(debate: Debate, agent: str) -> str:
-    return debate.setup.agent(agent).name
 
 
 def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:

@@ -41,7 +41,7 @@ _LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
 
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: PLR0915
+def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0912, PLR0915
     """What to ask a model on this turn."""
     values: dict[str, object] = {"words": ACTS[turn.act].words, "letter": _letter(debate, turn)}
     match turn.act:

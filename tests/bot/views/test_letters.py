@@ -1,7 +1,7 @@
 """People are told who is meant where agents call one another by letters."""
 
 from bot.views.board import board
-from bot.views.share import share
+from bot.views.group_post import group_post
 from bot.views.turn import turn
 from core.events import ContributionMade, DebateStarted, SummaryMade, fold
 from core.models import SUMMARIZER, Act, Contribution, Summary, SummaryKind, Turn
@@ -30,7 +30,7 @@ def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
     events = [DebateStarted(setup=setup), ContributionMade(contribution=said), a_summary(_SAID)]
     debate = fold(recorded(events))
 
-    assert _WHO in str(share(debate, [said]).blocks)
+    assert _WHO in str(group_post(debate, [said]).blocks)
     assert _WHO in str(turn(debate, said)[-1].blocks)
     assert _WHO in str(board(debate).blocks)
 
@@ -39,5 +39,5 @@ def test_nothing_is_explained_where_no_letter_is_used() -> None:
     said = Contribution(turn=_TURN, text="**A queue in C++.**")
     debate = fold(recorded([DebateStarted(setup=a_setup()), a_summary("Two hold Kafka.")]))
 
-    shown = (share(debate, [said]), *turn(debate, said), board(debate))
+    shown = (group_post(debate, [said]), *turn(debate, said), board(debate))
     assert not any("Letters agents go by" in str(view.blocks) for view in shown)
