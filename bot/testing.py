@@ -26,6 +26,7 @@ from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status, When
 from core.ports import DebateFilter, ModelProvider
 from core.retry import RetryPolicy
+from core.rules.formats import critique
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
@@ -172,6 +173,7 @@ class BotSpec:
     """What a bot under test is made from."""
 
     provider: ModelProvider = field(default_factory=ScriptedProvider)
+    format: str = critique.NAME
     rounds: int = 2
     #: Always: most tests are about rounds, and scripted agents agree at once.
     when: When = When.ALWAYS
@@ -201,6 +203,7 @@ class BotSpec:
             settings=Settings(
                 agent_model=choice,
                 judge_model=choice,
+                format=self.format,
                 rounds=self.rounds,
                 when=self.when,
                 clarifying=self.clarifying,

@@ -9,7 +9,17 @@ from bot.slack.mrkdwn.convert import gist
 from bot.views.message import Block, as_json, listed
 from bot.views.words import name_of, person
 from core.figures import counted, money, number, percent
-from core.models import Debate, Ending, GateReason, OptionChange, OptionEdit, Status, Tally, Verdict
+from core.models import (
+    Debate,
+    Ending,
+    GateReason,
+    NextStep,
+    OptionChange,
+    OptionEdit,
+    Status,
+    Tally,
+    Verdict,
+)
 from core.rules import schedule
 from core.rules.agreement import AGREED_WITHIN, agreement
 from core.rules.formats.registry import format_of
@@ -87,12 +97,15 @@ def how_it_goes(debate: Debate) -> Iterator[str]:
     newest = closing or max(later, key=lambda gate: gate.turn.round, default=None)
     if newest and newest is not first:
         yield _sentence(in_words(debate, newest))
+    for guidance in debate.guidance.values():
+        if guidance.next_step is NextStep.VOTE and guidance.gate is None:
+            yield f"After round {guidance.turn.round} the facilitator called the vote."
 
 
 def how_it_ended(debate: Debate) -> str:
     """Why the rounds ended and how many were really held."""
     held = schedule.rounds_held(debate)
-    said = list(how_it_goes(debate)) if debate.gates else []
+    said = list(how_it_goes(debate))
     skipped = was_skipped(debate) and not debate.wanted_by
     if not skipped and debate.tally:
         said.append(f"{rounds_words(debate)[0].upper()}{rounds_words(debate)[1:]}.")

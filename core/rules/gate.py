@@ -12,6 +12,7 @@ from decimal import Decimal
 from core.figures import counted, money
 from core.models import ENGINE, Act, Debate, Ending, Gate, GateReason, QuestionKind, Turn, When
 from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreement, moved
+from core.rules.formats import panel
 from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
@@ -174,8 +175,15 @@ def _saved(debate: Debate, number: int) -> Decimal | None:
     forecast = debate.setup.forecast
     if forecast is None or forecast.cost is None or forecast.cost_if_agreed is None:
         return None
-    left = Decimal(debate.setup.rounds - number) / debate.setup.rounds
+    left = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
     return max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * left)
+
+
+def _rounds_left(debate: Debate, number: int) -> int:
+    """How many rounds are not held if that one was the last: a panel still closes with one."""
+    closing = 1 if number and debate.setup.format == panel.NAME else 0
+    planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
+    return max(0, planned - number - closing)
 
 
 def in_words(debate: Debate, gate: Gate) -> str:
@@ -184,8 +192,10 @@ def in_words(debate: Debate, gate: Gate) -> str:
     about = f'"{name}"' if name else "the options"
     points = f"{round(gate.spread * 100)} points"
     saved = f", about {money(gate.saved)} saved" if gate.saved else ""
-    left = debate.setup.rounds - number
+    left = _rounds_left(debate, number)
     rest = f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
+    if not left:
+        rest = "only closing statements were left to make"
     movers = [debate.setup.agent(agent).name for agent in gate.moved]
     match gate.reason:
         case GateReason.AGREED if not number:

@@ -147,7 +147,7 @@ def _why_ended(debate: Debate, held: int, wished: int) -> str:
     if ended:
         return in_words(debate, ended)
     if called:
-        return f"The facilitator called the vote after round {called[0].turn.round}."
+        return f"After round {called[0].turn.round} the facilitator called the vote."
     return "All rounds were held." if held >= wished else "The rounds go on."
 
 
