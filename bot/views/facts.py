@@ -3,6 +3,7 @@
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import listed
 from bot.views.words import all_offline, name_of
+from core.figures import counted
 from core.models import Debate, RequirementStatus
 from core.rules import facts
 from core.rules.formats.registry import format_of
@@ -39,4 +40,5 @@ def kept_facts(debate: Debate) -> str:
         for agent, made in texts.items()
     )
     said = listed(kept, _NAMES_LIMIT, ", ")
-    return f"{_HEAD}: {len(known)}; still in the positions: {said}"
+    named = counted(len(known), "figure or requirement", "figures and requirements")
+    return f"*Of {named} named*, positions still hold: {said}"

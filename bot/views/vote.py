@@ -50,16 +50,23 @@ _HEADS = ("Position", "Points", "First places", "Confidence")
 
 
 def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
-    """Return the post that shows the result, in words before pictures.
+    """Return the post that shows the result: in words, or by option as a chart and in figures.
 
     Args:
         debate: The debate.
         tally: The count.
         superseded: Why it counts no more, as safe mrkdwn; empty while it does.
     """
-    said = [*([superseded] if superseded else []), outcome(debate, tally), *_remarks(debate, tally)]
+    above, below = [superseded] if superseded else [], list(_remarks(debate, tally))
+    said = [*above, outcome(debate, tally), *below]
+    # The table has what the text says by option.
+    shown = (
+        [*above, _beside_table(debate, tally), *below]
+        if tally.options and tally.winners and tally.voters
+        else said
+    )
     beside = [words for words in people_votes(debate) if words and not superseded]
-    blocks: list[Block] = [header("The vote"), *sections("\n".join(said))]
+    blocks: list[Block] = [header("The vote"), *sections("\n".join(shown))]
     if tally.options:
         blocks += _options_table(debate, tally)
     elif tally.scores:
@@ -156,8 +163,13 @@ def outcome(debate: Debate, tally: Tally) -> str:
         return "*Nobody won:* no ballot could be counted."
     if not tally.options:
         return _best_text(debate, tally)
-    said = (vote_by_option(debate, tally), vote_remark(tally), _best_text(debate, tally))
+    said = (vote_by_option(debate, tally), _beside_table(debate, tally))
     return "\n".join(filter(None, said))
+
+
+def _beside_table(debate: Debate, tally: Tally) -> str:
+    """What the table by option does not say: how close it was, whose text was ranked best."""
+    return "\n".join(filter(None, (vote_remark(tally), _best_text(debate, tally))))
 
 
 def result(debate: Debate, tally: Tally) -> str:
