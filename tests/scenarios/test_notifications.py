@@ -1,0 +1,89 @@
+"""How much a default debate says and whom it notifies: every turn a post, and quiet.
+
+`pytest tests/scenarios/test_notifications.py -s` prints the table of docs/performance.md.
+"""
+
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from core.models import Clarifying
+from core.testing import ScriptedProvider
+from slack_on_loopback import Workspace
+from tests.notified import notifications
+from tests.scenarios.test_quiet import QUESTION, as_long_as_a_models, choose, words
+from tests.seen import seen_in
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What one debate is for its channel."""
+
+    posts: int
+    words: int
+    #: Notifications of who asked, of who answered a question, of somebody else in the channel.
+    asker: int
+    answerer: int
+    other: int
+
+    def __str__(self) -> str:
+        return f"{self.posts} | {self.words:,} | {self.asker} | {self.answerer} | {self.other}"
+
+
+def who(workspace: Workspace, name: str) -> str:
+    return workspace.user(name).id
+
+
+async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
+    """Hold a debate in which Dana asks and Alex answers the agents' question."""
+    await choose(team, format=form, every_turn=["yes"] if every_turn else [])
+    board = await team.debate(QUESTION)
+
+    def cards() -> list[Message]:
+        return [one for one in team.replies(board) if key_of(one).endswith("/card")]
+
+    await team.workspace.wait_for(cards)
+    await team.say("A thousand a second.", board, user="alex")
+    debate = await team.wait_for_end(board, seconds=60)
+    assert debate.setup.quiet != every_turn
+    assert len(debate.answers) == 1
+    told = notifications(team.thread(board))
+    dana, alex, sam = (told.get(who(team.workspace, name), 0) for name in ("dana", "alex", "sam"))
+    said = words(seen_in(team.replies(board)))
+    return Noise(len(team.replies(board)), said, dana, alex, sam)
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+async def test_a_quiet_debate_notifies_who_takes_part_far_less_and_nobody_else(form: str):
+    clarifying = Clarifying(enabled=True, wait_seconds=600)
+    models = ScriptedProvider(as_long_as_a_models)
+    spec = BotSpec(provider=models, rounds=3, clarifying=clarifying)
+    async with team_at_work(spec=spec) as team:
+        before = await noise(team, form, every_turn=True)
+        after = await noise(team, form, every_turn=False)
+    sys.stdout.write(f"\n| {form} | {before} |\n| | {after} |\n")
+    # At most twelve, and the card with the questions.
+    assert after.posts <= 13
+    assert after.words <= 1500
+    assert after.other == before.other == 0
+    # Nobody is notified more often than there are posts; the asker of the board's mention, too.
+    assert after.answerer < after.asker <= after.posts + 2
+    assert after.answerer <= after.posts
+    if form != "panel":  # its turns are few: an agent makes one statement a round
+        assert after.asker * 2 <= before.asker
+        assert after.answerer * 2 <= before.answerer
+
+
+def test_who_is_notified_of_what():
+    thread: list[Message] = [
+        {"text": "asked by <@U1>", "bot_id": "B1", "user": "UB"},
+        {"text": "first", "bot_id": "B1", "user": "UB"},
+        {"text": "an answer", "user": "U2"},
+        {"text": "second", "bot_id": "B1", "user": "UB"},
+        {"text": "see <@U3|sam>", "bot_id": "B1", "user": "UB"},
+        {"text": "not this", "blocks": [{"text": "for <@U2>"}], "bot_id": "B1", "user": "UB"},
+        {"text": "my own", "user": "U1"},
+    ]
+    assert notifications(thread) == {"U1": 6, "U2": 4, "U3": 3}
