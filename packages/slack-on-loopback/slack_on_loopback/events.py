@@ -10,6 +10,7 @@ from slack_on_loopback.state import App, Channel, StoredFile
 
 # What a subscription needs besides itself; message.* needs the history scope of its channel kind.
 _SCOPES = {
+    "agent_session_stopped": "assistant:write",
     "app_mention": "app_mentions:read",
     "file_shared": "files:read",
     "reaction_added": "reactions:read",

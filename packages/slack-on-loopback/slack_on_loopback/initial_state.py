@@ -95,6 +95,7 @@ def _apply_manifest(app: App, config: WorkspaceConfig) -> None:
     app.events = _strings(child(settings, "event_subscriptions").get("bot_events"))
     app.commands = objects(features.get("slash_commands"))
     app.shortcuts = objects(features.get("shortcuts"))
+    app.is_agent = "agent_view" in features
     app.has_home = bool(child(features, "app_home").get("home_tab_enabled"))
     app.messages_tab = child(features, "app_home").get("messages_tab_enabled") is not False
     app.messages_read_only = bool(child(features, "app_home").get("messages_tab_read_only_enabled"))

@@ -13,6 +13,7 @@ from slack_on_loopback.emoji import EMOJI
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.feed import Viewer
 from slack_on_loopback.json_values import Json, as_list, as_object, child, copy, parsed, text_at
+from slack_on_loopback.methods import agents
 from slack_on_loopback.methods.files import file_object
 from slack_on_loopback.page_apps import page_apps
 from slack_on_loopback.runtime import Runtime
@@ -42,6 +43,7 @@ class PageApi:
             "view/submit": self.submit,
             "view/close": self.close,
             "options": self.options,
+            "session/stop": self.stop_session,
             "shortcut": self.shortcut,
             "react": self.react,
             "pin": self.pin,
@@ -120,6 +122,12 @@ class PageApi:
     async def click(self, user: User, body: Json) -> Json:
         """A button, menu or picker."""
         await interactions.click(self.runtime, user, _surface_ref(body), body)
+        return {}
+
+    async def stop_session(self, user: User, body: Json) -> Json:
+        """The Stop of a thread in which an agent works."""
+        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        agents.stop(self.runtime, user, channel, text_at(body, "ts"))
         return {}
 
     async def submit(self, user: User, body: Json) -> Json:

@@ -83,7 +83,14 @@ def shown(channel: Channel, message: Json) -> Json:
     seen = copy(message)
     if seen.get("subtype") == "thread_broadcast" and seen["thread_ts"] in channel.messages:
         seen["root"] = copy(channel.messages[seen["thread_ts"]])
+    if session := channel.sessions.get(seen["ts"]):
+        seen["agent_session"] = {"title": session.title, "status": session.status}
     return seen
+
+
+def show_again(runtime: Runtime, channel: Channel, ts: str) -> None:
+    """Show people a message of which more than its words has changed."""
+    _show_change(runtime, channel, channel.messages[ts])
 
 
 def change(runtime: Runtime, channel: Channel, ts: str, edit: Callable[[Json], None]) -> Json:

@@ -34,6 +34,14 @@ class Pin(BaseModel):
     created: int
 
 
+class AgentSession(BaseModel):
+    """What an agent says of its work in a thread."""
+
+    app: str
+    title: str = ""
+    status: str = "active"
+
+
 class Channel(BaseModel):
     """A channel or a direct conversation; messages by ts, oldest first."""
 
@@ -48,6 +56,8 @@ class Channel(BaseModel):
     members: list[str] = Field(default_factory=list[str])
     messages: dict[str, Json] = Field(default_factory=dict[str, Json])
     pins: list[Pin] = Field(default_factory=list[Pin])
+    #: By the root of the thread.
+    sessions: dict[str, AgentSession] = Field(default_factory=dict[str, AgentSession])
 
     def kind(self) -> Literal["channel", "group", "im"]:
         """Return Slack's `channel_type`."""
@@ -105,6 +115,7 @@ class App(BaseModel):
     commands: list[Json] = Field(default_factory=list[Json])
     shortcuts: list[Json] = Field(default_factory=list[Json])
     has_home: bool = False
+    is_agent: bool = False
     messages_tab: bool = True
     messages_read_only: bool = False
     interactive: bool = True

@@ -10,11 +10,20 @@ from slack_on_loopback.api_call import ApiCall, Arguments, Method, Methods, read
 from slack_on_loopback.call_log import LoggedCall
 from slack_on_loopback.errors import RateLimited, SlackRefusal
 from slack_on_loopback.json_values import Json, without
-from slack_on_loopback.methods import chat, conversations, files, pins_and_reactions, users, views
+from slack_on_loopback.methods import (
+    agents,
+    chat,
+    conversations,
+    files,
+    pins_and_reactions,
+    users,
+    views,
+)
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App
 
 METHODS: Methods = {
+    **agents.METHODS,
     **chat.METHODS,
     **pins_and_reactions.METHODS,
     **conversations.METHODS,

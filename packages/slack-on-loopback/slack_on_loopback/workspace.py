@@ -11,11 +11,12 @@ from slack_on_loopback.delivery import DeliveryAttempt
 from slack_on_loopback.faults import Faults
 from slack_on_loopback.initial_state import load_state
 from slack_on_loopback.json_values import Json, child, copy
+from slack_on_loopback.methods import agents
 from slack_on_loopback.page_apps import tell_apps, watch_connections
 from slack_on_loopback.runtime import AppConnections, Runtime, connect_apps
 from slack_on_loopback.server import Server
 from slack_on_loopback.socket_mode import DisconnectReason
-from slack_on_loopback.state import App, Channel, User, WorkspaceState
+from slack_on_loopback.state import AgentSession, App, Channel, User, WorkspaceState
 from slack_on_loopback.surfaces import SurfaceRef
 
 _PATIENCE_SECONDS = 10.0
@@ -149,6 +150,15 @@ class Workspace:
         """Use a global shortcut, or a message shortcut on a message."""
         source = posting.find(self.channel(channel), ts) if ts else None
         await interactions.shortcut(self.runtime, self.user(user), callback_id, source)
+
+    async def stop_session(self, user: str, channel: str, ts: str) -> None:
+        """Press the Stop that a thread has while an agent works in it."""
+        person = self.user(user)
+        agents.stop(self.runtime, person, people.joined(self.runtime, person, channel), ts)
+
+    def session(self, channel: str, ts: str) -> AgentSession | None:
+        """Return what an agent says of its work in a thread."""
+        return self.channel(channel).sessions.get(ts)
 
     async def open_home(self, user: str) -> Json | None:
         """Open the app's Home; return what is there already."""

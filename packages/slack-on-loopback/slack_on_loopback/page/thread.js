@@ -6,6 +6,7 @@ import { iconLink } from "./controls.js";
 import { h } from "./dom.js";
 import { MessageList } from "./message_list.js";
 import { PHONE } from "./panes.js";
+import { SessionBar } from "./session.js";
 import { listKey } from "./store.js";
 
 /** One thread on screen. */
@@ -27,20 +28,21 @@ export class ThreadPane {
       channel,
       threadTs: ts,
     });
+    this.session = new SessionBar(ctx, channel, ts);
     const archived = ctx.store.channels.get(channel)?.is_archived;
     this.node = h(
       "div",
       { class: "pane thread-pane" },
       this.#drawHead(),
       this.list.node,
-      h("div", { class: "pane-foot" }, archived ? null : this.composer.node),
+      h("div", { class: "pane-foot" }, this.session.node, archived ? null : this.composer.node),
     );
     this.node.addEventListener("keydown", (event) => this.#key(event));
     this.stops = [
       ctx.store.on("row", (change) => change.key === this.key && this.#rowChanged(change)),
       ctx.store.on(
         "list",
-        (key) => key === this.key && this.list.load([...ctx.store.lists.get(key).values()]),
+        (key) => key === this.key && this.#load([...ctx.store.lists.get(key).values()]),
       ),
       ctx.store.on("pins", (id) => id === channel && this.list.setPins(ctx.store.pins.get(id))),
     ];
@@ -67,7 +69,13 @@ export class ThreadPane {
     await this.ctx.store.load(this.key, () => this.ctx.api.thread(this.channel, this.ts));
   }
 
+  #load(messages) {
+    this.list.load(messages);
+    this.session.draw(messages.find((one) => one.ts === this.ts));
+  }
+
   #rowChanged({ message, change }) {
+    if (message.ts === this.ts && change !== "removed") this.session.draw(message);
     if (change === "removed") this.list.remove(message.ts);
     else this.list.upsert(message);
   }

@@ -384,6 +384,25 @@ async def test_every_block_is_drawn_or_named(open_page: Open) -> None:
     assert empty == 0
 
 
+async def test_a_thread_shows_its_agents_session_with_stop_while_it_works(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page(thread_address())
+    bar = page.locator("#thread .session")
+    await expect(page.locator("#thread .row").first).to_be_visible()
+    await expect(bar).to_be_hidden()
+    root = next(one for one in server.messages["C1"] if one["ts"] == sample.BOARD_TS)
+    working = {"title": "Kafka?", "status": "processing"}
+    await server.emit({"type": "message_changed", "message": {**root, "agent_session": working}})
+    await expect(bar).to_have_text("At work · Kafka?Stop")
+    await bar.get_by_role("button", name="Stop").click()
+    (body,) = await server.sent("session/stop", 1)
+    assert (body["channel"], body["ts"]) == ("C1", sample.BOARD_TS)
+    done = {**root, "agent_session": {**working, "status": "active"}}
+    await server.emit({"type": "message_changed", "message": done})
+    await expect(bar).to_have_text("Done for now · Kafka?")
+
+
 async def test_a_chart_says_every_value_in_words(open_page: Open) -> None:
     page = await open_page("#/C2", size={"width": 1360, "height": 1700})
     bars, pie, area = [page.locator(".chart").nth(n) for n in range(3)]

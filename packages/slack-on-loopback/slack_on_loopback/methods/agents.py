@@ -1,0 +1,91 @@
+"""agents.sessions.*: the title and status of an agent's work in a thread, and its Stop.
+
+Source: https://docs.slack.dev/ai/agent-sessions and the reference of both methods. Only an app with
+`features.agent_view` in its manifest is an agent.
+"""
+
+from slack_on_loopback import access, events, posting
+from slack_on_loopback.api_call import ApiCall, Method, Methods
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.state import AgentSession, Channel, User
+
+STATUSES = ("active", "processing", "suspended", "closed")
+MOST_TITLE = 200
+STOPPED = "agent_session_stopped"
+
+
+def set_status(runtime: Runtime, call: ApiCall) -> Json:
+    """agents.sessions.setStatus: sets the status, and makes the session if there is none."""
+    channel, ts = _thread(runtime, call)
+    status, title = call.args.required("status"), call.args.text("title")
+    if status not in STATUSES:
+        raise SlackRefusal("invalid_arguments")
+    _check_title(title)
+    session = channel.sessions.get(ts)
+    if session is None:
+        starter = call.args.text("initiator_user_id")
+        if starter and starter not in channel.members:
+            raise SlackRefusal("user_not_in_channel")
+        session = AgentSession(app=call.app.id, title=title, status=status)
+    channel.sessions[ts] = session.model_copy(update={"status": status})
+    if status == "processing" and STOPPED not in call.app.events:
+        call.warnings.append("missing_agent_session_stopped_event_subscription")
+    posting.show_again(runtime, channel, ts)
+    return {"status": status, "agent_status": status, "title": channel.sessions[ts].title}
+
+
+def rename(runtime: Runtime, call: ApiCall) -> Json:
+    """agents.sessions.rename."""
+    channel, ts = _thread(runtime, call)
+    title = call.args.required("title")
+    _check_title(title)
+    if ts not in channel.sessions:
+        raise SlackRefusal("session_not_found")
+    channel.sessions[ts] = channel.sessions[ts].model_copy(update={"title": title})
+    posting.show_again(runtime, channel, ts)
+    return {"title": title}
+
+
+def stop(runtime: Runtime, person: User, channel: Channel, ts: str) -> None:
+    """Press Stop: the app is told, and the status stays until it sets another one.
+
+    Raises:
+        SlackRefusal: session_not_found: nothing is being worked on there.
+    """
+    session = channel.sessions.get(ts)
+    app = runtime.state.apps.get(session.app) if session else None
+    if session is None or app is None or session.status != "processing":
+        raise SlackRefusal("session_not_found")
+    event: Json = {
+        "type": STOPPED,
+        "user": person.id,
+        "channel": channel.id,
+        "thread_ts": ts,
+        "streaming_message_ts": [],
+        "event_ts": runtime.state.new_ts(runtime.now()),
+    }
+    if events.subscribed(app, event, None):
+        events.send(runtime, app, event)
+
+
+def _thread(runtime: Runtime, call: ApiCall) -> tuple[Channel, str]:
+    if not call.app.is_agent:
+        raise SlackRefusal("not_an_agent")
+    channel = access.visible_channel(runtime, call.app, call.args.required("channel_id"))
+    access.require_member(call.app, channel)
+    ts = call.args.required("thread_ts")
+    posting.thread_root(channel, ts)
+    return channel, ts
+
+
+def _check_title(title: str) -> None:
+    if len(title) > MOST_TITLE:
+        raise SlackRefusal("invalid_arguments")
+
+
+METHODS: Methods = {
+    "agents.sessions.setStatus": Method(set_status, ("chat:write",), tier=3),
+    "agents.sessions.rename": Method(rename, ("chat:write",), tier=3),
+}

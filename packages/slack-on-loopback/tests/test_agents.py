@@ -1,0 +1,115 @@
+"""Agent sessions: a title, a status and Stop, for apps that are agents."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+
+from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.workspace import Workspace, run_workspace
+from tests.bots import Client, error_of, slack_client
+
+EVENT = "agent_session_stopped"
+
+
+def manifest_of(*, events: list[str]) -> dict[str, Any]:
+    made: dict[str, Any] = dict(DEFAULT_MANIFEST)
+    made["features"] = {**made["features"], "agent_view": {"agent_description": "Echoes."}}
+    bot = [*made["oauth_config"]["scopes"]["bot"], "assistant:write"]
+    made["oauth_config"] = {"scopes": {"bot": bot}}
+    wanted = [*made["settings"]["event_subscriptions"]["bot_events"], *events]
+    made["settings"] = {**made["settings"], "event_subscriptions": {"bot_events": wanted}}
+    return made
+
+
+@pytest.fixture
+async def agent_ws(config: WorkspaceConfig) -> AsyncIterator[Workspace]:
+    made = manifest_of(events=[EVENT])
+    async with run_workspace(replace(config, manifest=made)) as workspace:
+        yield workspace
+
+
+async def a_thread(client: Client, channel: str) -> str:
+    return str((await client.chat_postMessage(channel=channel, text="root"))["ts"])
+
+
+async def test_a_session_is_made_once_and_changes_its_status_and_title(
+    agent_ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
+    channel = agent_ws.channel("general").id
+    ts = await a_thread(client, channel)
+    place = {"channel_id": channel, "thread_ts": ts}
+    await client.agents_sessions_setStatus(**place, status="processing", title="First")
+    await client.agents_sessions_setStatus(**place, status="suspended", title="Second")
+    session = agent_ws.session("general", ts)
+    assert session is not None
+    assert (session.title, session.status) == ("First", "suspended")
+    answer = await client.agents_sessions_rename(**place, title="Third")
+    assert answer["title"] == "Third"
+    other = await client.chat_postMessage(channel=channel, text="no session here")
+    call = client.agents_sessions_rename(channel_id=channel, thread_ts=other["ts"], title="x")
+    assert await error_of(call) == "session_not_found"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"status": "busy"}, "invalid_arguments"),
+        ({"title": "x" * 201}, "invalid_arguments"),
+        ({"thread_ts": "1.0"}, "thread_not_found"),
+        ({"channel_id": "C404"}, "channel_not_found"),
+        ({"initiator_user_id": "U404"}, "user_not_in_channel"),
+    ],
+)
+async def test_what_is_wrong_with_a_session_is_refused(
+    agent_ws: Workspace, http: aiohttp.ClientSession, changes: dict[str, str], code: str
+) -> None:
+    client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
+    channel = agent_ws.channel("general").id
+    ts = await a_thread(client, channel)
+    asked = {"channel_id": channel, "thread_ts": ts, "status": "processing", **changes}
+    assert await error_of(client.agents_sessions_setStatus(**asked)) == code
+
+
+async def test_an_app_that_is_no_agent_has_no_sessions(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("general").id
+    ts = await a_thread(client, channel)
+    call = client.agents_sessions_setStatus(channel_id=channel, thread_ts=ts, status="active")
+    assert await error_of(call) == "not_an_agent"
+
+
+async def test_stop_is_there_while_the_agent_works(
+    agent_ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
+    channel = agent_ws.channel("general").id
+    ts = await a_thread(client, channel)
+    place = {"channel_id": channel, "thread_ts": ts}
+    with pytest.raises(SlackRefusal):
+        await agent_ws.stop_session("dana", "general", ts)
+    answer = await client.agents_sessions_setStatus(**place, status="processing")
+    assert "warning" not in answer.data
+    await agent_ws.stop_session("dana", "general", ts)
+    session = agent_ws.session("general", ts)
+    assert session is not None
+    assert session.status == "processing"  # until the app says something else
+    await client.agents_sessions_setStatus(**place, status="active")
+    with pytest.raises(SlackRefusal):
+        await agent_ws.stop_session("dana", "general", ts)
+
+
+async def test_an_agent_that_does_not_listen_to_stop_is_warned(
+    config: WorkspaceConfig, http: aiohttp.ClientSession
+) -> None:
+    async with run_workspace(replace(config, manifest=manifest_of(events=[]))) as workspace:
+        client = slack_client(workspace.bot_token, base_url=workspace.api_url, session=http)
+        channel = workspace.channel("general").id
+        ts = await a_thread(client, channel)
+        answer = await client.agents_sessions_setStatus(
+            channel_id=channel, thread_ts=ts, status="processing"
+        )
+        assert answer["warning"] == "missing_agent_session_stopped_event_subscription"
