@@ -1,8 +1,30 @@
-"""Secrets out of text before it reaches a prompt, the database or a log; pseudonyms (pure)."""
+"""Secrets, and signs nobody sees, out of text before it is sent or kept; pseudonyms (pure)."""
 
 import hashlib
 import hmac
 import re
+
+_EMOJI = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935"
+    "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_ONE_EMOJI = f"{_EMOJI}[\ufe0e\ufe0f]?[\U0001f3fb-\U0001f3ff]?"
+_INVISIBLE = (
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line feed
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # fillers, joiners
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # zero width, bidi
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors, which can carry hidden bytes
+    "\U000e0000-\U000e007f"  # tags, which can carry hidden text
+    "\ud800-\udfff"  # half characters, which cannot be sent
+    "]"
+)
+
+_INVISIBLE_SIGN = re.compile(_INVISIBLE)
+_KEEP_OR_DROP = re.compile(
+    f"({_ONE_EMOJI}(?:\u200d{_ONE_EMOJI})*|[0-9#*]\ufe0f\u20e3)|{_INVISIBLE}"
+)
+
 
 #: Stands where a secret was.
 REDACTED = "[redacted]"
@@ -12,6 +34,7 @@ REDACTED = "[redacted]"
 # are bounded or possessive, so that no text is read again from each of its characters.
 _SECRETS = re.compile(
     r"""
+    (?:
     -----BEGIN\ [A-Z0-9 ]{0,40}?(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-----
         (?:[^"]*?-----END\ [A-Z0-9 ]{1,60}-----|[^"]*)      # PEM; one cut off goes to its end,
                                                             # but not out of a quoted text
@@ -27,11 +50,16 @@ _SECRETS = re.compile(
         \.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*
     | (?:(?<![A-Za-z0-9])gh[oprsu]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}  # GitHub, GitLab
     | gh[oprsu]_[A-Za-z0-9]{20,}
-    | (?<=Authorization:\ Bearer\ )[\w.~+/=-]{8,}           # HTTP headers
-    | (?<=Bearer\ )(?=[A-Za-z._~+/=-]{0,64}\d)[\w.~+/=-]{8,}
+    | (?i:(?<=Authorization:\ Bearer\ )|(?<=Authorization:\ Basic\ ))[\w.~+/=-]{8,}  # HTTP headers
+    | (?i:(?<=Bearer\ ))(?=[A-Za-z._~+/=-]{0,64}\d)[\w.~+/=-]{8,}
     | (?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,}  # Stripe
     | [rs]k_(?:live|test)_(?=[A-Za-z]{0,40}[0-9])[A-Za-z0-9]{16,}
     | AIza[A-Za-z0-9_-]{35,}                                # Google
+    | (?<![A-Za-z0-9])(?:hf|gsk|npm)_[A-Za-z0-9]{20,}       # Hugging Face, Groq, npm
+    | (?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,}                  # xAI
+    | (?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}     # who knows it may post
+    )
+    (?:\.?[A-Za-z0-9_-]++)*+                                # another one may follow at once
     | (?<=://)[^\s/:@]{0,64}:[^\s/]{1,256}(?=@)             # name and password in an address
     """,
     re.VERBOSE | re.DOTALL,
@@ -41,12 +69,24 @@ _SECRETS = re.compile(
 def redact(text: str) -> str:
     """The text with every known kind of secret replaced by `[redacted]`.
 
-    Known are Slack tokens (`xox?-`, `xapp-`), keys of model providers (`sk-`), AWS access keys,
-    JSON Web Tokens, bearer tokens, PEM blocks, tokens of GitHub, GitLab, Stripe and Google, and
-    passwords in addresses. Redacting twice changes nothing. Quotation marks stay: what was JSON
-    still is.
+    Known are Slack tokens (`xox?-`, `xapp-`) and webhooks, keys of model providers (`sk-`), AWS
+    access keys, JSON Web Tokens, what HTTP authorizes with, PEM blocks, tokens of GitHub, GitLab,
+    Stripe, Google, npm and Hugging Face, and passwords in addresses. Redacting twice changes
+    nothing. Quotation marks stay: what was JSON still is. Where signs that nobody sees, which
+    copying can bring in, stand in a secret, they go from the whole text: it would be whole again
+    wherever they are left out.
     """
-    return _SECRETS.sub(REDACTED, text)
+    redacted = _SECRETS.sub(REDACTED, text)
+    if not _INVISIBLE_SIGN.search(text):
+        return redacted
+    bare = _SECRETS.sub(REDACTED, clean(text))
+    return redacted if bare == clean(redacted) else bare
+
+
+def clean(text: str) -> str:
+    """The text without characters nobody sees; emoji stay whole."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _KEEP_OR_DROP.sub(lambda found: found[1] or "", lines)
 
 
 def pseudonym(secret: bytes, who: str) -> str:

@@ -14,9 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from core.errors import BadInput
 from core.figures import size
-from core.llm.quoting import clean
 from core.models import Mark, SourceText
-from core.redaction import redact
+from core.redaction import clean, redact
 from core.settings import EvidenceLimits
 
 _PROCESS = Path(__file__).with_name("reading_process.py")

@@ -9,7 +9,7 @@ code that swallows what follows it.
 import re
 from collections.abc import Iterator
 
-from core.llm.quoting import clean
+from core.redaction import clean
 
 _MAYBE_ACTIVE = re.compile(r"[<\[\]]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")

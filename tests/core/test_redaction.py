@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.redaction import REDACTED, redact
+from core.redaction import REDACTED, clean, redact
 
 PEM = """-----BEGIN RSA PRIVATE KEY-----
 MIIEowIBAAKCAQEAtest
@@ -36,6 +36,13 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
         "glpat-abcdefghij0123456789",
         "sk_live_abcdefghij0123456789",
         "AIzaSyA-abcdefghijklmnopqrstuvwxyz01234",
+        "authorization: bearer abcdefghijk",
+        "Authorization: Basic YW5uOmh1bnRlcjI=",
+        "hf_abcdefghijklmnopqrstuvwx",
+        "gsk_abcdefghijklmnopqrst0123",
+        "npm_abcdefghijklmnopqrst0123",
+        "xai-abcdefghijklmnopqrst0123",
+        "https://hooks.slack.com/services/T012345/B012345/abcdefghijkl",
     ],
 )
 @pytest.mark.parametrize("around", ["{}", "the token is {}.", '"key": "{}"', "a={}&b=1"])
@@ -78,6 +85,43 @@ def test_what_stands_around_a_secret_does_not_save_it(secret: str, before: str, 
     assert secret.removesuffix("@")[-12:] not in redacted
 
 
+def heart_of(secret: str) -> str:
+    """What must not be left of it; a PEM's frame may be."""
+    return "CAQEAtest" if secret == PEM else secret.removesuffix("@")[-12:]
+
+
+@given(st.sampled_from(ANYWHERE), st.sampled_from(ANYWHERE), EDGES.filter(lambda one: len(one) < 3))
+@example("sk_live_abcdefghij0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "")
+@example(JWT, JWT, "")
+def test_no_secret_saves_the_one_that_follows_it(first: str, second: str, between: str) -> None:
+    redacted = redact(first + between + second)
+
+    for secret in (first, second):
+        assert heart_of(secret) not in redacted
+
+
+@given(
+    st.sampled_from(ANYWHERE),
+    st.integers(1, 60),
+    st.sampled_from("\u200b\u200d\u2060\ufeff\u00ad\u202e\x00\x1b"),
+)
+@example("xoxb-1234567890-abcdefghij", 18, "\u200b")
+def test_no_sign_that_nobody_sees_saves_a_secret(secret: str, at: int, sign: str) -> None:
+    """Reports and prompts leave such signs out, and the secret would be whole there."""
+    at = at % (len(secret) - 1) + 1
+
+    redacted = redact(f"It is {secret[:at]}{sign}{secret[at:]} today")
+
+    assert heart_of(secret) not in clean(redacted)
+    assert clean(redacted).startswith("It is ")
+
+
+def test_signs_that_nobody_sees_stay_where_they_hide_nothing() -> None:
+    text = "a\u200bb\r\nc, and a family: \U0001f468\u200d\U0001f469"
+
+    assert redact(text) == text
+
+
 @given(st.integers(30, len(PEM) - 30))
 def test_a_key_over_two_messages_is_in_neither(cut: int) -> None:
     assert "EowIBAAKCAQEAtest"[-8:] not in redact(PEM[:cut]) + redact(PEM[cut:])
@@ -96,6 +140,8 @@ def test_a_key_over_two_messages_is_in_neither(cut: int) -> None:
         "-----BEGIN A LIST-----",
         "eyJ is how a token starts.",
         "Bearer authentication or sk-learn-contrib?",
+        "the bearer of this letter; basic authorization",
+        "npm_config_registry and hf_transfer",
     ],
 )
 def test_words_that_only_look_alike_stay(text: str) -> None:

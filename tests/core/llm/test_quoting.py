@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.llm.quoting import clean, quote
+from core.llm.quoting import quote
+from core.redaction import clean
 from core.request import Part, PartKind
 
 DELIMITER = "k7f3q9zz"
