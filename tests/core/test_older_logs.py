@@ -6,15 +6,25 @@ version printed. Before stored values change their form, export debates with the
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import pytest
 from pydantic import TypeAdapter
 
-from core.events import Event, Recorded, event_from_json, event_to_json, fold
-from core.models import Debate, Usage
+from core.capabilities import Price
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import Event, Recorded, TurnFailed, event_from_json, event_to_json, fold
+from core.llm.call import ModelCalls
+from core.llm.call_options import Tables
+from core.models import Act, Debate, Status, Usage
+from core.request import ModelRequest
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, plausible_reply
+from core.turns.take import Turns
 
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))
 DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
@@ -110,3 +120,47 @@ def test_there_is_an_older_event_of_every_kind() -> None:
     found = {one["event"]["kind"] for path in LOGS for one in record(path)["events"]}
 
     assert kinds - NEWER <= found
+
+
+#: Where an upgrade may come: after the start, and every few events from there.
+CUTS = [
+    pytest.param(path, cut, id=f"{path.stem}-{cut}")
+    for path in LOGS
+    if path.stem in {"council", "critique", "panel"}
+    for cut in range(1, len(record(path)["events"]), 6)
+]
+
+
+MODELS = ("scripted-1", "scripted-2")
+
+
+def asking_nothing(request: ModelRequest) -> str:
+    """A plausible reply; nobody is there to answer questions."""
+    return '{"questions": []}' if request.act is Act.QUESTIONS else plausible_reply(request)
+
+
+@pytest.mark.parametrize(("path", "cut"), CUTS)
+async def test_a_debate_that_an_older_version_began_is_brought_to_its_end(
+    path: Path, cut: int
+) -> None:
+    """The process is stopped, this version is installed, and the log goes on where it was."""
+    old, store = log(record(path))[:cut], InMemoryStore()
+    prices = {model: Price(input=Decimal(0), output=Decimal(0)) for model in MODELS}
+    calls = ModelCalls(
+        {"scripted": ScriptedProvider(asking_nothing)}, SystemClock(), tables=Tables(prices=prices)
+    )
+    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=SystemClock())
+    # Long enough ago that answers are waited for no more, and no limit on time is reached.
+    then, started = SystemClock().now() - timedelta(minutes=10), old[0].event
+    await store.create(old[0].debate_id, started, origin="older", at=then)
+    for one in old[1:]:
+        await store.append(one.debate_id, one.event, at=then)
+
+    debate = await engine.run(old[0].debate_id)
+
+    whole = await store.events(debate.id)
+    assert debate.status is Status.CONCLUDED, debate.failure
+    assert debate.verdict
+    assert [one.event for one in whole[:cut]] == [one.event for one in old]
+    failed = [one.event for one in whole[cut:] if isinstance(one.event, TurnFailed)]
+    assert failed == []
