@@ -92,6 +92,7 @@ docker-lint: $(DEV)
 
 docs: $(DEV) ## Rewrite what the documents take from the code
 	@$(BIN)/python tools/code_map.py
+	@$(BIN)/python tools/licences.py
 
 pictures: $(DEV) ## Take the pictures of docs/team.md anew; needs Chromium
 	@$(BIN)/python tools/pictures.py $(ARGS)

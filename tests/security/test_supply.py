@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.frame.files import ROOT, read
+from tools.licences import DOCUMENT, licence_of, shipped, updated
 
 LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
 DOCKERFILE = read("Dockerfile")
@@ -48,3 +49,28 @@ def test_secrets_are_kept_out_of_git_and_of_the_image() -> None:
     assert any(
         line.startswith("moot.db") or line.endswith(".db") or "*.db" in line for line in ignored
     )
+
+
+#: Licences that were looked at: all let Moot be used, changed and passed on.
+LOOKED_AT = {
+    *("MIT", "MIT-0", "MIT-CMU", "ISC", "PSF-2.0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause"),
+    *("MPL-2.0", "LGPL-3.0-only"),
+}
+
+
+def test_everything_shipped_has_a_licence_that_was_looked_at() -> None:
+    licences = {name: licence_of(name) for name in shipped()}
+
+    assert len(licences) > 50
+    unknown = {
+        name: licence
+        for name, licence in licences.items()
+        if not set(re.split(r" (?:AND|OR) ", licence)) <= LOOKED_AT
+    }
+    assert unknown == {}
+
+
+def test_the_list_of_licences_is_up_to_date() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+
+    assert updated(text) == text, "run `make docs`"

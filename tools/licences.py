@@ -1,0 +1,83 @@
+"""Writes `docs/licences.md`: under which licence everything stands that Moot is shipped with.
+
+`python tools/licences.py` rewrites the table from the lock files and from what is installed; with
+`--check` it only says whether it is up to date.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+from importlib.metadata import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs" / "licences.md"
+BEGIN, END = "<!-- licences: begin (make docs) -->", "<!-- licences: end -->"
+#: What the container image installs: the first for everybody, the second has the extras as well.
+LOCKS = ("requirements.lock", "requirements-extras.lock")
+_PIN = re.compile(r"^([a-z0-9-]+)==", re.MULTILINE)
+#: What packages call their licence → its SPDX identifier (https://spdx.org/licenses).
+_SPDX = {
+    "MIT License": "MIT",
+    "BSD License": "BSD-3-Clause",
+    "3-Clause BSD License": "BSD-3-Clause",
+    "Apache Software License": "Apache-2.0",
+    "Apache 2.0": "Apache-2.0",
+    "ISC License": "ISC",
+}
+
+
+def shipped() -> Mapping[str, str]:
+    """Package → the lock file that names it first."""
+    found = dict[str, str]()
+    for lock in LOCKS:
+        for name in _PIN.findall((ROOT / lock).read_text(encoding="utf-8")):
+            found.setdefault(name, lock)
+    return found
+
+
+def licence_of(package: str) -> str:
+    """The SPDX expression of an installed package, or what it says instead; empty: nothing.
+
+    Raises:
+        PackageNotFoundError: It is not installed.
+    """
+    told = metadata(package)
+    named = str(told.get("License-Expression") or told.get("License") or "")
+    kinds = [str(one) for one in told.get_all("Classifier", []) if str(one).startswith("License")]
+    if not named or "\n" in named:  # some packages put the whole text there
+        named = " AND ".join(one.rpartition(" :: ")[2] for one in kinds)
+    return _SPDX.get(named, named)
+
+
+def table() -> str:
+    """The table in Markdown."""
+    rows = [
+        f"| {name} | {licence_of(name)} | {'all' if lock == LOCKS[0] else 'extras'} |"
+        for name, lock in sorted(shipped().items())
+    ]
+    return "\n".join(["| package | licence | in |", "|---|---|---|", *rows])
+
+
+def updated(text: str) -> str:
+    """The document with the table as it should be.
+
+    Raises:
+        ValueError: The document has no place for the table.
+    """
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+def main() -> None:
+    """Rewrite the table, or check it."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    if "--check" not in sys.argv:
+        DOCUMENT.write_text(updated(text), encoding="utf-8")
+    elif text != updated(text):
+        sys.exit("`docs/licences.md` is out of date: run `make docs`.")
+
+
+if __name__ == "__main__":
+    main()
