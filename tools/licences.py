@@ -43,7 +43,8 @@ def licence_of(package: str) -> str:
         PackageNotFoundError: It is not installed.
     """
     told = metadata(package)
-    named = str(told.get("License-Expression") or told.get("License") or "")
+    fields = (*told.get_all("License-Expression", []), *told.get_all("License", []))
+    named = next(map(str, fields), "")
     kinds = [str(one) for one in told.get_all("Classifier", []) if str(one).startswith("License")]
     if not named or "\n" in named:  # some packages put the whole text there
         named = " AND ".join(one.rpartition(" :: ")[2] for one in kinds)
