@@ -283,21 +283,26 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         "The default model of the judge": settings.judge_model,
     }
     for who, choice in (*named.items(), *(("A fallback", one) for one in settings.fallbacks)):
-        _check_choice(who, choice.provider, environment, settings.servers)
+        check_choice(who, choice.provider, environment, settings.servers)
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
         if agent.enabled:
             _check_agent(agent, environment, settings.servers)
 
 
 def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[ModelServer]) -> None:
-    _check_choice(agent.name, agent.provider, environment, servers)
+    check_choice(agent.name, agent.provider, environment, servers)
     for fallback in agent.fallbacks or ():
-        _check_choice(f"A fallback of {agent.name}", fallback.provider, environment, servers)
+        check_choice(f"A fallback of {agent.name}", fallback.provider, environment, servers)
 
 
-def _check_choice(
+def check_choice(
     who: str, provider: str, environment: BotSettings, servers: Sequence[ModelServer]
 ) -> None:
+    """Make sure that a model of that provider can be asked.
+
+    Raises:
+        ConfigurationBroken: A key or an address is missing; names who needs it and the variable.
+    """
     missing = ""
     for server in servers:
         is_asked = server.name == provider and server.key_variable

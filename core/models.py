@@ -89,6 +89,9 @@ class Act(StrEnum):
     SYNTHESIS = "synthesis"
     READING = "reading"
     EVALUATION = "evaluation"
+    #: Of evaluators: which of two texts is better, which later-named reasons a text holds.
+    PAIR = "pair"
+    RECALL = "recall"
     CASTING = "casting"
     #: One model answers alone; nobody is shown it before the verdict.
     SHADOW = "shadow"

@@ -3,15 +3,40 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from core.figures import counted, money, percent, points, score
 from core.proof.comparison import ArmScores, Comparison, Measure, compare, conclusion
 from core.proof.scores import accuracy, brier, calibration, changes_of_side, share_interval
-from core.proof.statistics import smallest_effect
+from core.proof.statistics import Interval, smallest_effect
 from core.transcript.words import bullets, table
 
 #: From this corrected p value down a difference is called one.
 _EVIDENT = "yes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recall:
+    """How many of the later-named reasons an arm's texts held."""
+
+    arm: str
+    found: int
+    reasons: int
+    #: The mean share over questions; None: too few.
+    share: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated:
+    """What evaluators found in the texts."""
+
+    #: How each did on known pairs, in words.
+    tests: Sequence[str]
+    #: Which texts are better, in words.
+    findings: Sequence[str]
+    recalls: Sequence[Recall]
+    #: What was not judged, and why.
+    notes: Sequence[str] = ()
 
 
 def report(
@@ -20,6 +45,7 @@ def report(
     *,
     notes: Sequence[str] = (),
     picture: str = "",
+    evaluated: Evaluated | None = None,
 ) -> str:
     """The whole report; its last line is the finding.
 
@@ -28,6 +54,7 @@ def report(
         measure: What arms are compared by.
         notes: What was left out, stopped or failed.
         picture: The file with the picture; empty: there is none.
+        evaluated: What evaluators found in the texts; None: nobody read them.
     """
     found = compare(arms, measure)
     asked = max((len(arm.answers) for arm in arms), default=0)
@@ -39,6 +66,7 @@ def report(
         parts += ["## Differences", _differences(found, measure)]
     parts += _changes(arms)
     parts += _calibration(arms)
+    parts += _evaluated(evaluated) if evaluated else ()
     if notes:
         parts += ["## Notes", bullets(notes)]
     parts += ["## Finding", conclusion(found, measure)]
@@ -122,6 +150,28 @@ def _changes(arms: Sequence[ArmScores]) -> Sequence[str]:
         if any(answer.sides for answer in arm.answers)
     ]
     return ["## Changes of side", bullets(lines)] if lines else []
+
+
+def _evaluated(found: Evaluated) -> Sequence[str]:
+    """Texts in pairs, who judged them, and the later-named reasons that each arm's texts held."""
+    parts = ["## Texts in pairs", bullets(found.findings)] if found.findings else []
+    if found.recalls:
+        rows = [
+            (
+                one.arm,
+                f"{one.found} of {one.reasons}",
+                f"{percent(one.share.mean)} ({percent(max(0.0, one.share.low))} to "
+                f"{percent(min(1.0, one.share.high))})"
+                if one.share
+                else "–",
+            )
+            for one in found.recalls
+        ]
+        head = ("Arm", "Reasons found", "Share per question (95% interval)")
+        said = "Reasons that were named after the event, each shown by words of the text."
+        parts += ["## Reasons named later", said, table(head, rows)]
+    parts += ["## Evaluators, tested on pairs with a known better text", bullets(found.tests)]
+    return [*parts, *([bullets(found.notes)] if found.notes else [])]
 
 
 def _calibration(arms: Sequence[ArmScores]) -> Sequence[str]:

@@ -62,6 +62,10 @@ class Bench:
     answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
     #: Answers that could not be had, in words.
     failed: list[str] = field(default_factory=list[str])
+    #: What debates answered, by arm and question.
+    answered: dict[tuple[str, str], Debate] = field(default_factory=dict[tuple[str, str], Debate])
+    #: US dollars that were spent on other things than debates, under the same cap.
+    besides: Decimal = _NOTHING
     #: Why the bench ended before its last question; empty: it did not.
     stopped: str = ""
     #: US dollars that each debate of the log has cost.
@@ -122,9 +126,6 @@ class Bench:
         Raises:
             StoreDown: The log cannot be written.
         """
-        await self._book_what_was_cut_off()
-        for entry in await self.store.find(DebateFilter(limit=_MOST_DEBATES)):
-            self._pay(fold(await self.store.events(entry.debate_id)))
         cap = self.max_usd
         caps = (
             Cap("bench", "this bench", cap, self.spent, remedy=_REMEDY) if cap is not None else None
@@ -149,6 +150,15 @@ class Bench:
             spent = f"{money(self.spent)} spent" + (f" of {money(cap)}" if cap else "")
             tell(f"{number} of {len(tasks)} {task.id}: {', '.join(right) or 'no answer'}; {spent}")
 
+    async def take_stock(self) -> None:
+        """Book what a killed process may have spent, and count what the log has cost so far.
+
+        Comes before `hold`.
+        """
+        await self._book_what_was_cut_off()
+        for entry in await self.store.find(DebateFilter(limit=_MOST_DEBATES)):
+            self._pay(fold(await self.store.events(entry.debate_id)))
+
     async def _answer(self, engine: Engine, arm: Arm, task: Task) -> Answer | None:
         """One arm's answer, from the log if it is there; None: it could not be had."""
         setup = self._setup(arm, task)
@@ -165,6 +175,7 @@ class Bench:
                 debate = await engine.run(debate_id)
             self._pay(debate)
             if is_answer(debate):
+                self.answered[arm.name, task.id] = debate
                 log = await self.store.events(debate_id)
                 found = answer_of(log, debate, arm, task)
                 self.answers.setdefault(arm.name, []).append(found)
@@ -218,6 +229,22 @@ class Bench:
         drafts = drafts_for(float(max(rivals)), {n: cost * dearer for n, cost in costs.items()})
         return arm.with_drafts(drafts)
 
+    def scored(
+        self, arms: Sequence[Arm], tasks: Sequence[Task]
+    ) -> tuple[Sequence[ArmScores], Sequence[Task]]:
+        """Every arm's answers to the questions that all arms answered, and these questions."""
+        there = {arm.name: {a.question: a for a in self.answers.get(arm.name, ())} for arm in arms}
+        whole = [task for task in tasks if all(task.id in found for found in there.values())]
+        scored = [
+            ArmScores(
+                arm=arm.name,
+                kind=arm.form.kind,
+                answers=[there[arm.name][task.id] for task in whole],
+            )
+            for arm in arms
+        ]
+        return scored, whole
+
     def _mean_cost(self, arm: Arm) -> Decimal | None:
         answers = self.answers.get(arm.name)
         return (
@@ -226,8 +253,8 @@ class Bench:
 
     @property
     def spent(self) -> Decimal:
-        """US dollars that the whole log has cost, what is only presumed of a kill included."""
-        return sum(self._paid.values(), _NOTHING)
+        """US dollars that all of it has cost, what is only presumed of a kill included."""
+        return sum(self._paid.values(), self.besides)
 
     def _pay(self, debate: Debate) -> None:
         self._paid[debate.id] = debate.usage.cost or _NOTHING

@@ -9,23 +9,34 @@ from pathlib import Path
 from bot.building import (
     build_calls,
     build_replay,
+    check_choice,
     check_providers,
     estimating,
     load_settings,
     open_store,
 )
 from bot.log import set_up_logs
-from bot.settings import LogLevel, read_settings
-from bot.terminal.bench_report import answers_csv, power_words, report
+from bot.settings import BotSettings, LogLevel, read_settings
+from bot.terminal.bench_evaluation import (
+    Evaluators,
+    Kept,
+    judgments_words,
+    read_texts,
+    try_evaluators,
+)
+from bot.terminal.bench_report import Evaluated, answers_csv, power_words, report
 from bot.terminal.bench_run import Bench
 from bot.terminal.debating import current_user
 from bot.terminal.files import put_out, tell, write_file
 from core.clock import SystemClock
 from core.errors import BadInput
 from core.figures import counted, money
+from core.llm.call import ModelCalls
+from core.llm.call_options import Tables
 from core.models import ModelChoice
 from core.proof.arms import Arm, ArmForm, arms_for, setup_of
-from core.proof.comparison import ArmKind, ArmScores, Measure
+from core.proof.comparison import ArmKind, Measure
+from core.proof.pairs import LEAST_EVALUATORS
 from core.proof.pareto import pareto_svg
 from core.proof.reading import read_tasks
 from core.proof.recorded import recorded_answers
@@ -58,6 +69,8 @@ class BenchCommand:
     config: Path | None = None
     #: A folder for report, picture and answers; None: the report goes to standard output only.
     output: Path | None = None
+    #: `provider/model` of those that read the texts; none: nobody does.
+    evaluators: Sequence[str] = ()
     dry_run: bool = False
 
 
@@ -107,12 +120,21 @@ async def bench(asked: BenchCommand) -> int:
             if asked.replay is None:
                 arms = await held.plan(arms, tasks[0])
                 _tell_plan(held, arms, len(tasks), asked.max_usd)
+            reading = _evaluators(asked, calls, settings, environment)
+            if reading:
+                tell(judgments_words(arms, len(tasks), len(reading.models)))
             if asked.dry_run:
                 return DONE
+            await held.take_stock()
+            if reading:
+                await try_evaluators(reading, held, _own_tasks())
             await held.hold(arms, tasks)
+            measure, evaluated = _measure(tasks), None
+            if reading:
+                evaluated = await read_texts(reading, held, arms, tasks, measure=measure)
         finally:
             await calls.close()
-    return _hand_out(held, arms, tasks, asked.output)
+    return _hand_out(held, arms, tasks, output=asked.output, evaluated=evaluated)
 
 
 def _tell_plan(held: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
@@ -128,22 +150,48 @@ def _tell_plan(held: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | 
     tell(power_words(questions, compared))
 
 
-def _hand_out(held: Bench, arms: Sequence[Arm], tasks: Sequence[Task], output: Path | None) -> int:
+def _evaluators(
+    asked: BenchCommand, calls: ModelCalls, settings: Settings, environment: BotSettings
+) -> Evaluators | None:
+    """Who reads the texts.
+
+    Raises:
+        BadInput: Fewer than three are named, one twice, or there are no texts.
+        ConfigurationBroken: One of them cannot be asked.
+    """
+    if not asked.evaluators:
+        return None
+    if asked.replay:
+        raise BadInput("Recorded answers are no texts: evaluators have nothing to read.")
+    models = _models(asked.evaluators, settings)
+    if len({one.full_name for one in models}) < max(LEAST_EVALUATORS, len(models)):
+        raise BadInput(f"Name at least {LEAST_EVALUATORS} different models as evaluators.")
+    for one in models:
+        check_choice(f"The evaluator {one.full_name}", one.provider, environment, settings.servers)
+    return Evaluators(
+        calls=calls,
+        models=models,
+        kept=Kept(asked.log.with_suffix(".evaluators.jsonl")),
+        max_usd=asked.max_usd,
+        tables=Tables(models=settings.models, prices=settings.prices),
+    )
+
+
+def _measure(tasks: Sequence[Task]) -> Measure:
+    forecasts = sum(task.kind is TaskKind.FORECAST for task in tasks)
+    return Measure.BRIER if forecasts == len(tasks) else Measure.ACCURACY
+
+
+def _hand_out(
+    held: Bench,
+    arms: Sequence[Arm],
+    tasks: Sequence[Task],
+    *,
+    output: Path | None,
+    evaluated: Evaluated | None,
+) -> int:
     """Write report, picture and answers."""
-    found = held.answers
-    whole = [
-        task.id
-        for task in tasks
-        if all(any(a.question == task.id for a in found.get(arm.name, ())) for arm in arms)
-    ]
-    scored = [
-        ArmScores(
-            arm=arm.name,
-            kind=arm.form.kind,
-            answers=[a for a in found.get(arm.name, ()) if a.question in set(whole)],
-        )
-        for arm in arms
-    ]
+    scored, whole = held.scored(arms, tasks)
     notes = [*([held.stopped] if held.stopped else []), *held.failed]
     if len(whole) < len(tasks):
         left = counted(len(tasks) - len(whole), "question")
@@ -152,10 +200,10 @@ def _hand_out(held: Bench, arms: Sequence[Arm], tasks: Sequence[Task], output: P
         for note in notes:
             tell(note)
         raise BadInput("No question has an answer of every arm: there is nothing to compare.")
-    forecasts = sum(task.kind is TaskKind.FORECAST for task in tasks)
-    measure = Measure.BRIER if forecasts == len(tasks) else Measure.ACCURACY
+    measure = _measure(tasks)
     drawn = pareto_svg(scored, measure)
-    text = report(scored, measure, notes=notes, picture="pareto.svg" if drawn and output else "")
+    picture = "pareto.svg" if drawn and output else ""
+    text = report(scored, measure, notes=notes, picture=picture, evaluated=evaluated)
     if output:
         write_file(output / "report.md", text)
         write_file(output / "answers.csv", answers_csv(scored))
@@ -195,9 +243,14 @@ def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:
 
 def _tasks(asked: BenchCommand) -> Sequence[Task]:
     if asked.tasks is None:
-        return read_tasks((files("core.proof") / "questions.jsonl").read_text("utf-8"))
+        return _own_tasks()
     answers = _read(asked.answers) if asked.answers else ""
     return read_tasks(_read(asked.tasks), name=asked.tasks.name, answers=answers)
+
+
+def _own_tasks() -> Sequence[Task]:
+    """The questions that come with Moot."""
+    return read_tasks((files("core.proof") / "questions.jsonl").read_text("utf-8"))
 
 
 def _read(path: Path) -> str:

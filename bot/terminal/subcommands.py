@@ -260,6 +260,12 @@ def bench(  # noqa: PLR0913 - one per option
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A folder for report and picture.")
     ] = None,
+    evaluators: Annotated[
+        str,
+        typer.Option(
+            help="Three or more provider/model, with commas between: read the texts, in pairs."
+        ),
+    ] = "",
     dry_run: DryRun = False,
 ) -> None:
     """Put questions with known answers to one model, a vote and debates; say what is better.
@@ -282,6 +288,7 @@ def bench(  # noqa: PLR0913 - one per option
         log=log,
         config=config,
         output=output,
+        evaluators=[one.strip() for one in evaluators.split(",") if one.strip()],
         dry_run=dry_run,
     )
     raise typer.Exit(_run(hold(asked)))

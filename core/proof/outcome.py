@@ -50,6 +50,31 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
     )
 
 
+def text_of(debate: Debate) -> str:
+    """What the debate answered, all of it: the verdict's parts, or the text that won the vote."""
+    verdict = debate.verdict
+    if verdict is None:
+        return next((made.text for made in debate.contributions.values()), "")
+    if verdict.source is VerdictSource.WINNER:
+        return verdict.solution
+    lists = (verdict.tradeoffs, (verdict.dissent,), verdict.overturned_by)
+    parts = (verdict.decision, *verdict.reasons, verdict.solution, verdict.implementation)
+    told = [*parts, *(one for items in lists for one in items)]
+    return "\n\n".join(filter(str.strip, told))
+
+
+def reasons_of(debate: Debate) -> str:
+    """Where later-named reasons are looked for: a verdict's reasons, risks, dissent, overturners.
+
+    In drafts, which have no such parts, anywhere.
+    """
+    verdict = debate.verdict
+    if verdict is None or verdict.source is VerdictSource.WINNER:
+        return text_of(debate)
+    lists = (*verdict.reasons, *verdict.tradeoffs, verdict.dissent, *verdict.overturned_by)
+    return "\n".join(filter(str.strip, lists))
+
+
 def _cost(log: Sequence[Recorded]) -> Decimal | None:
     """What the debate cost, without what is only presumed of calls that a kill cut off."""
     events = [one.event for one in log]

@@ -200,6 +200,29 @@ ACTS: Mapping[Act, ActSpec] = {
     Act.EVALUATION: ActSpec(
         label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
     ),
+    Act.PAIR: ActSpec(
+        label="Judgment of two texts",
+        noun="judgment of two texts",
+        phase="judging texts in pairs",
+        max_tokens=512,
+        effort=Effort.LOW,
+    ),
+    Act.RECALL: ActSpec(
+        label="Reasons found",
+        noun="list of reasons found",
+        phase="looking for reasons",
+        max_tokens=1024,
+        effort=Effort.LOW,
+    ),
+    Act.CASTING: ActSpec(
+        label="Choice of agents",
+        noun="choice of agents",
+        phase="choosing agents for the question",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+    ),
     Act.SHADOW: ActSpec(
         label="Answer of one model alone",
         noun="answer alone",
@@ -212,15 +235,6 @@ ACTS: Mapping[Act, ActSpec] = {
         label="Option of the answer alone",
         noun="option of the answer alone",
         phase="finding the option of the answer alone",
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.CASTING: ActSpec(
-        label="Choice of agents",
-        noun="choice of agents",
-        phase="choosing agents for the question",
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,

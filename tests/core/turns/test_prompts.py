@@ -68,10 +68,12 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
 #: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
 ROLE, ACT = "architect", Act.PROPOSAL
-CASES = [
+CASES: list[tuple[str, Act, dict[str, object]]] = [
     *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
     *((role, ACT, VALUES[ACT]) for role in ROLES),
     ("generalist", Act.SHADOW, {"words": 350}),
+    ("sceptic", Act.PAIR, {}),
+    ("sceptic", Act.RECALL, {}),
     *((role, act, values) for role, acts in STAFF.items() for act, values in acts.items()),
 ]
 
