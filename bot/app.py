@@ -330,7 +330,12 @@ def _connect(
         ),
         decide=DecideOnVerdict(facts=facts),
         find=find,
-        remind=RemindPeople(facts=facts, reminders=Reminders(database), people=access),
+        remind=RemindPeople(
+            facts=facts,
+            reminders=Reminders(database),
+            people=access,
+            dates=parts.settings.outcomes,
+        ),
         channels=channels,
         estimates=Estimates(start),
         lists=lists,

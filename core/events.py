@@ -30,6 +30,7 @@ from core.models import (
     CrossCheck,
     Debate,
     Decision,
+    DecisionOutcome,
     Failure,
     Feedback,
     Gate,
@@ -568,6 +569,38 @@ class ReminderDue(Value):
         return f"reminder/{self.decision}"
 
 
+class OutcomeAsked(Value):
+    """People were asked how an accepted decision turned out."""
+
+    kind: Literal["outcome_asked"] = "outcome_asked"
+    #: Origin of the decision.
+    decision: str
+    #: Counts how often: again after each "too early".
+    number: int = 1
+
+    @property
+    def key(self) -> str:
+        """Asked once each time."""
+        return self.key_of(self.decision, self.number)
+
+    @staticmethod
+    def key_of(decision: str, number: int) -> str:
+        """The key of having asked about a decision for the `number`th time."""
+        return f"outcome-asked/{number}/{decision}"
+
+
+class OutcomeGiven(Value):
+    """A person said how the decision turned out, or said it anew."""
+
+    kind: Literal["outcome_given"] = "outcome_given"
+    outcome: DecisionOutcome
+
+    @property
+    def key(self) -> str:
+        """One click or form, one outcome."""
+        return f"outcome/{self.outcome.origin}"
+
+
 class FeedbackGiven(Value):
     """A person said whether the verdict was of use."""
 
@@ -621,6 +654,8 @@ Event = Annotated[
     | PeopleBallotCast
     | DecisionRecorded
     | ReminderDue
+    | OutcomeAsked
+    | OutcomeGiven
     | FeedbackGiven,
     Field(discriminator="kind"),
 ]
@@ -943,6 +978,10 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, decisions=(*debate.decisions, decision))
         case ReminderDue(decision=origin):
             return replace(debate, reminded=debate.reminded | {origin})
+        case OutcomeAsked(decision=origin, number=number):
+            return replace(debate, outcomes_asked={**debate.outcomes_asked, origin: number})
+        case OutcomeGiven(outcome=given):
+            return replace(debate, outcomes=(*debate.outcomes, given))
         case FeedbackGiven(feedback=given):
             return replace(debate, feedback={**debate.feedback, given.by.id: given})
         case _:

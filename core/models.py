@@ -1249,6 +1249,29 @@ class Decision(Value):
     origin: str
 
 
+class OutcomeKind(StrEnum):
+    """How a decision turned out."""
+
+    HELD = "held"
+    PARTLY = "partly"
+    #: It was taken back, or was wrong.
+    REVERSED = "reversed"
+    #: Nobody can say yet.
+    TOO_EARLY = "too early"
+
+
+class DecisionOutcome(Value):
+    """How an accepted decision turned out, as somebody of the team says. The newest one stands."""
+
+    kind: OutcomeKind
+    by: Person
+    why: str = ""
+    #: Origin of the accepted decision; empty on a terminal, where nobody accepts.
+    decision: str = ""
+    #: Tells one outcome from the next.
+    origin: str
+
+
 class Feedback(Value):
     """What a person thinks of the verdict's quality."""
 
@@ -1349,6 +1372,9 @@ class Debate:
     decisions: tuple[Decision, ...] = ()
     #: Origins of decisions people were reminded of.
     reminded: frozenset[str] = frozenset()
+    #: How decisions turned out, oldest first, and how often people were asked, by their origins.
+    outcomes: tuple[DecisionOutcome, ...] = ()
+    outcomes_asked: Mapping[str, int] = field(default_factory=dict[str, int])
     feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
 
     @property
@@ -1361,6 +1387,18 @@ class Debate:
         """The team's decision that stands."""
         return self.decisions[-1] if self.decisions else None
 
+    @property
+    def accepted(self) -> Decision | None:
+        """The newest decision to accept the verdict, also where it was replaced since."""
+        found = (one for one in reversed(self.decisions) if one.kind is DecisionKind.ACCEPT)
+        return next(found, None)
+
+    @property
+    def outcome(self) -> DecisionOutcome | None:
+        """How the accepted decision turned out, as was said last."""
+        of = self.accepted.origin if self.accepted else ""
+        return next((one for one in reversed(self.outcomes) if one.decision == of), None)
+
     #: What was computed from this very value already; another value has a memory of its own.
     _known: dict[Hashable, object] = field(
         default_factory=dict[Hashable, object], init=False, repr=False, compare=False
@@ -1371,6 +1409,10 @@ class Debate:
         if what not in self._known:
             self._known[what] = compute()
         return cast("T", self._known[what])
+
+    def came_first(self, key: str, other: str) -> bool:
+        """Whether an event stands before another one in the log, whatever clocks said."""
+        return next(one for one in self.times if one in {key, other}) == key
 
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""

@@ -261,6 +261,10 @@ class PeopleDirectory(Protocol):
         """A person's time zone; UTC when nobody knows."""
         ...
 
+    async def has_place(self, place: Place) -> bool:
+        """Whether Moot can still write there; True when nobody knows."""
+        ...
+
 
 class SourceReader(Protocol):
     """Reads what people gave as evidence."""

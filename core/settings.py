@@ -132,6 +132,20 @@ class EvidenceLimits(Value):
     )
 
 
+class OutcomeDates(Value):
+    """When people are asked how an accepted decision turned out."""
+
+    ask_after_days: int = Field(
+        default=90,
+        ge=0,
+        le=3650,
+        description="Days after a decision was accepted; 0: nobody is asked.",
+    )
+    again_after_days: int = Field(
+        default=30, ge=1, le=3650, description="Days until they are asked again after *too early*."
+    )
+
+
 class ModelServer(Value):
     """A model server that speaks like OpenAI, under a name of its own."""
 
@@ -189,6 +203,10 @@ class CommonSettings(Value):
     )
     evidence: EvidenceLimits = Field(
         default=EvidenceLimits(), description="Which sources there may be, and their limits."
+    )
+    outcomes: OutcomeDates = Field(
+        default=OutcomeDates(),
+        description="When people are asked how a decision turned out.",
     )
     fallbacks: tuple[ModelChoice, ...] = Field(
         default=(), description="Models to ask, in order, when an agent's own cannot be asked."

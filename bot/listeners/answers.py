@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.listeners.typed import Unclear
+from bot.listeners.typed import WITH_ID, Unclear
 from bot.slack.access import Standing
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
@@ -20,6 +20,7 @@ COMMANDS = {
     "/debate list": "this channel's newest debates",
     "/debate search WORDS": "debates in your channels that hold these words",
     "/debate show ID": "where a debate stands, or its verdict",
+    "/debate outcome ID": "say how a decision your team accepted turned out",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
     "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
@@ -51,6 +52,7 @@ FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it 
 
 CHOSEN_TWICE = "You have put this option higher already. Put each option in one place."
 NO_CHOICE = "Choose what you would do first."
+NO_OUTCOME = "Choose how it turned out."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."
 QUESTIONS_CLOSED = (
@@ -170,7 +172,7 @@ def unclear(typed: Unclear) -> str:
         return f"There is no `/debate {word}`. Nothing was started. To do that, {instead}"
     if typed.guess == "search":
         return "Write what to look for: `/debate search WORDS`. Nothing was started."
-    if typed.guess in {"show", "stop"}:
+    if typed.guess in WITH_ID:
         return (
             f"Did you mean `/debate {typed.guess} ID`? An id looks like `dabcd234`; "
             "`/debate list` shows them. Nothing was started."

@@ -12,8 +12,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.listeners import answers
 from bot.listeners.channel_settings import open_settings
 from bot.listeners.context import ListenerContext, person, place
+from bot.listeners.decide import form_for_outcome
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
-from bot.listeners.interactions import ANSWER_WITHIN
+from bot.listeners.interactions import ANSWER_WITHIN, open_form
 from bot.listeners.start import FormOpening, open_start_form
 from bot.listeners.typed import (
     Doctor,
@@ -21,6 +22,7 @@ from bot.listeners.typed import (
     ListDebates,
     OpenForm,
     OpenSettings,
+    SayOutcome,
     Search,
     Show,
     StopDebate,
@@ -76,6 +78,11 @@ async def answer_in_time(
                     )
                     await open_start_form(context, client, opening)
                     return None, True
+                case SayOutcome(debate_id=debate_id):
+                    debate = await context.debate(debate_id, command)
+                    shown = form_for_outcome(context, debate, debate.outcome)
+                    await open_form(client, command.trigger_id, shown)
+                    return None, True
                 case _:
                     answer = await answer_to(context, command, typed)
                     repeated = await context.is_repeated("trigger", command.trigger_id)
@@ -99,7 +106,7 @@ async def answer_to(context: ListenerContext, command: Command, typed: Typed) ->
         StoreError: The database does not answer.
     """
     match typed:
-        case Help() | OpenForm() | OpenSettings():
+        case Help() | OpenForm() | OpenSettings() | SayOutcome():
             return answers.help_text()
         case Unclear():
             return answers.words(answers.unclear(typed))

@@ -1,4 +1,4 @@
-"""Buttons and forms after, and beside, the agents' vote: ballots, decisions, feedback."""
+"""Buttons and forms beside and after the vote: ballots, decisions, outcomes, feedback."""
 
 from datetime import date
 
@@ -11,10 +11,20 @@ from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.payloads import FormSubmitted
 from bot.views.decision import decision_form
 from bot.views.feedback import comment_form, thanks
+from bot.views.forms import Form
 from bot.views.message import MessageView
+from bot.views.outcome import BUTTONS, outcome_form, recorded
 from bot.views.people_vote import ballot_form, places_of
 from core.errors import BadInput
-from core.models import Decision, DecisionKind, Feedback, PeopleBallot
+from core.models import (
+    Debate,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    Feedback,
+    OutcomeKind,
+    PeopleBallot,
+)
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -26,6 +36,10 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.REVISIT, _deciding(DecisionKind.REVISIT))
     on_click(app, context, ActionId.SUPERSEDE, _deciding(DecisionKind.SUPERSEDE))
     on_form(app, context, CallbackId.DECISION_FORM, take_decision)
+    for kind, action in BUTTONS.items():
+        on_click(app, context, action, _turned_out(kind))
+    on_click(app, context, ActionId.OUTCOME_CHANGE, change_outcome)
+    on_form(app, context, CallbackId.OUTCOME_FORM, take_outcome)
     on_click(app, context, ActionId.FEEDBACK, take_feedback)
     on_click(app, context, ActionId.SAY_WHY, open_comment)
     on_form(app, context, CallbackId.COMMENT_FORM, take_comment)
@@ -95,6 +109,55 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
         origin=form.view_id,
     )
     await context.decide.decide(debate, decision)
+
+
+def _turned_out(kind: OutcomeKind) -> OnClick:
+    """Return what records one outcome at once, then opens the form to say why."""
+
+    async def clicked(context: ListenerContext, found: Clicked) -> MessageView | None:
+        debate = await context.debate(found.click.value, found.click)
+        said = DecisionOutcome(kind=kind, by=person(found.click), origin=found.click.trigger_id)
+        standing = await context.decide.say_outcome(debate, said)
+        try:
+            await found.open(form_for_outcome(context, debate, standing))
+        except BadInput:  # it is recorded all the same
+            return answers.words(recorded(debate, standing))
+        return None
+
+    return clicked
+
+
+async def change_outcome(context: ListenerContext, found: Clicked) -> None:
+    """Open the form with what was said about the decision."""
+    debate = await context.debate(found.click.value, found.click)
+    await found.open(form_for_outcome(context, debate, debate.outcome))
+
+
+def form_for_outcome(
+    context: ListenerContext, debate: Debate, said: DecisionOutcome | None
+) -> Form:
+    """Return the form to say how a decision turned out.
+
+    Raises:
+        BadInput: There is no accepted decision.
+    """
+    context.decide.check_outcome(debate)
+    dates = context.remind.dates
+    again = dates.again_after_days if dates.ask_after_days else 0
+    return outcome_form(debate, said, again_after=again)
+
+
+async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
+    """Record how a decision turned out and why, once however often the form arrives."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    try:
+        kind = OutcomeKind(form.chosen(FieldId.OUTCOME.value))
+    except ValueError:
+        raise FieldWrong(FieldId.OUTCOME.value, answers.NO_OUTCOME) from None
+    said = DecisionOutcome(
+        kind=kind, by=person(form), why=form.typed(FieldId.WHY.value), origin=form.view_id
+    )
+    await context.decide.give_outcome(debate, said)
 
 
 async def take_feedback(context: ListenerContext, found: Clicked) -> MessageView:

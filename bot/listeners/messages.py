@@ -13,7 +13,14 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
-from bot.listeners.typed import Doctor, OpenForm, OpenSettings, TypedQuestion, understood
+from bot.listeners.typed import (
+    Doctor,
+    OpenForm,
+    OpenSettings,
+    SayOutcome,
+    TypedQuestion,
+    understood,
+)
 from bot.log import logger
 from bot.slack.evidence import file_references, thread_reference
 from bot.slack.ids import FILES, after_end_key, board_key, note_id
@@ -208,6 +215,8 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
             told = answers.words(answers.command_only("settings")).payload
         case Doctor():
             told = answers.words(answers.command_only("doctor")).payload
+        case SayOutcome(debate_id=debate_id):
+            told = answers.words(answers.command_only(f"outcome {debate_id}")).payload
         case typed:
             command = Command(
                 command="/debate",

@@ -12,7 +12,7 @@ _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 ALONE = ("help", "list", "settings", "doctor")
 #: Subcommands that want words.
 WITH_WORDS = ("search",)
-WITH_ID = ("show", "stop")
+WITH_ID = ("show", "stop", "outcome")
 #: What people type though it is done elsewhere: on the board, on a card, in the thread.
 ELSEWHERE = (
     *("vote", "ballot", "pause", "resume", "continue"),
@@ -69,6 +69,13 @@ class StopDebate:
 
 
 @dataclass(frozen=True)
+class SayOutcome:
+    """The form to say how an accepted decision turned out."""
+
+    debate_id: str
+
+
+@dataclass(frozen=True)
 class Unclear:
     """One lone word: too little for a question, and no subcommand."""
 
@@ -87,7 +94,7 @@ class TypedQuestion:
 
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = LoneSubcommand | Search | Show | StopDebate | Unclear | TypedQuestion
+Typed = LoneSubcommand | Search | Show | StopDebate | SayOutcome | Unclear | TypedQuestion
 _ALONE: Mapping[str, LoneSubcommand] = {
     "": OpenForm(),
     "help": Help(),
@@ -112,7 +119,13 @@ def understood(text: str) -> Typed:
         if found is None:
             return Unclear(" ".join([first, *words[1:]]), first)
         debate_id = found.group(1).lower()
-        return Show(debate_id) if first == "show" else StopDebate(debate_id)
+        match first:
+            case "show":
+                return Show(debate_id)
+            case "stop":
+                return StopDebate(debate_id)
+            case _:
+                return SayOutcome(debate_id)
     if first == "search" and not text.rstrip().endswith("?"):
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")

@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
-from bot.presenter.event_posts import card_edit, headline_edit, superseded_edits, vote_edit
+from bot.presenter.event_posts import (
+    card_edit,
+    headline_edit,
+    outcome_edits,
+    superseded_edits,
+    vote_edit,
+)
 from bot.store.posts import NewPost
 from core.events import (
     AnswerWithdrawn,
@@ -13,6 +19,7 @@ from core.events import (
     DebateResumed,
     DebateWanted,
     DecisionRecorded,
+    OutcomeGiven,
     PeopleBallotCast,
     Recorded,
     StopRequested,
@@ -54,8 +61,10 @@ def edits_of(debate: Debate, recorded: Recorded, before: Debate | None = None) -
     # Somebody votes late, or the team decides.
     if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally:
         edits.append(vote_edit(debate, debate.tally))
-    if isinstance(event, DecisionRecorded) and debate.verdict:
+    if isinstance(event, DecisionRecorded | OutcomeGiven) and debate.verdict:
         edits.append(headline_edit(debate, debate.verdict))
+    if isinstance(event, OutcomeGiven):
+        edits += outcome_edits(debate, event.outcome)
     if isinstance(event, DebateWanted) and before:
         edits += superseded_edits(before, event.by)
     return edits

@@ -19,6 +19,7 @@ from bot.slack.ids import (
     event_key,
     headline_key,
     note_ts,
+    outcome_key,
     pin_key,
     report_key,
     turn_key,
@@ -32,6 +33,7 @@ from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
 from bot.views.group_post import group_post
 from bot.views.message import MessageView
+from bot.views.outcome import outcome_post
 from bot.views.turn import turn
 from bot.views.turn_groups import is_shown
 from bot.views.verdict import headline, verdict
@@ -52,6 +54,8 @@ from core.events import (
     OptionEdited,
     OutageBegan,
     OutageEnded,
+    OutcomeAsked,
+    OutcomeGiven,
     Recorded,
     ReminderDue,
     SourceRead,
@@ -65,6 +69,7 @@ from core.events import (
 from core.models import (
     Clarifications,
     Debate,
+    DecisionOutcome,
     NextStep,
     Person,
     Status,
@@ -192,6 +197,15 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
         case ReminderDue(decision=origin):
             found = [one for one in debate.decisions if one.origin == origin]
             messages = [reminder(debate, one) for one in found]
+        case OutcomeAsked(decision=origin, number=number):
+            key = outcome_key(debate.id, origin, number)
+            return [_reply(debate, key, outcome_post(debate).payload)]
+        case OutcomeGiven(outcome=given):
+            # Where people were asked, that post shows it; else the first answer is a post itself.
+            if debate.outcomes_asked.get(given.decision):
+                return ()
+            key = outcome_key(debate.id, given.decision, 0)
+            return [_reply(debate, key, outcome_post(debate).payload)]
         case SourceRead(source=source):
             is_empty = not source.text and not source.fault
             messages = [] if is_empty else [notices.source_read(source)]
@@ -246,6 +260,17 @@ def vote_edit(debate: Debate, tally: Tally) -> NewPost:
 def headline_edit(debate: Debate, reached: Verdict) -> NewPost:
     """Return the edit that brings the verdict's short form up to date: the team's decision."""
     return _edit(debate, headline_key(debate.id, debate.edition), headline(debate, reached))
+
+
+def outcome_edits(debate: Debate, given: DecisionOutcome) -> Sequence[NewPost]:
+    """Return the edits that show how a decision turned out wherever people were asked."""
+    asked = debate.outcomes_asked.get(given.decision, 0)
+    numbers = list(range(1, asked + 1))
+    first = next(one for one in debate.outcomes if one.decision == given.decision)
+    if debate.came_first(f"outcome/{first.origin}", OutcomeAsked.key_of(given.decision, 1)):
+        numbers.insert(0, 0)  # said before anybody asked
+    shown = outcome_post(debate)
+    return [_edit(debate, outcome_key(debate.id, given.decision, one), shown) for one in numbers]
 
 
 def superseded_edits(before: Debate, by: Person) -> Sequence[NewPost]:

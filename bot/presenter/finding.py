@@ -18,4 +18,5 @@ def words_of(debate: Debate) -> str:
             *verdict.open_questions,
         ]
     parts += [decision.why for decision in debate.decisions]
+    parts += [said.why for said in debate.outcomes]
     return "\n".join(part for part in parts if part)

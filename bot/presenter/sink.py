@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from bot.presenter.edits import edits_of
@@ -25,16 +26,24 @@ from core.events import (
     GatePassed,
     OptionEdited,
     OptionsMerged,
+    OutcomeGiven,
     Recorded,
     SummaryMade,
     TurnFailed,
     VerdictReached,
 )
-from core.models import Debate, Decision, Place, Status, Turn
+from core.models import Debate, Decision, DecisionOutcome, Place, Status, Turn
 from core.use_cases.choices import ChannelChoices
 
 #: After these there is more to find a debate by.
-_WORTH_FINDING = (DebateStarted, OptionsMerged, OptionEdited, VerdictReached, DecisionRecorded)
+_WORTH_FINDING = (
+    DebateStarted,
+    OptionsMerged,
+    OptionEdited,
+    VerdictReached,
+    DecisionRecorded,
+    OutcomeGiven,
+)
 #: After these a list of debates looks different.
 _WORTH_LISTING = (
     DebateStarted,
@@ -42,6 +51,7 @@ _WORTH_LISTING = (
     DebateFailed,
     DebateWanted,
     DecisionRecorded,
+    OutcomeGiven,
 )
 #: After these turns the next ones begin, and the board is edited once more anyway.
 _PROGRESS = (
@@ -121,8 +131,12 @@ class WordIndex(Protocol):
 class ReminderBook(Protocol):
     """Keeps dates."""
 
-    async def put(self, debate: Debate, decision: Decision) -> None:
-        """Remember when a decision is to be looked at again, if it names a date."""
+    async def put(self, debate: Debate, decision: Decision, at: datetime) -> None:
+        """Remember when people are to be reminded of a decision made at this time."""
+        ...
+
+    async def put_again(self, debate: Debate, given: DecisionOutcome, at: datetime) -> None:
+        """Remember when to ask again how it turned out, where it was too early to say."""
         ...
 
 
@@ -216,7 +230,9 @@ class Presenter:
                 self._pinned.discard(debate.id)
                 await self.posts.post([unpinning(debate)])  # nothing there to come back to
             case DecisionRecorded(decision=decision) if self.reminders:
-                await self.reminders.put(debate, decision)
+                await self.reminders.put(debate, decision, recorded.at)
+            case OutcomeGiven(outcome=given) if self.reminders:
+                await self.reminders.put_again(debate, given, recorded.at)
             case _:
                 pass
 

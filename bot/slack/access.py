@@ -239,6 +239,11 @@ class Accesses:
         """Return somebody's time zone; UTC when Slack does not say in time."""
         return await self.of(workspace).zone_of(person)
 
+    async def has_place(self, place: Place) -> bool:
+        """Return whether the bot can still write in a channel; True when Slack does not say."""
+        standing = await self.of(place.workspace).standing(place.channel)
+        return standing in {Standing.MEMBER, Standing.UNKNOWN}
+
 
 def _standing_after(error: SlackApiError) -> Standing:
     """A private channel the bot is not in cannot even be found."""

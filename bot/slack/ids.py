@@ -36,6 +36,12 @@ class ActionId(StrEnum):
     REJECT = "decision_reject"
     REVISIT = "decision_revisit"
     SUPERSEDE = "decision_supersede"
+    #: How an accepted decision turned out.
+    OUTCOME_HELD = "outcome_held"
+    OUTCOME_PARTLY = "outcome_partly"
+    OUTCOME_REVERSED = "outcome_reversed"
+    OUTCOME_TOO_EARLY = "outcome_too_early"
+    OUTCOME_CHANGE = "outcome_change"
     #: Its value is `<debate>/good` or `<debate>/bad`.
     FEEDBACK = "verdict_feedback"
     SAY_WHY = "verdict_feedback_why"
@@ -56,6 +62,7 @@ class CallbackId(StrEnum):
     SETTINGS_FORM = "settings_form"
     BALLOT_FORM = "ballot_form"
     DECISION_FORM = "decision_form"
+    OUTCOME_FORM = "outcome_form"
     COMMENT_FORM = "comment_form"
 
 
@@ -66,6 +73,7 @@ class BlockId(StrEnum):
     QUESTIONS = "questions"
     WHICH = "which"
     DECISION = "decision"
+    OUTCOME = "outcome"
     FEEDBACK = "feedback"
     BALLOT = "ballot"
     SKIPPED = "skipped"
@@ -94,6 +102,7 @@ class FieldId(StrEnum):
     WHY = "why"
     DATE = "date"
     NEWER = "newer"
+    OUTCOME = "outcome"
     NEW_OPTION = "new_option"
     MERGED = "merged"
     MERGED_INTO = "merged_into"
@@ -172,6 +181,11 @@ def vote_key(debate_id: str, edition: int = 1) -> str:
 def headline_key(debate_id: str, edition: int = 1) -> str:
     """The key of the verdict's short form, which the channel sees too."""
     return _of_edition(f"{debate_id}/headline", edition)
+
+
+def outcome_key(debate_id: str, decision: str, number: int) -> str:
+    """The key of a post about how a decision turned out; 0: nobody had asked."""
+    return f"{debate_id}/outcome/{decision}/{number}"
 
 
 def after_end_key(debate_id: str, person: str) -> str:

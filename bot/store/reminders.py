@@ -1,18 +1,15 @@
-"""When people want to look at decisions again."""
+"""When people are to be reminded of decisions."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, time, tzinfo
+from dataclasses import asdict
+from datetime import datetime
 
 from sqlalchemy import delete, select
 
 from bot.store.tables import REMINDERS
-from core.models import Decision
 from core.store.columns import insert_new
 from core.store.database import Database
 from core.use_cases.remind import Reminder
-
-#: The time of day at which people are reminded, in the morning of who named the date.
-AT = time(8, 0)
 
 
 class Reminders:
@@ -22,18 +19,9 @@ class Reminders:
         """Use tables that `bot.store.tables.prepare` has made."""
         self._database = database
 
-    async def put(self, debate_id: str, decision: Decision, zone: tzinfo = UTC) -> None:
-        """Remember the date of a decision, if it names one; again changes nothing.
-
-        Args:
-            debate_id: The debate.
-            decision: What was decided.
-            zone: Where the date begins and ends.
-        """
-        if decision.revisit_on is None:
-            return
-        due = datetime.combine(decision.revisit_on, AT, zone)
-        values = {"debate_id": debate_id, "decision": decision.origin, "due_at": due}
+    async def put(self, reminder: Reminder) -> None:
+        """Remember a date; where there is one for this decision, that one stays."""
+        values = asdict(reminder)
         await self._database.write(lambda c: insert_new(c, REMINDERS, values))
 
     async def due(self, now: datetime) -> Sequence[Reminder]:

@@ -65,6 +65,7 @@ def register(app: typer.Typer) -> None:
     app.command("export")(export)
     app.command("report")(report)
     app.command("eval")(evaluate)
+    app.command("outcome")(outcome)
     app.command("bench")(bench)
     app.command("doctor")(doctor)
     app.add_typer(config)
@@ -228,6 +229,26 @@ def evaluate(
 
     names = [one for one in evaluators.split(",") if one.strip()]
     raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+
+
+def outcome(
+    debate_id: DebateId,
+    how: Annotated[
+        Literal["held", "partly", "reversed", "too-early"] | None,
+        typer.Argument(help="How the decision turned out; left out: what was said so far."),
+    ] = None,
+    *,
+    because: Annotated[str, typer.Option("--because", "-b", help="Why, in a few words.")] = "",
+) -> None:
+    """Say how a decision turned out; `moot calibration` counts it."""
+    from bot.terminal.turning_out import say_outcome, show_outcome
+    from core.errors import BadInput
+    from core.models import OutcomeKind
+
+    if how is None and because:
+        raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")
+    kind = OutcomeKind(how.replace("-", " ")) if how else None
+    _run(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
 
 
 def bench(  # noqa: PLR0913 - one per option

@@ -14,6 +14,7 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
 from bot.views.message import Block, MessageView, as_json, notice_of, sections
+from bot.views.outcome import turned_out
 from bot.views.words import moment, person
 from core.figures import day
 from core.models import Debate, Decision, DecisionKind
@@ -108,7 +109,8 @@ def standing(debate: Debate) -> str:
     if debate.decision:
         at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
         said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
-        return f"*The team's decision*\n{said}"
+        after = turned_out(debate)
+        return "\n".join(filter(None, ("*The team's decision*", said, after)))
     if debate.verdict:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""

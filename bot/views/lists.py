@@ -12,7 +12,7 @@ from bot.slack.mrkdwn.escape import literal
 from bot.views.message import Block, MessageView, as_json, context, header, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person
-from core.models import Debate, DecisionKind, Status
+from core.models import Debate, DecisionKind, OutcomeKind, Status
 
 _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240
@@ -30,6 +30,12 @@ _DECIDED = {
     DecisionKind.REJECT: ":no_entry_sign: rejected",
     DecisionKind.REVISIT: ":calendar: to be revisited",
     DecisionKind.SUPERSEDE: ":fast_forward: superseded",
+}
+_TURNED_OUT = {
+    OutcomeKind.HELD: "held",
+    OutcomeKind.PARTLY: "held in part",
+    OutcomeKind.REVERSED: "reversed",
+    OutcomeKind.TOO_EARLY: "too early to say whether it holds",
 }
 _HOW = (
     "1. Type `/invite @Moot` in a channel where your team decides things.\n"
@@ -154,4 +160,5 @@ def _lines(row: DebateRow) -> Iterator[str]:
 
 def status_words(debate: Debate) -> str:
     """Return where a debate stands: running, with a verdict, what the team made of it."""
-    return _DECIDED[debate.decision.kind] if debate.decision else _STATUS[debate.status]
+    words = _DECIDED[debate.decision.kind] if debate.decision else _STATUS[debate.status]
+    return f"{words}, {_TURNED_OUT[debate.outcome.kind]}" if debate.outcome else words

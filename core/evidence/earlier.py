@@ -1,7 +1,7 @@
 """What a team decided earlier in the same place, as a source of a new debate."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from core.errors import DebateUnknown, LogBroken
 from core.events import fold
@@ -13,6 +13,7 @@ from core.models import (
     Act,
     Debate,
     DecisionKind,
+    OutcomeKind,
     Person,
     Place,
     Source,
@@ -34,6 +35,11 @@ _STANDING = {
     DecisionKind.REJECT: "rejected",
     DecisionKind.REVISIT: "to be looked at again",
     DecisionKind.SUPERSEDE: "replaced by a newer one",
+}
+_OUTCOMES = {
+    OutcomeKind.HELD: "it held",
+    OutcomeKind.PARTLY: "it held in part",
+    OutcomeKind.REVERSED: "it was reversed",
 }
 Section = tuple[str, str, str, str]
 
@@ -107,10 +113,19 @@ def _words(debate: Debate) -> str:
             f"# {' '.join(debate.setup.question.split())}",
             f"Decision: {verdict.decision}",
             f"It was {_STANDING[decision.kind]} by {by}.{why}",
+            *_turned_out(debate),
             *(f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]),
             *([f"What speaks against it: {verdict.dissent}"] if verdict.dissent else []),
         ]
     )
+
+
+def _turned_out(debate: Debate) -> Iterator[str]:
+    """How it turned out, as somebody said; nothing where it was too early."""
+    said = debate.outcome
+    if said and said.kind is not OutcomeKind.TOO_EARLY:
+        by = said.by.name or said.by.id
+        yield f"How it turned out: {_OUTCOMES[said.kind]}, says {by}. {said.why}".rstrip()
 
 
 def _fitting(sections: Sequence[Section], question: str) -> Sequence[Section]:

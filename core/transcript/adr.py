@@ -8,7 +8,7 @@ from core.transcript.decision import requirements_table
 from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert_line
 from core.transcript.options import criteria_table, cross_check_words, gap_words, positions_words
-from core.transcript.people import adr_status
+from core.transcript.people import adr_status, outcome_words
 from core.transcript.words import bullets, confidence_words, name_of, nested, quoted
 
 _TITLE_MAX_CHARS = 80
@@ -39,6 +39,8 @@ def adr(debate: Debate) -> str:
         reasons, solution = bullets(verdict.reasons), nested(verdict.solution, 2)
         decision = ("## Decision", *notes, f"**{inert_line(verdict.decision)}**", reasons, solution)
         parts += [*decision, *_outcome(debate, verdict)]
+    if debate.outcome:
+        parts.append(f"## How it turned out\n\n{inert_line(outcome_words(debate.outcome))}")
     names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
     said = (f"Debated by {names}.", vote_words(debate), cross_check_words(debate))
     how = bullets(filter(None, (*said, gap_words(debate), *how_it_ended(debate))))

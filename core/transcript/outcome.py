@@ -71,7 +71,17 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "how_it_ended": list(how_it_ended(debate)),
         "confidence_word": word,
         "single_answer": shadow_outcome(debate),
+        "turned_out": _turned_out(debate),
     }
+
+
+def _turned_out(debate: Debate) -> Mapping[str, Any] | None:
+    """How the accepted decision turned out, as somebody said last; None if nobody did."""
+    said = debate.outcome
+    if said is None:
+        return None
+    at = debate.times[f"outcome/{said.origin}"]
+    return {"kind": said.kind.value, "by": said.by.id, "why": said.why, "at": at.isoformat()}
 
 
 def totals(debate: Debate) -> Mapping[str, Any]:

@@ -1,10 +1,19 @@
-"""What people made of a debate, as Markdown: their ballots, their decisions, their feedback."""
+"""What people made of a debate, as Markdown: ballots, decisions, outcomes, feedback."""
 
 from collections.abc import Iterable, Iterator
 
 from core.figures import day
-from core.models import Debate, Decision, DecisionKind, Feedback, Person
+from core.models import (
+    Debate,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    Feedback,
+    OutcomeKind,
+    Person,
+)
 from core.rules.options import options_of
+from core.transcript.inert import inert_line
 from core.transcript.words import bullets, name_of, table
 
 _STATUS = {
@@ -12,6 +21,15 @@ _STATUS = {
     DecisionKind.REJECT: "rejected",
     DecisionKind.REVISIT: "to be revisited",
     DecisionKind.SUPERSEDE: "superseded",
+}
+
+
+#: How each outcome reads.
+OUTCOMES = {
+    OutcomeKind.HELD: "held",
+    OutcomeKind.PARTLY: "held in part",
+    OutcomeKind.REVERSED: "reversed",
+    OutcomeKind.TOO_EARLY: "too early to say",
 }
 
 
@@ -23,12 +41,20 @@ def adr_status(debate: Debate) -> str:
 
 
 def team_section(debate: Debate) -> str:
-    """The team's decisions and what people thought of the verdict; empty if nobody said."""
+    """The team's decisions, how they turned out, what people thought; empty if nobody said."""
     rows = [(_name(one.by), _words(one), one.why) for one in debate.decisions]
     decided = table(("Who", "Decision", "Why"), rows) if rows else ""
+    after = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
+    turned = f"How it turned out: {after}" if after else ""
     said = bullets(feedback_lines(debate.feedback.values()))
-    parts = [part for part in (decided, said) if part]
+    parts = [part for part in (decided, turned, said) if part]
     return "\n\n".join(["## The team's decision", *parts]) if parts else ""
+
+
+def outcome_words(said: DecisionOutcome) -> str:
+    """How a decision turned out, who says so, and why."""
+    why = f" {' '.join(said.why.split())}" if said.why.strip() else ""
+    return f"{OUTCOMES[said.kind]}, says {_name(said.by)}.{why}"
 
 
 def people_ballots(debate: Debate) -> str:

@@ -1,12 +1,20 @@
-"""People choose between the options, decide on the verdict, and say whether it was of use."""
+"""People choose between the options, decide on the verdict, and say how it turned out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
 
 from core.errors import BadInput
-from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
-from core.models import Debate, Decision, Feedback, PeopleBallot, Person, Status
+from core.events import DecisionRecorded, FeedbackGiven, OutcomeGiven, PeopleBallotCast
+from core.models import (
+    Debate,
+    Decision,
+    DecisionOutcome,
+    Feedback,
+    PeopleBallot,
+    Person,
+    Status,
+)
 from core.ports import DebateEntry, DebateFilter
 from core.redaction import redact
 from core.rules.options import options_of
@@ -90,6 +98,48 @@ class DecideOnVerdict:
                 "`/debate`, and supersede this one when it is decided."
             )
         return decided
+
+    def check_outcome(self, debate: Debate) -> None:
+        """Make sure that there is something that can have turned out well or badly.
+
+        Where a debate is held in no channel, as on a terminal, nobody accepts its verdict: to say
+        how it turned out says that it was followed.
+        """
+        self.check_decision(debate)
+        if debate.verdict and debate.verdict.is_undecided:
+            raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
+        if debate.accepted is None and debate.setup.place.channel:
+            raise BadInput(
+                f"Your team has not accepted the verdict of debate `{debate.id}`, so nothing has "
+                "turned out yet. *Accept* is below the verdict."
+            )
+
+    async def say_outcome(self, debate: Debate, given: DecisionOutcome) -> DecisionOutcome:
+        """Record how the decision turned out; saying it again takes no reason away.
+
+        Returns:
+            The outcome that stands now.
+        """
+        self.check_outcome(debate)
+        standing = debate.outcome
+        if standing and standing.kind is given.kind and not given.why:
+            return standing
+        return await self.give_outcome(debate, given)
+
+    async def give_outcome(self, debate: Debate, given: DecisionOutcome) -> DecisionOutcome:
+        """Record how the decision turned out and why, without secrets; the newest one stands.
+
+        Returns:
+            The outcome that stands now.
+        """
+        self.check_outcome(debate)
+        accepted = debate.accepted
+        update = {"why": redact(given.why), "decision": accepted.origin if accepted else ""}
+        kept, standing = given.model_copy(update=update), debate.outcome
+        if standing and (standing.kind, standing.why) == (kept.kind, kept.why):
+            return standing
+        await self.facts.record(debate.id, OutcomeGiven(outcome=kept))
+        return kept
 
     async def say_helpful(self, debate: Debate, given: Feedback) -> None:
         """Record whether the verdict was of use; saying it again takes no reason away."""

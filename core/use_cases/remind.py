@@ -1,20 +1,27 @@
-"""Reminds people on the day they wanted to look at a decision again; survives restarts."""
+"""Reminds people: to look at a decision again, and to say how it turned out.
+
+Dates are kept in the database, so that they survive restarts.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from typing import Protocol
 
-from core.errors import DebateUnknown, StoreDown, StoreError
-from core.events import ReminderDue
-from core.models import Debate, Decision
+from core.errors import BadInput, DebateUnknown, MootError, StoreDown, StoreError
+from core.events import OutcomeAsked, ReminderDue
+from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Person
 from core.ports import PeopleDirectory
+from core.settings import OutcomeDates
 from core.use_cases.fact_log import FactLog
+
+#: The time of day at which people are reminded, where they are.
+AT = time(8, 0)
 
 
 @dataclass(frozen=True)
 class Reminder:
-    """A date to look at a decision again."""
+    """A date on which people are to be reminded of a decision."""
 
     debate_id: str
     #: The decision's origin.
@@ -25,8 +32,8 @@ class Reminder:
 class ReminderStore(Protocol):
     """Keeps dates until people were reminded. Every method may raise `StoreDown`."""
 
-    async def put(self, debate_id: str, decision: Decision, zone: tzinfo) -> None:
-        """Remember the date of a decision, if it names one; again changes nothing."""
+    async def put(self, reminder: Reminder) -> None:
+        """Remember a date; where there is one for this decision, that one stays."""
         ...
 
     async def due(self, now: datetime) -> Sequence[Reminder]:
@@ -40,28 +47,54 @@ class ReminderStore(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RemindPeople:
-    """Keeps dates, each for the morning of the person who named it."""
+    """Keeps dates, each for the morning of the person it concerns."""
 
     facts: FactLog
     reminders: ReminderStore
     people: PeopleDirectory
+    dates: OutcomeDates = field(default_factory=OutcomeDates)
 
-    async def put(self, debate: Debate, decision: Decision) -> None:
-        """Remember when a decision is to be looked at again, if it names a date.
+    async def put(self, debate: Debate, decision: Decision, at: datetime) -> None:
+        """Remember when a decision is to be looked at again, or to be asked about.
+
+        Args:
+            debate: The debate.
+            decision: One that names a date, or accepts the verdict; others need no reminder.
+            at: When it was made.
 
         Raises:
             StoreDown: The database failed.
         """
-        if decision.revisit_on is None:
-            return
-        zone = await self.people.zone_of(decision.by.id, debate.setup.place.workspace)
-        await self.reminders.put(debate.id, decision, zone)
+        days = self.dates.ask_after_days
+        if decision.kind is DecisionKind.ACCEPT and days:
+            await self._put(debate, decision.origin, decision.by, at, after=days)
+        elif decision.revisit_on is not None:
+            await self._put(debate, decision.origin, decision.by, decision.revisit_on)
 
-    async def look(self) -> Mapping[str, StoreError]:
+    async def put_again(self, debate: Debate, given: DecisionOutcome, at: datetime) -> None:
+        """Remember when to ask again, where somebody said at this time that it was too early.
+
+        Raises:
+            StoreDown: The database failed.
+        """
+        if given.kind is OutcomeKind.TOO_EARLY and given.decision and self.dates.ask_after_days:
+            days = self.dates.again_after_days
+            await self._put(debate, given.decision, given.by, at, after=days)
+
+    async def _put(
+        self, debate: Debate, decision: str, by: Person, on: date | datetime, *, after: int = 0
+    ) -> None:
+        """Remember the morning of a day, or of so many days after a moment, where `by` is."""
+        zone = await self.people.zone_of(by.id, debate.setup.place.workspace)
+        day = on.astimezone(zone).date() if isinstance(on, datetime) else on
+        due = datetime.combine(day + timedelta(days=after), AT, zone)
+        await self.reminders.put(Reminder(debate.id, decision, due))
+
+    async def look(self) -> Mapping[str, MootError]:
         """Remind people of everything that is due.
 
         Each reminder is recorded, then its date is forgotten: twice has one effect. A decision
-        that was replaced meanwhile reminds nobody.
+        that was replaced meanwhile reminds nobody, and neither does one whose channel is gone.
 
         Returns:
             Debates nobody could be reminded of, and why; their dates are kept.
@@ -69,19 +102,37 @@ class RemindPeople:
         Raises:
             StoreDown: The database failed; nothing is forgotten.
         """
-        failed: dict[str, StoreError] = {}
+        failed: dict[str, MootError] = {}
         for reminder in await self.reminders.due(self.facts.clock.now()):
             try:
                 debate = await self.facts.debate(reminder.debate_id)
-                if debate.decision and debate.decision.origin == reminder.decision:
-                    due = ReminderDue(decision=reminder.decision)
+                due = _due(debate, reminder.decision)
+                if due and await self.people.has_place(debate.setup.place):
                     await self.facts.record(reminder.debate_id, due)
             except DebateUnknown:
                 pass
             except StoreDown:
                 raise
-            except StoreError as error:  # of this debate alone: others are not held up by it
+            except (BadInput, StoreError) as error:
+                # Of this debate alone: others are not held up by it.
                 failed[reminder.debate_id] = error
                 continue
             await self.reminders.forget(reminder)
         return failed
+
+
+def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
+    """What people are to be reminded of; None: nothing any more."""
+    stands, said = debate.decision, debate.outcome
+    if stands is None or stands.origin != origin:
+        return None
+    if stands.kind is not DecisionKind.ACCEPT:
+        return ReminderDue(decision=origin)
+    if said and said.kind is not OutcomeKind.TOO_EARLY:
+        return None
+    asked = debate.outcomes_asked.get(origin, 0)
+    # Somebody said that it was too early, after they were asked: then it is asked again.
+    newest = OutcomeAsked.key_of(origin, asked)
+    if asked and not (said and debate.came_first(newest, f"outcome/{said.origin}")):
+        return None
+    return OutcomeAsked(decision=origin, number=asked + 1)

@@ -44,6 +44,8 @@ NEWER = {
     "options_merged",
     "outage_began",
     "outage_ended",
+    "outcome_asked",
+    "outcome_given",
     "shadow_answered",
     "shadow_placed",
     "stop_withdrawn",

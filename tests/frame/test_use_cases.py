@@ -26,6 +26,8 @@ PEOPLES_FACTS = {
     "PeopleBallotCast",
     "DecisionRecorded",
     "ReminderDue",
+    "OutcomeAsked",
+    "OutcomeGiven",
     "FeedbackGiven",
 }
 #: May make a start that is written nowhere: it plays a debate that is not held.

@@ -23,12 +23,13 @@ from tests.scenarios.test_clarifications import asking, card_of, debate_at
 QUESTION, NOTE, ANSWER = "wombatcanary", "quokkacanary", "numbatcanary"
 PROPOSAL, VERDICT = "bilbycanary", "potoroocanary"
 #: In a thread, in a file of it and in the file's name, in words that an agent quotes of it, in why
-#: a verdict was accepted, and in a reply to a debate that Slack took no more posts of.
+#: a verdict was accepted, in how that turned out, and in a reply to a debate that Slack took no
+#: more posts of.
 THREAD, FILE, NAME, QUOTED = "dunnartcanary", "kowaricanary", "mulgaracanary", "ningauicanary"
-WHY, UNSENT = "pademeloncanary", "bettongcanary"
+WHY, OUTCOME, UNSENT = "pademeloncanary", "quollcanary", "bettongcanary"
 CANARIES = (
     *(QUESTION, NOTE, ANSWER, PROPOSAL, VERDICT),
-    *(THREAD, FILE, NAME, QUOTED, WHY, UNSENT),
+    *(THREAD, FILE, NAME, QUOTED, WHY, OUTCOME, UNSENT),
 )
 STAYS = "marimbastays"
 PDF = a_pdf(["Cover page", f"The {FILE} offer costs $1,840. The {QUOTED} jobs are lost."])
@@ -91,6 +92,12 @@ async def debates_with_canaries(team: Team) -> tuple[str, str]:
     views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
     await team.workspace.submit(team.user, views[0]["id"], {"why": {"why": {"value": WHY}}})
     await team.wait_until_sent()
+    await team.type(f"outcome {debate.id}")
+    form = team.workspace.views(team.user)[-1]
+    held = {"outcome": {"outcome": {"selected_option": {"value": "held"}}}}
+    said = {**held, "why": {"why": {"value": OUTCOME}}}
+    await team.workspace.submit(team.user, form["id"], said)
+    await team.wait_until_sent()
 
     # One that reads this decision as a source, and of which Slack takes nothing after the card.
     await team.say(f"@Moot Where do {UNSENT} tasks live from now on?")
@@ -105,6 +112,7 @@ async def debates_with_canaries(team: Team) -> tuple[str, str]:
     (source,) = reader.evidence
     assert source.reference.kind is SourceKind.REGISTER
     assert WHY in source.text
+    assert OUTCOME in source.text
     return debate.id, reader.id
 
 
@@ -152,7 +160,7 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
         purge = ("purge", "--workspace", workspace.state.team_id, "--yes")
         if not removed:  # one debate: who quotes its decision is named
             assert reader in await told(*purge, "--debate", first, database=database)
-            assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, UNSENT]}
+            assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, OUTCOME, UNSENT]}
         await told(*purge, database=database)
         assert holding(folder) == {}
         async with AsyncExitStack() as going_on:

@@ -19,6 +19,7 @@ from bot.views.feedback import comment_form, thanks
 from bot.views.lists import DebateRow, channel_list, home, own_list, search_list
 from bot.views.message import MessageView
 from bot.views.options_form import options_form
+from bot.views.outcome import outcome_form, outcome_post
 from bot.views.people_vote import ballot_form
 from bot.views.start_form import (
     FormDraft,
@@ -38,6 +39,8 @@ from core.events import (
     DecisionRecorded,
     Event,
     OptionsMerged,
+    OutcomeAsked,
+    OutcomeGiven,
     PeopleBallotCast,
     VerdictReached,
 )
@@ -51,9 +54,11 @@ from core.models import (
     Debate,
     Decision,
     DecisionKind,
+    DecisionOutcome,
     Feedback,
     Option,
     Options,
+    OutcomeKind,
     PeopleBallot,
     QuestionKind,
     Turn,
@@ -222,6 +227,20 @@ def test_the_lines_about_decisions():
     lines = [decided(a_decision(kind)) for kind in DecisionKind]
     shot = as_sent(*lines, reminder(judged(), a_decision()))
     assert shot == external_file(f"{FOLDER}/decided.json")
+
+
+def test_how_a_decision_turned_out():
+    accepted = DecisionRecorded(decision=a_decision(DecisionKind.ACCEPT))
+    origin = accepted.decision.origin
+    asked, shown = OutcomeAsked(decision=origin), list[MessageView | Mapping[str, Any]]()
+    early, late = (
+        DecisionOutcome(kind=kind, by=SAM, why=why, decision=origin, origin=why or "T1")
+        for kind, why in ((OutcomeKind.TOO_EARLY, ""), (OutcomeKind.REVERSED, "It <cost> & cost."))
+    )
+    for said in ([], [early], [early, late]):
+        debate = judged(accepted, asked, *(OutcomeGiven(outcome=one) for one in said))
+        shown += [outcome_post(debate), outcome_form(debate, debate.outcome, again_after=30)]
+    assert as_sent(*shown) == external_file(f"{FOLDER}/outcome.json")
 
 
 @pytest.mark.parametrize("helpful", [True, False])

@@ -20,13 +20,16 @@ from bot.views.board import BoardAction, board
 from bot.views.fold import in_full
 from bot.views.group_post import everything, group_post
 from bot.views.message import MessageView
+from bot.views.outcome import outcome_form, outcome_post
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.events import (
     BallotCast,
     ContributionMade,
+    DecisionRecorded,
     OptionsMerged,
+    OutcomeGiven,
     TurnFailed,
     VoteTallied,
     fold,
@@ -38,12 +41,16 @@ from core.models import (
     Ballot,
     Contribution,
     Debate,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
     Failure,
     Judgement,
     Note,
     NoteOutcome,
     Option,
     Options,
+    OutcomeKind,
     Person,
     QuestionKind,
     Requirement,
@@ -62,7 +69,8 @@ from tests.bot.plays import CALL, a_debate, a_verdict, play
 
 #: What chat.update takes; the board is edited with it.
 UPDATE_TEXT = 4000
-OURS = re.compile(r"<@U1>|<@U2>")
+#: What views write themselves: people by their ids, and moments.
+OURS = re.compile(r"<@U1>|<@U2>|<!date\^\d+\^[^<>]*>")
 MENTION = re.compile(r"<[!@#][^>]*>|@(?:channel|here|everyone|group)(?![a-z0-9])", re.IGNORECASE)
 NASTY = (
     '<!channel> <@U9> @here "\\" & ```x``` [https://a.example](https://b.example) *_~`|\n\n- a\n'
@@ -254,6 +262,17 @@ def test_notices_fit(debate: Debate, said: str, typed: str):
     check(notices.out_of_time())
     for message in notices.question(debate):
         check(message)
+
+
+@given(question=long, why=long, kind=st.sampled_from(OutcomeKind))
+def test_how_a_decision_turned_out_fits(question: str, why: str, kind: OutcomeKind):
+    decision = Decision(kind=DecisionKind.ACCEPT, by=Person(id="U1"), why=why, origin="V1")
+    said = DecisionOutcome(kind=kind, by=Person(id="U2"), why=why, decision="V1", origin="V2")
+    setup = a_setup().model_copy(update={"question": question or "?"})
+    debate = a_debate(DecisionRecorded(decision=decision), OutcomeGiven(outcome=said), setup=setup)
+    check(outcome_post(debate))
+    check(board(debate, enabled=set(BoardAction)))
+    outcome_form(debate, said.model_copy(update={"why": why[:600]}), again_after=30)
 
 
 def test_every_post_of_a_whole_debate_is_accepted():

@@ -153,6 +153,7 @@ UNUSUAL = {
     "servers": [{"name": "own", "base_url": "http://127.0.0.1:1/v1"}],
     "vote": {"exclude_self": False},
     "limits": {"quorum": 1},
+    "outcomes": {"ask_after_days": 7},
     "evidence": {"link_hosts": ["docs.example.com"], "pages": 3},
     "fallbacks": [{"provider": "offline"}],
     "prompts": {"critique": "strict.md"},

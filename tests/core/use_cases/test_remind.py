@@ -2,14 +2,21 @@
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from core.errors import LogBroken
-from core.events import DecisionRecorded, Recorded, ReminderDue
-from core.models import Decision, DecisionKind, Place
+import pytest
+
+from core.errors import BadInput, LogBroken
+from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue
+from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Place
+from core.settings import OutcomeDates
+from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.remind import Reminder, RemindPeople
-from tests.core.use_cases.logs import DANA, DEBATE, Recording, SlowStore, verdict
+from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, SlowStore, verdict
 
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
+DAY = 24 * 3600.0
 
 
 class Dates:
@@ -18,8 +25,10 @@ class Dates:
     def __init__(self, *kept: Reminder) -> None:
         self.kept = list(kept)
 
-    async def put(self, debate_id: str, decision: Decision, zone: tzinfo) -> None:
-        raise NotImplementedError
+    async def put(self, reminder: Reminder) -> None:
+        of = [(one.debate_id, one.decision) for one in self.kept]
+        if (reminder.debate_id, reminder.decision) not in of:
+            self.kept.append(reminder)
 
     async def due(self, now: datetime) -> Sequence[Reminder]:
         return [one for one in self.kept if one.due_at <= now]
@@ -28,8 +37,12 @@ class Dates:
         self.kept.remove(reminder)
 
 
-class Nobody:
-    """A surface that knows nobody."""
+class People:
+    """A surface on which everybody is in Berlin."""
+
+    def __init__(self) -> None:
+        self.place_is_there = True
+        self.silent = False
 
     async def may_see(self, person: str, place: Place) -> bool:
         raise NotImplementedError
@@ -38,7 +51,14 @@ class Nobody:
         raise NotImplementedError
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        raise NotImplementedError
+        del person, workspace
+        return ZoneInfo("Europe/Berlin")
+
+    async def has_place(self, place: Place) -> bool:
+        del place
+        if self.silent:
+            raise BadInput("Slack did not answer.")
+        return self.place_is_there
 
 
 class Damaged(SlowStore):
@@ -48,6 +68,47 @@ class Damaged(SlowStore):
         if debate_id == "damaged":
             raise LogBroken("It cannot be read.")
         return await super().events(debate_id, after=after)
+
+
+class Team:
+    """A debate with a verdict, and what the team does about it as days go by."""
+
+    def __init__(self, dates: OutcomeDates | None = None) -> None:
+        self.log = Recording()
+        self.people, self.kept = People(), Dates()
+        self.remind = RemindPeople(
+            facts=self.log.facts,
+            reminders=self.kept,
+            people=self.people,
+            dates=dates or OutcomeDates(),
+        )
+        self.decide = DecideOnVerdict(facts=self.log.facts)
+
+    async def begin(self) -> "Team":
+        await self.log.begin(verdict())
+        return self
+
+    async def debate(self) -> Debate:
+        return await self.log.debate()
+
+    async def decides(self, kind: DecisionKind, origin: str, **more: Any) -> None:
+        decision = Decision(kind=kind, by=DANA, origin=origin, **more)
+        await self.decide.decide(await self.debate(), decision)
+        await self.remind.put(await self.debate(), decision, self.log.clock.now())
+
+    async def says(self, kind: OutcomeKind, origin: str, why: str = "") -> DecisionOutcome:
+        given = DecisionOutcome(kind=kind, by=ALEX, why=why, origin=origin)
+        standing = await self.decide.say_outcome(await self.debate(), given)
+        await self.remind.put_again(await self.debate(), standing, self.log.clock.now())
+        return standing
+
+    async def after(self, days: float) -> list[int]:
+        """Let days go by, look twice; return the numbers of all times people were asked."""
+        self.log.clock.advance(days * DAY)
+        await self.remind.look()
+        await self.remind.look()
+        events = [one.event for one in await self.log.store.events(DEBATE)]
+        return [event.number for event in events if isinstance(event, OutcomeAsked)]
 
 
 def putting_off(origin: str) -> DecisionRecorded:
@@ -65,7 +126,7 @@ async def test_a_decision_that_was_replaced_reminds_nobody() -> None:
     await log.begin(verdict(), putting_off("V1"), putting_off("V2"))
     dates = Dates(Reminder(DEBATE, "V1", DUE), Reminder(DEBATE, "V2", DUE))
 
-    await RemindPeople(facts=log.facts, reminders=dates, people=Nobody()).look()
+    await RemindPeople(facts=log.facts, reminders=dates, people=People()).look()
 
     assert await reminded_of(log) == ["V2"]
     assert dates.kept == []
@@ -76,8 +137,95 @@ async def test_a_damaged_debate_keeps_its_date_and_holds_up_no_other() -> None:
     await log.begin(verdict(), putting_off("V1"))
     dates = Dates(Reminder("damaged", "V0", DUE), Reminder(DEBATE, "V1", DUE))
 
-    failed = await RemindPeople(facts=log.facts, reminders=dates, people=Nobody()).look()
+    failed = await RemindPeople(facts=log.facts, reminders=dates, people=People()).look()
 
     assert list(failed) == ["damaged"]
     assert await reminded_of(log) == ["V1"]
     assert dates.kept == [Reminder("damaged", "V0", DUE)]
+
+
+async def test_a_date_that_was_named_is_for_that_morning_where_its_person_is() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.REVISIT, "V1", revisit_on=date(2026, 3, 1))
+    (kept,) = team.kept.kept
+    assert kept.due_at == datetime(2026, 3, 1, 8, tzinfo=ZoneInfo("Europe/Berlin"))
+
+
+async def test_people_are_asked_once_in_the_morning_90_days_after_they_accepted() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.ACCEPT, "V1")
+    (kept,) = team.kept.kept
+    assert kept.due_at == datetime(2026, 4, 5, 8, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert await team.after(89) == []
+    assert await team.after(1) == [1]
+    assert await team.after(300) == [1]
+    assert team.kept.kept == []
+
+
+@pytest.mark.parametrize("kind", [DecisionKind.REJECT, DecisionKind.SUPERSEDE])
+async def test_nobody_is_asked_about_what_was_not_accepted_or_is_replaced(
+    kind: DecisionKind,
+) -> None:
+    team = await Team().begin()
+    await team.decides(kind, "V1")
+    assert team.kept.kept == []
+    await team.decides(DecisionKind.ACCEPT, "V2")
+    await team.decides(kind, "V3")
+    assert await team.after(100) == []
+
+
+async def test_what_is_known_already_is_not_asked() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.ACCEPT, "V1")
+    await team.says(OutcomeKind.REVERSED, "A1")
+    assert await team.after(100) == []
+
+
+async def test_too_early_asks_again_later_until_somebody_knows() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.ACCEPT, "V1")
+    assert await team.after(91) == [1]
+    await team.says(OutcomeKind.TOO_EARLY, "A1")
+    assert await team.after(28) == [1]
+    assert await team.after(2) == [1, 2]
+    await team.says(OutcomeKind.TOO_EARLY, "A2", "Not rolled out yet.")
+    assert await team.after(31) == [1, 2, 3]
+    await team.says(OutcomeKind.HELD, "A3")
+    assert await team.after(400) == [1, 2, 3]
+
+
+async def test_too_early_said_before_anybody_asked_changes_no_date() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.ACCEPT, "V1")
+    await team.says(OutcomeKind.TOO_EARLY, "A1")
+    assert await team.after(60) == []
+    assert await team.after(31) == [1]
+    assert await team.after(100) == [1]
+
+
+async def test_a_date_that_is_put_again_after_a_crash_asks_nobody_twice() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.ACCEPT, "V1")
+    assert await team.after(91) == [1]
+    decision = (await team.debate()).decisions[0]
+    await team.remind.put(await team.debate(), decision, DUE)
+    assert await team.after(100) == [1]
+
+
+async def test_nobody_is_asked_where_the_channel_is_gone_or_the_setting_says_so() -> None:
+    gone, never = await Team().begin(), await Team(OutcomeDates(ask_after_days=0)).begin()
+    gone.people.place_is_there = False
+    for team in (gone, never):
+        await team.decides(DecisionKind.ACCEPT, "V1")
+        await team.says(OutcomeKind.TOO_EARLY, "A1")
+        assert await team.after(4000) == []
+        assert team.kept.kept == []
+
+
+async def test_a_date_is_kept_while_the_surface_does_not_answer() -> None:
+    team = await Team().begin()
+    await team.decides(DecisionKind.ACCEPT, "V1")
+    team.people.silent = True
+    assert await team.after(91) == []
+    team.people.silent = False
+    assert await team.after(0) == [1]

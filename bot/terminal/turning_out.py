@@ -1,0 +1,60 @@
+"""`moot outcome`: say how a decision turned out, or read what was said."""
+
+import secrets
+
+from bot.building import open_records, open_store
+from bot.log import set_up_logs
+from bot.settings import LogLevel, read_settings
+from bot.terminal.debating import current_user
+from bot.terminal.files import put_out, tell
+from core.clock import SystemClock
+from core.models import DecisionOutcome, OutcomeKind
+from core.transcript.inert import visible
+from core.transcript.people import outcome_words
+from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.fact_log import FactLog
+
+
+async def show_outcome(debate_id: str) -> None:
+    """Print how a decision turned out, as far as somebody said.
+
+    Raises:
+        BadInput: There is nothing that could have turned out.
+        StoreError: There is no such debate, or the database cannot be opened.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    async with open_records(environment.moot_database) as store:
+        facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+        debate = await facts.debate(debate_id)
+        DecideOnVerdict(facts=facts).check_outcome(debate)
+    if debate.outcome is None:
+        tell(f"Nobody has said how debate {debate_id} turned out: moot outcome {debate_id} held")
+        return
+    put_out(visible(outcome_words(debate.outcome)) + "\n", None)
+
+
+async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
+    """Record how a decision turned out; the newest one stands.
+
+    A running bot shows in Slack what was recorded here when it starts next.
+
+    Raises:
+        BadInput: There is nothing that could have turned out.
+        StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    async with open_store(environment.moot_database) as store:
+        facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+        decide, debate = DecideOnVerdict(facts=facts), await facts.debate(debate_id)
+        said = DecisionOutcome(
+            kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
+        )
+        standing = await decide.say_outcome(debate, said)
+    tell(f"Recorded: {visible(outcome_words(standing))}")
+
+
+def _wake_nobody(debate_id: str) -> None:
+    """No debate runs in this process."""
+    del debate_id

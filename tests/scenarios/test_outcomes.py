@@ -1,0 +1,220 @@
+"""90 days after the team accepted: the thread asks how it turned out, once, and anybody answers."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.slack.ids import ActionId
+from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
+from core.events import OutcomeGiven, fold
+from core.models import Debate, OutcomeKind
+from core.testing import ManualClock
+from core.transcript.adr import adr
+from core.transcript.report import report
+from core.use_cases.remind import RemindPeople
+from slack_on_loopback import run_workspace
+from tests.command_line import moot
+from tests.scenarios.test_board import board_saying, debate_at
+from tests.scenarios.test_deciding import chosen_why, decide, ended, planned, post_saying
+from tests.scenarios.test_starting import form_of
+
+SPEC = BotSpec(rounds=1)
+ASKS = "*How did it turn out?*"
+
+
+@pytest.fixture
+async def team() -> AsyncGenerator[Team]:
+    async with team_at_work(spec=SPEC) as found:
+        yield found
+
+
+async def accepted(team: Team, *, user: str = "alex") -> tuple[str, Debate]:
+    board, _ = await ended(team)
+    await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."), user=user)
+    await board_saying(team, board, "*Accepted*")
+    await team.wait_until_sent()
+    return board, await debate_at(team, board)
+
+
+def remind_in(team: Team, debate: Debate, days: float) -> RemindPeople:
+    """The bot's own reminders, so many days after the debate."""
+    remind = team.moot.context.remind
+    clock = ManualClock(debate.now + timedelta(days=days))
+    return replace(remind, facts=replace(remind.facts, clock=clock))
+
+
+def asking(team: Team, board: str) -> list[Message]:
+    return [one for one in team.replies(board) if ASKS in one["text"]]
+
+
+async def asked(team: Team, board: str, debate: Debate, days: float = 91) -> Message:
+    await remind_in(team, debate, days).look()
+    await team.workspace.wait_for(lambda: asking(team, board))
+    return asking(team, board)[-1]
+
+
+def outcome(kind: str, why: str) -> dict[str, Any]:
+    chosen = {"outcome": {"outcome": {"selected_option": {"value": kind}}}}
+    return {**chosen, **chosen_why(why)}
+
+
+async def test_the_thread_asks_who_decided_and_who_asked_once_on_the_morning(team: Team):
+    board, debate = await accepted(team)
+    days = (debate.now.astimezone(ZoneInfo("UTC")) + timedelta(days=90)).date()
+    zone = ZoneInfo(team.workspace.user("alex").tz)
+    assert await planned(team) == [datetime.combine(days, time(8), zone)]
+    await remind_in(team, debate, 88).look()
+    post = await asked(team, board, debate)
+    await remind_in(team, debate, 92).look()
+    await team.wait_until_sent()
+    assert len(asking(team, board)) == 1
+    assert await planned(team) == []
+    for name in ("alex", "dana"):
+        assert f"<@{team.workspace.user(name).id}>" in post["text"]
+    assert "Use PostgreSQL." in post["text"]
+
+
+async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: Team):
+    board, debate = await accepted(team)
+    post = await asked(team, board, debate)
+    await team.workspace.click("alex", team.channel, post["ts"], ActionId.OUTCOME_PARTLY.value)
+    await board_saying(team, board, "*It held in part*, says")  # before the form is sent
+    view = await form_of(team, "alex")
+    await team.workspace.submit("alex", view["id"], outcome("partly", "Latency needed kiwisearch."))
+    shown = await board_saying(team, board, "Why: Latency needed kiwisearch.")
+    assert shown["text"].count("*It held in part*") == 1
+
+    await team.wait_until_sent()
+    await team.workspace.click("dana", team.channel, post["ts"], ActionId.OUTCOME_CHANGE.value)
+    view = await form_of(team, "dana")
+    assert "Latency needed kiwisearch." in str(view)
+    await team.workspace.submit("dana", view["id"], outcome("reversed", "It was kiwireversed."))
+    await board_saying(team, board, "*It was reversed*")
+    await post_saying(team, board, "headline", "*It was reversed*")
+    await team.wait_until_sent()
+    assert asking(team, board) == []  # the question became the answer
+
+    debate = await debate_at(team, board)
+    assert [one.kind for one in debate.outcomes] == [
+        OutcomeKind.PARTLY,
+        OutcomeKind.PARTLY,
+        OutcomeKind.REVERSED,
+    ]
+    await team.type(f"show {debate.id}")
+    assert "Why: It was kiwireversed." in team.told()[-1]
+    await team.type("search kiwireversed")
+    assert debate.id in team.told()[-1]
+    await team.type("list")
+    assert "accepted, reversed" in team.told()[-1]
+    assert "How it turned out: reversed, says" in report(debate)
+    assert "## How it turned out\n\nreversed, says" in adr(debate)
+
+
+async def test_a_double_click_is_one_answer(team: Team):
+    board, debate = await accepted(team)
+    post = await asked(team, board, debate)
+    for _ in range(2):
+        await team.workspace.click("alex", team.channel, post["ts"], ActionId.OUTCOME_HELD.value)
+    await board_saying(team, board, "*It held*, says")
+    await team.wait_until_sent()
+    log = await team.moot.store.events(debate.id)
+    assert sum(isinstance(one.event, OutcomeGiven) for one in log) == 1
+
+
+async def test_too_early_is_asked_again_and_every_question_shows_the_answer(team: Team):
+    board, debate = await accepted(team)
+    post = await asked(team, board, debate)
+    await team.workspace.click("alex", team.channel, post["ts"], ActionId.OUTCOME_TOO_EARLY.value)
+    await board_saying(team, board, "*Too early to say*")
+    await team.workspace.wait_for(lambda: "Asked again after 30 days" in str(views(team, "alex")))
+    await remind_in(team, debate, 200).look()
+    await team.workspace.wait_for(lambda: len(asking(team, board)) == 2)
+    again = asking(team, board)[-1]
+    await team.workspace.click("alex", team.channel, again["ts"], ActionId.OUTCOME_HELD.value)
+    await team.workspace.wait_for(
+        lambda: sum("*It held*, says" in one["text"] for one in team.replies(board)) >= 2
+    )
+    await team.wait_until_sent()
+    assert asking(team, board) == []
+
+
+def views(team: Team, user: str) -> Any:
+    return team.workspace.views(user)
+
+
+async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Team):
+    board, _ = await ended(team)
+    debate = await debate_at(team, board)
+    await team.type(f"outcome {debate.id}")
+    assert "has not accepted the verdict" in team.told()[-1]
+    assert views(team, "dana") == []
+    await decide(team, board, ActionId.ACCEPT)
+    await board_saying(team, board, "*Accepted*")
+    await team.type(f"outcome {debate.id}")
+    view = await form_of(team)
+    await team.workspace.submit("dana", view["id"], outcome("held", "It simply works."))
+    await board_saying(team, board, "*It held*")
+    await team.workspace.wait_for(
+        lambda: any("*How it turned out*" in one["text"] for one in team.replies(board))
+    )
+    await remind_in(team, debate, 100).look()
+    await team.wait_until_sent()
+    assert asking(team, board) == []
+
+
+async def test_where_the_channel_was_archived_nobody_is_asked_and_nothing_is_told(team: Team):
+    board, debate = await accepted(team)
+    team.workspace.archive(team.channel)
+    before = len(team.replies(board))
+    await remind_in(team, debate, 100).look()
+    await team.wait_until_sent()
+    assert await planned(team) == []
+    assert (await debate_at(team, board)).outcomes_asked == {}
+    assert len(team.replies(board)) == before
+
+
+async def test_a_bot_that_was_down_on_the_day_asks_when_it_is_up_once(tmp_path: Path):
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
+            board, debate = await accepted(team)
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
+            await asked(again, board, debate)
+            await again.wait_until_sent()
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as third:
+            await remind_in(third, debate, 300).look()
+            await third.wait_until_sent()
+            assert len(asking(third, board)) == 1
+
+
+async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
+    env = {"MOOT_DATABASE": str(tmp_path / "m.db")}
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
+            board, debate = await accepted(team)
+
+        async def typed(*words: str) -> Any:
+            return await asyncio.to_thread(moot, "outcome", *words, folder=tmp_path, env=env)
+
+        nothing = await typed(debate.id)
+        said = await typed(debate.id, "reversed", "--because", "Nobody could run it.")
+        told = await typed(debate.id)
+        unknown = await typed("dzzzzzzz", "held")
+        wrong = await typed(debate.id, "--because", "So.")
+        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
+            await board_saying(again, board, "*It was reversed*")
+            log = await again.moot.store.events(debate.id)
+    assert f"moot outcome {debate.id} held" in nothing.stderr
+    assert "Recorded: reversed, says" in said.stderr
+    assert "reversed, says" in told.stdout
+    assert "Nobody could run it." in told.stdout
+    assert (unknown.returncode, "There is no debate" in unknown.stderr) == (1, True)
+    assert (wrong.returncode, "Say how it turned out" in wrong.stderr) == (2, True)
+    standing = fold(log).outcome
+    assert standing is not None
+    assert (standing.kind, standing.why) == (OutcomeKind.REVERSED, "Nobody could run it.")
