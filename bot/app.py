@@ -65,6 +65,7 @@ from core.store.debates import SqlDebateStore
 from core.store.installation import probe
 from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
+from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
@@ -339,7 +340,14 @@ def _connect(
         channels=channels,
         estimates=Estimates(start),
         lists=lists,
-        home=HomeTab(lists, access, clients, facts.clock, models=usual_models_words(settings)),
+        home=HomeTab(
+            lists,
+            access,
+            clients,
+            facts.clock,
+            CountOutcomes(store=facts.store, on_unreadable=find.on_unreadable),
+            models=usual_models_words(settings),
+        ),
         access=access,
         clients=clients,
         outbox=outbox,

@@ -103,6 +103,8 @@ class DebateFilter:
     workspace: str | None = None
     channels: Sequence[str] | None = None
     open_only: bool = False
+    #: Only debates with an event whose key begins with one of these; empty: all.
+    having: Sequence[str] = ()
     limit: int = 20
 
 

@@ -24,6 +24,8 @@ from bot.views.message import MessageView
 from core.errors import MootError
 from core.models import Debate, Place
 from core.ports import Clock
+from core.proof.calibration import calibration
+from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.find import FindDebates, FoundDebate
 
 _log = logger(__name__)
@@ -31,6 +33,8 @@ _log = logger(__name__)
 _MOST_LISTED = 10
 #: People of one workspace whose Home is redrawn: those who opened it last.
 MOST_READERS = 50
+#: Decisions of a person's channels that are counted for their Home, newest first.
+MOST_COUNTED = 500
 #: Seconds before each Home that is redrawn. Many events in that time are one, a new board has its
 #: address by then, and a workspace's limit of about 50 questions a minute is kept:
 #: https://docs.slack.dev/apis/web-api/rate-limits (tier 3, `users.conversations`).
@@ -85,6 +89,7 @@ class HomeTab:
     access: Accesses
     clients: WorkspaceClients
     clock: Clock
+    outcomes: CountOutcomes
     #: Which models serve, in words.
     models: str = ""
     pause_seconds: float = PAUSE_SECONDS
@@ -148,7 +153,10 @@ class HomeTab:
 
     async def _draw(self, team: str, person: str, channels: Collection[str]) -> None:
         found = await self.lists.find.newest(team, channels, MOST_AT_HOME)
-        await self._publish(team, person, home(await self.lists.rows(found), models=self.models))
+        rows = await self.lists.rows(found)
+        cases = await self.outcomes.cases(team, channels, MOST_COUNTED)
+        view = home(rows, models=self.models, turned_out=calibration(cases))
+        await self._publish(team, person, view)
 
     async def _publish(self, team: str, person: str, view: Mapping[str, Any]) -> None:
         client = (await self.clients.of(team)).client

@@ -66,6 +66,7 @@ def register(app: typer.Typer) -> None:
     app.command("report")(report)
     app.command("eval")(evaluate)
     app.command("outcome")(outcome)
+    app.command("calibration")(calibration)
     app.command("bench")(bench)
     app.command("doctor")(doctor)
     app.add_typer(config)
@@ -249,6 +250,23 @@ def outcome(
         raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")
     kind = OutcomeKind(how.replace("-", " ")) if how else None
     _run(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
+
+
+def calibration(
+    channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",
+    *,
+    form: Annotated[
+        Literal["md", "csv", "json"],
+        typer.Option("--format", "-f", help="Tables; a line per decision; all of it."),
+    ] = "md",
+    output: Output = None,
+    picture: Annotated[Path | None, typer.Option(help="Write the picture here, as SVG.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Say how often accepted decisions held, by confidence, model, role and gate."""
+    from bot.terminal.calibrating import show_calibration
+
+    _run(show_calibration(channel, "json" if json else form, output, picture))
 
 
 def bench(  # noqa: PLR0913 - one per option

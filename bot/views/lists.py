@@ -9,10 +9,12 @@ from slack_sdk.models.blocks import ActionsBlock, ButtonElement, DividerBlock
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
+from bot.views.calibration import calibration_blocks
 from bot.views.message import Block, MessageView, as_json, context, header, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person
 from core.models import Debate, DecisionKind, OutcomeKind, Status
+from core.proof.calibration import Calibration
 
 _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240
@@ -86,7 +88,11 @@ def search_list(wanted: str, rows: Sequence[DebateRow]) -> MessageView:
 
 
 def home(
-    rows: Sequence[DebateRow], *, unknown: bool = False, models: str = ""
+    rows: Sequence[DebateRow],
+    *,
+    unknown: bool = False,
+    models: str = "",
+    turned_out: Calibration | None = None,
 ) -> Mapping[str, Any]:
     """Return the app's Home for one person.
 
@@ -94,6 +100,7 @@ def home(
         rows: Debates they may see, newest first.
         unknown: Nobody knows what they may see.
         models: Which models serve, in words; plain text.
+        turned_out: How decisions of their channels turned out.
     """
     button = ButtonElement(
         text="Start a debate",
@@ -107,6 +114,7 @@ def home(
         as_json(ActionsBlock(block_id=BlockId.HOME.value, elements=[button])),
         as_json(DividerBlock()),
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
+        *(calibration_blocks(turned_out) if turned_out else []),
         *context(*([literal(models)] if models else [])),
         *context("`/debate search WORDS` looks through all of them. Only you see this page."),
     ]

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from html import escape
 from math import floor, log10
 
 from core.figures import money, percent, score
 from core.proof.comparison import ArmKind, ArmScores, Measure
+from core.proof.svg import framed, rule, text
 
 _WIDTH, _HEIGHT = 880, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 250, 48, 64
@@ -15,10 +15,6 @@ _COLOURS = {ArmKind.SOLO: "#6b7280", ArmKind.VOTE: "#0f766e", ArmKind.DEBATE: "#
 _WORDS = {ArmKind.SOLO: "one answer", ArmKind.VOTE: "drafts and a vote", ArmKind.DEBATE: "debate"}
 #: Pixels between two labels, so that none covers another.
 _LINE = 15
-_FRAME = (
-    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-    'font-family="sans-serif" font-size="12" role="img">'
-)
 #: Steps of the scale of scores.
 _STEPS = 4
 
@@ -59,30 +55,26 @@ def pareto_svg(arms: Sequence[ArmScores], measure: Measure) -> str:
 
     placed = [Point(p.arm, p.cost, p.worth, at_cost(p.cost), at_worth(p.worth)) for p in bare]
     show = percent if measure is Measure.ACCURACY else score
-    lines = [
-        _FRAME,
-        f"<title>{measure.capitalize()} and cost per question of each arm</title>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
-    ]
+    lines: list[str] = []
     for power in range(first, last + 1):
         x = at_cost(10.0**power)
-        lines.append(_rule(x, _TOP, x, _HEIGHT - _BOTTOM))
+        lines.append(rule(x, _TOP, x, _HEIGHT - _BOTTOM))
         label = money(Decimal(10) ** power)
-        lines.append(_text(x, _HEIGHT - _BOTTOM + 18, label, anchor="middle"))
+        lines.append(text(x, _HEIGHT - _BOTTOM + 18, label, anchor="middle"))
     for step in range(_STEPS + 1):
         worth = worst + (best - worst) * step / _STEPS
         y = at_worth(worth)
-        lines.append(_rule(_LEFT, y, _WIDTH - _RIGHT, y))
-        lines.append(_text(_LEFT - 8, y + 4, show(min(1.0, abs(worth))), anchor="end"))
-    lines.append(_text(_LEFT + across / 2, _HEIGHT - 18, "Cost per question", anchor="middle"))
+        lines.append(rule(_LEFT, y, _WIDTH - _RIGHT, y))
+        lines.append(text(_LEFT - 8, y + 4, show(min(1.0, abs(worth))), anchor="end"))
+    lines.append(text(_LEFT + across / 2, _HEIGHT - 18, "Cost per question", anchor="middle"))
     what = f"{measure.capitalize()} ({'higher' if sign > 0 else 'lower, drawn higher,'} is better)"
-    lines.append(_text(_LEFT, 24, what))
+    lines.append(text(_LEFT, 24, what))
     front = front_of(placed)
     path = " ".join(f"{round(point.x)},{round(point.y)}" for point in front)
     lines.append(f'<polyline points="{path}" fill="none" stroke="#111827" stroke-dasharray="4 3"/>')
     lines += _dots(placed)
-    lines.append("</svg>")
-    return "\n".join(lines) + "\n"
+    title = f"{measure.capitalize()} and cost per question of each arm"
+    return framed(_WIDTH, _HEIGHT, title, lines)
 
 
 def front_of(placed: Sequence[Point]) -> Sequence[Point]:
@@ -114,19 +106,9 @@ def _dots(placed: Sequence[Point]) -> Sequence[str]:
             f'y2="{round(below)}" stroke="{colour}" stroke-opacity="0.35"/>'
         )
         lines.append(f'<circle cx="{round(point.x)}" cy="{round(point.y)}" r="5" fill="{colour}"/>')
-        lines.append(_text(column, below + 4, point.arm.arm, colour=colour))
+        lines.append(text(column, below + 4, point.arm.arm, colour=colour))
     for at, (kind, words) in enumerate(_WORDS.items()):
         x = _LEFT + 300 + 150 * at
         lines.append(f'<circle cx="{x}" cy="20" r="5" fill="{_COLOURS[kind]}"/>')
-        lines.append(_text(x + 9, 24, words))
+        lines.append(text(x + 9, 24, words))
     return lines
-
-
-def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
-    place = f'x1="{round(x1)}" y1="{round(y1)}" x2="{round(x2)}" y2="{round(y2)}"'
-    return f'<line {place} stroke="#e5e7eb"/>'
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = "#111827") -> str:
-    place = f'x="{round(x)}" y="{round(y)}" text-anchor="{anchor}" fill="{colour}"'
-    return f"<text {place}>{escape(text)}</text>"

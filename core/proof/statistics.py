@@ -62,6 +62,39 @@ def paired_bootstrap(
     return Interval(fmean(differences), low, high)
 
 
+def wilson(hits: int, count: int) -> Interval:
+    """A share with its 95 % interval, true for few and for extreme ones too.
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+    1927.
+
+    Args:
+        hits: How often it was so.
+        count: Of how many; at least one.
+    """
+    z, share = _NORMAL.inv_cdf(1 - ALPHA / 2), hits / count
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    wide = z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return Interval(share, max(0.0, middle - wide), min(1.0, middle + wide))
+
+
+def exact_p(one: tuple[int, int], other: tuple[int, int]) -> float:
+    """How often two shares differ at least so much where there is no difference: Fisher's test.
+
+    Source: R. A. Fisher, "Statistical methods for research workers", 1934; two-sided: everything
+    that is no likelier than what was found.
+
+    Args:
+        one: How often it was so, and of how many.
+        other: The same of the others.
+    """
+    (hits, count), (other_hits, others) = one, other
+    total, ways = hits + other_hits, comb(count + others, hits + other_hits)
+    possible = range(max(0, total - others), min(count, total) + 1)
+    chances = {k: comb(count, k) * comb(others, total - k) / ways for k in possible}
+    return min(1.0, sum(one for one in chances.values() if one <= chances[hits] * (1 + _ROUNDING)))
+
+
 def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
     """How often differences at least so great come up where the two arms are the same.
 

@@ -25,7 +25,8 @@ _UNKNOWN, _UNKNOWN_AT_MOST = 5, 20
 _SWAP = 20
 #: Taken off at most for ballots that were not counted and turns that failed, by their share.
 _MISSING = 30
-_WORDS = ((80, "high"), (60, "fair"), (40, "low"), (0, "very low"))
+#: Least percent → the word for it.
+BANDS = ((80, "high"), (60, "fair"), (40, "low"), (0, "very low"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,7 @@ class Confidence:
     @property
     def word(self) -> str:
         """The figure in a word."""
-        return next(word for least, word in _WORDS if self.percent >= least)
+        return next(word for least, word in BANDS if self.percent >= least)
 
 
 def confidence(grounds: Grounds) -> Confidence | None:

@@ -175,6 +175,10 @@ class SqlDebateStore:
             query = query.where(DEBATES.c.channel.in_(wanted.channels))
         if wanted.open_only:
             query = query.where(_RUNS)
+        if wanted.having:
+            # Read from the index on keys alone.
+            begins = (EVENTS.c.key.startswith(one, autoescape=True) for one in wanted.having)
+            query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
 
         def entries(connection: Connection) -> list[DebateEntry]:
             return [

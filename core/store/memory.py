@@ -153,12 +153,14 @@ class InMemoryStore:
 
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
+        begins = tuple(wanted.having)
         fitting = [
             held
             for held in reversed(self._oldest_first())
             if wanted.workspace in {None, held.setup.place.workspace}
             and (wanted.channels is None or held.setup.place.channel in wanted.channels)
             and (held.status is Status.RUNNING or not wanted.open_only)
+            and (not begins or any(key.startswith(begins) for key in held.by_key))
         ]
         return [
             DebateEntry(

@@ -400,6 +400,22 @@ async def test_the_list_is_newest_first_and_as_long_as_asked(store: DebateStore)
     assert [entry.debate_id for entry in found] == ["d4", "d3", "d2"]
 
 
+async def test_the_list_can_be_of_debates_with_an_event_whose_key_begins_so(
+    store: DebateStore,
+) -> None:
+    for name in ("a", "b", "c"):
+        await store.create(name, start(), origin=name, at=NOON)
+    await store.append("b", DebateConcluded(), at=NOON)
+    await store.append("c", StopRequested(stop=Stop(by=Person(id="U1"))), at=NOON)
+
+    async def ids(*having: str) -> set[str]:
+        return {one.debate_id for one in await store.find(DebateFilter(having=having))}
+
+    assert await ids("en", "%top") == {"b"}
+    assert await ids("end", "stop") == {"b", "c"}
+    assert await ids("s%p", "nowhere/") == set()
+
+
 async def test_the_list_can_be_of_a_workspace_of_channels_or_of_open_debates(
     store: DebateStore,
 ) -> None:

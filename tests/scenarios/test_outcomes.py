@@ -1,6 +1,7 @@
 """90 days after the team accepted: the thread asks how it turned out, once, and anybody answers."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from datetime import datetime, time, timedelta
@@ -192,6 +193,30 @@ async def test_a_bot_that_was_down_on_the_day_asks_when_it_is_up_once(tmp_path: 
             assert len(asking(third, board)) == 1
 
 
+async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
+    board, _ = await accepted(team)
+    await team.workspace.open_home("alex")
+    await home_saying(team, "alex", "1 accepted decision: 1 not asked yet.")
+    debate = await debate_at(team, board)
+    await team.type(f"outcome {debate.id}")
+    view = await form_of(team)
+    await team.workspace.submit("dana", view["id"], outcome("held", ""))
+    # Redrawn by itself, for who has it open.
+    await home_saying(team, "alex", "No evidence yet: 1 outcome is too few.")
+    await team.workspace.channel_action("sam", "leave", channel=team.channel)
+    await team.workspace.open_home("sam")
+    shown = await home_saying(team, "sam", "Nothing here yet")
+    assert "How decisions turned out" not in shown
+
+
+async def home_saying(team: Team, user: str, words: str) -> str:
+    def found() -> Any:
+        shown = str(team.workspace.home(user))
+        return shown if words in shown else None
+
+    return await team.workspace.wait_for(found, timeout=20)
+
+
 async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
     env = {"MOOT_DATABASE": str(tmp_path / "m.db")}
     async with run_workspace(quick_workspace()) as workspace:
@@ -206,6 +231,7 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
         told = await typed(debate.id)
         unknown = await typed("dzzzzzzz", "held")
         wrong = await typed(debate.id, "--because", "So.")
+        counted = await calibration_of(tmp_path, env)
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
             await board_saying(again, board, "*It was reversed*")
             log = await again.moot.store.events(debate.id)
@@ -215,6 +241,23 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
     assert "Nobody could run it." in told.stdout
     assert (unknown.returncode, "There is no debate" in unknown.stderr) == (1, True)
     assert (wrong.returncode, "Say how it turned out" in wrong.stderr) == (2, True)
+    table, decisions, picture = counted
+    assert "No evidence yet: 1 outcome is too few." in table
+    assert "| all decisions | 0 | 0 | 1 | 0% (0–79%) |" in table
+    (decision,) = json.loads(decisions)["decisions"]
+    assert (decision["debate"], decision["outcome"]) == (debate.id, "reversed")
+    assert picture.startswith("<svg")
     standing = fold(log).outcome
     assert standing is not None
     assert (standing.kind, standing.why) == (OutcomeKind.REVERSED, "Nobody could run it.")
+
+
+async def calibration_of(folder: Path, env: dict[str, str]) -> tuple[str, str, str]:
+    """What `moot calibration` prints, as tables and as JSON, and the picture it writes."""
+    words = (("--picture", "held.svg"), ("--json",))
+    ended = [
+        await asyncio.to_thread(moot, "calibration", *more, folder=folder, env=env)
+        for more in words
+    ]
+    assert [one.returncode for one in ended] == [0, 0]
+    return ended[0].stdout, ended[1].stdout, (folder / "held.svg").read_text()

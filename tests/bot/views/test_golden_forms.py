@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from inline_snapshot import external_file
 
+from bot.views.calibration import calibration_blocks
 from bot.views.clarifications import answer_form, card
 from bot.views.context_form import context_form
 from bot.views.decision import decided, decision_form, reminder
@@ -65,6 +66,7 @@ from core.models import (
     Usage,
 )
 from core.ports import DebateEntry
+from core.proof.calibration import Case, Voice, calibration
 from core.settings import ModelChoice, Settings
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
 from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict
@@ -227,6 +229,29 @@ def test_the_lines_about_decisions():
     lines = [decided(a_decision(kind)) for kind in DecisionKind]
     shot = as_sent(*lines, reminder(judged(), a_decision()))
     assert shot == external_file(f"{FOLDER}/decided.json")
+
+
+def test_what_home_says_of_outcomes_where_they_are_few_and_where_there_are_some():
+    voice = Voice(model="anthropic/large", role="sec<urity>", is_for=False)
+    kinds = (OutcomeKind.HELD, OutcomeKind.PARTLY, OutcomeKind.REVERSED, OutcomeKind.HELD)
+    cases = [
+        Case(
+            debate_id="d1",
+            accepted_at=START,
+            asked=True,
+            replaced=False,
+            outcome=kinds[number % 4] if number else None,
+            said_at=START,
+            confidence=(45, 85)[number % 2],
+            was_skipped=number % 3 == 0,
+            alone_agrees=(True, False, None)[number % 3],
+            voices=(voice,),
+        )
+        for number in range(20)
+    ]
+    counted = (cases[:4], cases, [])
+    shot = [[dict(block) for block in calibration_blocks(calibration(one))] for one in counted]
+    assert shot == external_file(f"{FOLDER}/calibration.json")
 
 
 def test_how_a_decision_turned_out():

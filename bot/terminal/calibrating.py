@@ -1,0 +1,168 @@
+"""`moot calibration`: how accepted decisions turned out, as a table, a picture, CSV or JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from bot.building import open_records
+from bot.log import logger, set_up_logs
+from bot.settings import LogLevel, read_settings
+from bot.terminal.files import check_writable, put_out, tell, write_file
+from core.errors import StoreError
+from core.figures import percent
+from core.proof.calibration import (
+    Calibration,
+    Case,
+    Row,
+    calibration,
+    interval_words,
+    states,
+)
+from core.proof.calibration_picture import calibration_svg
+from core.transcript.words import table
+from core.use_cases.calibrate import CountOutcomes
+
+_log = logger(__name__)
+
+#: More than any database holds.
+_ALL = 2**31
+_HEADS = ("", "Held", "Partly", "Reversed", "Share held (95% interval)", "Confidence said")
+_NOTE = (
+    "Held in part counts as not held. Intervals are Wilson's; with many rows one in twenty misses. "
+    "Only decisions your teams accepted are here, and only those somebody spoke of again. *Against "
+    "it*: decisions of which this model or role held another option best to the end. Moot weights "
+    "nothing by these figures."
+)
+
+
+async def show_calibration(
+    channel: str, form: str, output: Path | None, picture: Path | None
+) -> None:
+    """Count all outcomes of the database, or of one channel, and print or write them.
+
+    Args:
+        channel: Its id; empty: all of them.
+        form: md, csv (a line per decision) or json (both).
+        output: A file to write into; None: standard output.
+        picture: A file for the picture; None: none.
+
+    Raises:
+        BadInput: A file cannot be written.
+        StoreDown: The database cannot be opened.
+    """
+    check_writable(output)
+    check_writable(picture)
+    environment = read_settings()
+    set_up_logs(LogLevel.WARNING, environment.moot_log_format, environment.secrets)
+    async with open_records(environment.moot_database) as store:
+        counting = CountOutcomes(store=store, on_unreadable=_left_out)
+        cases = await counting.cases(None, [channel] if channel else None, _ALL)
+    found = calibration(cases)
+    match form:
+        case "csv":
+            text = cases_csv(cases)
+        case "json":
+            values = {"summary": _summary(found), "decisions": [_values(one) for one in cases]}
+            text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+        case _:
+            text = calibration_text(found)
+    put_out(text, output)
+    if picture is None:
+        return
+    if drawn := calibration_svg(found):
+        write_file(picture, drawn)
+        tell(f"Wrote {picture}.")
+    else:
+        tell("There is no picture: nobody has said how a decision turned out.")
+
+
+def calibration_text(found: Calibration) -> str:
+    """What is known, the plainest sentence first, then a table per group; Markdown."""
+    parts = [" ".join(found.findings), states(found)]
+    for group in dict.fromkeys(row.group for row in found.rows):
+        rows = [_cells(row) for row in found.rows if row.group == group]
+        parts.append(table((group, *_HEADS[1:]), rows))
+    return "\n\n".join([*parts, _NOTE]) + "\n"
+
+
+def cases_csv(cases: Sequence[Case]) -> str:
+    """A line per accepted decision."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(_COLUMNS)
+    for case in cases:
+        values = _values(case)
+        rows.writerow([_cell(values[name]) for name in _COLUMNS])
+    return out.getvalue()
+
+
+_COLUMNS = (
+    *("debate", "accepted_at", "asked", "replaced", "outcome", "said_at", "confidence"),
+    *("was_skipped", "alone_agrees", "models_for", "models_against", "roles_for", "roles_against"),
+)
+
+
+def _values(case: Case) -> dict[str, Any]:
+    """A case for programs; times in ISO 8601."""
+    return {
+        "debate": case.debate_id,
+        "accepted_at": case.accepted_at.isoformat() if case.accepted_at else None,
+        "asked": case.asked,
+        "replaced": case.replaced,
+        "outcome": case.outcome.value if case.outcome else None,
+        "said_at": case.said_at.isoformat() if case.said_at else None,
+        "confidence": case.confidence,
+        "was_skipped": case.was_skipped,
+        "alone_agrees": case.alone_agrees,
+        "models_for": [one.model for one in case.voices if one.is_for],
+        "models_against": [one.model for one in case.voices if not one.is_for],
+        "roles_for": [one.role for one in case.voices if one.is_for],
+        "roles_against": [one.role for one in case.voices if not one.is_for],
+    }
+
+
+def _cell(value: object) -> str:
+    """A value in a spreadsheet, where nothing is a formula; several have `|` between."""
+    several = isinstance(value, tuple | list)
+    words = "" if value is None else str(value)
+    if several:
+        words = " | ".join(map(str, cast("Sequence[object]", value)))
+    return f"'{words}" if words[:1] in "=+-@" and words else words
+
+
+def _summary(found: Calibration) -> dict[str, Any]:
+    return {
+        "accepted": found.accepted,
+        "known": found.known,
+        "too_early": found.too_early,
+        "unanswered": found.unanswered,
+        "not_asked": found.not_asked,
+        "replaced": found.replaced,
+        "findings": list(found.findings),
+        "rows": [
+            {
+                "group": row.group,
+                "name": row.name,
+                "held": row.held,
+                "partly": row.partly,
+                "reversed": row.reversed,
+                "share_held": round(row.share.mean, 4),
+                "low": round(row.share.low, 4),
+                "high": round(row.share.high, 4),
+                "confidence_said": None if row.stated is None else round(row.stated, 4),
+            }
+            for row in found.rows
+        ],
+    }
+
+
+def _cells(row: Row) -> tuple[object, ...]:
+    said = "" if row.stated is None else percent(row.stated)
+    return row.name, row.held, row.partly, row.reversed, interval_words(row.share), said
+
+
+def _left_out(debate_id: str, error: StoreError) -> None:
+    _log.warning("debate not counted", debate=debate_id, reason=str(error))

@@ -1,0 +1,73 @@
+"""Counts how accepted decisions turned out, of the channels that somebody may see."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from core.errors import DebateUnknown, StoreDown, StoreError
+from core.events import Recorded, fold
+from core.ports import DebateFilter, DebateStore
+from core.proof.calibration import Case, case_of
+
+#: How keys begin of what makes a debate count: the team's decisions, and how they turned out.
+_DECIDED = ("decision/", "outcome/")
+
+
+@dataclass(kw_only=True)
+class CountOutcomes:
+    """Reads each debate's log once, and again when it has grown."""
+
+    store: DebateStore
+    #: Told of a debate that is left out because its log cannot be read, and why.
+    on_unreadable: Callable[[str, StoreError], None]
+    #: By debate: how far its log was read, and what it counts as.
+    _known: dict[str, tuple[int, Case | None]] = field(
+        default_factory=dict[str, tuple[int, Case | None]], init=False
+    )
+
+    async def cases(
+        self, workspace: str | None, channels: Collection[str] | None, limit: int
+    ) -> Sequence[Case]:
+        """Return the accepted decisions of these channels, newest first.
+
+        Args:
+            workspace: Where; None: anywhere.
+            channels: Those the caller knows the person to be in; None: all.
+            limit: So many debates with a decision are looked at.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        if channels is not None and not channels:
+            return ()
+        chosen = None if channels is None else tuple(channels)
+        wanted = DebateFilter(workspace=workspace, channels=chosen, having=_DECIDED, limit=limit)
+        found: list[Case] = []
+        for entry in await self.store.find(wanted):
+            try:
+                case = await self._case(entry.debate_id)
+            except StoreDown:
+                raise
+            except DebateUnknown:  # deleted meanwhile
+                self._known.pop(entry.debate_id, None)
+                continue
+            except StoreError as error:  # damaged, or of a newer Moot: the others are counted
+                self.on_unreadable(entry.debate_id, error)
+                continue
+            if case:
+                found.append(case)
+        return found
+
+    async def _case(self, debate_id: str) -> Case | None:
+        read, case = self._known.get(debate_id, (0, None))
+        log = await self.store.events(debate_id, after=read)
+        if log:
+            whole = log if not read else await self.store.events(debate_id)
+            # A long log takes a while, and others wait for this thread.
+            case = await asyncio.to_thread(_case_in, whole)
+            self._known[debate_id] = (whole[-1].seq, case)
+        return case
+
+
+def _case_in(log: Sequence[Recorded]) -> Case | None:
+    return case_of(fold(log))
