@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from bot.terminal.summary import metrics as metrics_of
 from core.errors import BadInput, DebateUnknown, LogBroken
 from core.events import Recorded, fold
 from core.figures import counted, duration, money, when
+from core.models import Debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.transcript.adr import adr, title_of
 from core.transcript.decision import decision_text
@@ -21,6 +22,7 @@ from core.transcript.ending import how_it_ended, rounds_words
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.inert import visible
 from core.transcript.options import headline_option, moves_section, options_table
+from core.transcript.people import adr_status, outcome_words
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken, status_words
@@ -128,6 +130,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
             ]
         ),
         decision_text(debate),
+        *_what_people_made_of_it(debate),
     ]
     if debate.verdict is None and (so_far := how_it_ended(debate)):
         parts.append("\n".join(so_far))
@@ -140,6 +143,14 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
             expected = (await estimating(settings)(setup)).forecast
         parts.append(metrics_of(log, expected))
     put_out(visible("\n\n".join(parts)) + "\n", None)
+
+
+def _what_people_made_of_it(debate: Debate) -> Iterator[str]:
+    """The team's decision, and how it turned out."""
+    if debate.decision:
+        yield f"The team's decision: {adr_status(debate)}."
+    if debate.outcome:
+        yield f"How it turned out: {outcome_words(debate.outcome)}"
 
 
 async def explain_record(debate_id: str, turn: str) -> None:

@@ -156,6 +156,8 @@ def calibration(cases: Iterable[Case]) -> Calibration:
 
 def states(found: Calibration) -> str:
     """Of how many decisions it is known how they turned out, and why not of the others."""
+    if not found.accepted:
+        return "No decision was accepted yet."
     parts = {
         "with an outcome": found.known,
         "too early to say": found.too_early,
@@ -164,7 +166,7 @@ def states(found: Calibration) -> str:
         "rejected or replaced since, without an outcome": found.replaced,
     }
     said = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)
-    return f"{counted(found.accepted, 'accepted decision')}: {said or 'none'}."
+    return f"{counted(found.accepted, 'accepted decision')}: {said}."
 
 
 def interval_words(share: Interval) -> str:

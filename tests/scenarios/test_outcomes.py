@@ -232,6 +232,7 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
         unknown = await typed("dzzzzzzz", "held")
         wrong = await typed(debate.id, "--because", "So.")
         counted = await calibration_of(tmp_path, env)
+        show = await asyncio.to_thread(moot, "show", debate.id, folder=tmp_path, env=env)
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
             await board_saying(again, board, "*It was reversed*")
             log = await again.moot.store.events(debate.id)
@@ -241,6 +242,8 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
     assert "Nobody could run it." in told.stdout
     assert (unknown.returncode, "There is no debate" in unknown.stderr) == (1, True)
     assert (wrong.returncode, "Say how it turned out" in wrong.stderr) == (2, True)
+    assert "The team's decision: accepted." in show.stdout
+    assert "How it turned out: reversed, says" in show.stdout
     table, decisions, picture = counted
     assert "No evidence yet: 1 outcome is too few." in table
     assert "| all decisions | 0 | 0 | 1 | 0% (0–79%) |" in table

@@ -152,6 +152,10 @@ def test_every_accepted_decision_is_in_one_state_and_all_are_told() -> None:
     )
 
 
+def test_where_nothing_was_accepted_that_is_said() -> None:
+    assert states(calibration([])) == "No decision was accepted yet."
+
+
 def test_held_in_part_is_not_held_and_is_shown_beside_it() -> None:
     found = calibration([*[a_case(HELD)] * 6, *[a_case(PARTLY)] * 4, *[a_case(REVERSED)] * 2])
     assert of(found, "All") == {"all decisions": (6, 4, 2)}
