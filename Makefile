@@ -42,7 +42,7 @@ run: $(RUNTIME) ## Run the bot on Slack, with the settings in .env
 debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
 	@$(BIN)/moot debate $(ARGS)
 
-extras: $(RUNTIME) ## Install what PostgreSQL and traces take, as locked
+extras: $(RUNTIME) ## Install what PostgreSQL, traces and MCP servers take, as locked
 	@$(ALONE) && $(LOCKED) --no-compile -r requirements-extras.lock
 
 wheel: $(RUNTIME) ## Build wheels of Moot and of the local Slack into dist
@@ -105,7 +105,7 @@ bench: $(DEV) ## Measure latency, cost, load and start: one table, under five mi
 
 lock: $(DEV) ## Resolve the lock files anew: make lock ARGS=--upgrade
 	@$(COMPILE) --output-file=requirements.lock pyproject.toml
-	@$(COMPILE) --extra=postgres --extra=traces --constraint=requirements.lock \
+	@$(COMPILE) --extra=mcp --extra=postgres --extra=traces --constraint=requirements.lock \
 		--output-file=requirements-extras.lock pyproject.toml
 	@$(GROUP) build | $(COMPILE) --constraint=requirements.lock \
 		--output-file=requirements-build.lock -

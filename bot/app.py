@@ -56,6 +56,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ConfigurationBroken
 from core.evidence.earlier import FetchEarlierDecisions
+from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
 from core.models import Debate, SourceKind
 from core.ports import EventSink
@@ -97,6 +98,8 @@ class Parts:
     #: Asks the models; closed when the bot stops.
     calls: ModelCalls
     settings: Settings
+    #: Asks tools of MCP servers; None: none is asked.
+    tools: FetchTools | None = None
     #: Models people can choose among, besides those of the settings.
     models: Sequence[ModelSet] = ()
     host: str = "127.0.0.1"
@@ -296,7 +299,7 @@ def _connect(
         SourceKind.THREAD: slack.fetch_thread,
         SourceKind.REGISTER: FetchEarlierDecisions(store, address_of),
     }
-    reader = build_reader(parts.settings, fetchers)
+    reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
     engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import core.store.tables
-from bot.addresses import fault_of
+from bot.addresses import fault_of, sends_openly
 from bot.links import FetchLinks
 from bot.settings import BotSettings
 from core.capabilities import Record
@@ -16,6 +16,7 @@ from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
 from core.evidence.reader import EvidenceReader, Fetch
 from core.evidence.reading import FileReader
+from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
@@ -116,12 +117,31 @@ def build_replay(recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> Mod
     return ModelCalls({ReplayProvider.name: ReplayProvider(recorded)}, SystemClock())
 
 
+def build_tools(settings: Settings, environment: BotSettings) -> FetchTools:
+    """Return what asks the tools of MCP servers that the settings list."""
+    return FetchTools(
+        settings.evidence, key_in=environment.key_in, environment=environment.for_program
+    )
+
+
 def build_reader(
-    settings: Settings, fetchers: Mapping[SourceKind, Fetch] | None = None
+    settings: Settings,
+    tools: FetchTools | None = None,
+    fetchers: Mapping[SourceKind, Fetch] | None = None,
 ) -> EvidenceReader:
-    """Return what reads sources: pages of allowed hosts, and what the surface has besides."""
-    links: Mapping[SourceKind, Fetch] = {SourceKind.LINK: FetchLinks(settings.evidence.link_hosts)}
-    return EvidenceReader(FileReader(settings.evidence), {**links, **(fetchers or {})})
+    """Return what reads sources: pages of allowed hosts, and what else there is.
+
+    Args:
+        settings: What may be read.
+        tools: Asks tools; None: none is asked.
+        fetchers: What the surface has besides, by kind.
+    """
+    everywhere: dict[SourceKind, Fetch] = {
+        SourceKind.LINK: FetchLinks(settings.evidence.link_hosts)
+    }
+    if tools is not None:
+        everywhere[SourceKind.TOOL] = tools
+    return EvidenceReader(FileReader(settings.evidence), {**everywhere, **(fetchers or {})})
 
 
 def build_turns(
@@ -244,6 +264,12 @@ async def load_settings(
     for server in loaded.settings.servers:
         if why := fault_of(server.base_url, link_local=allowed):
             raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
+    for server in loaded.settings.evidence.mcp_servers:
+        why = fault_of(server.url, link_local=allowed) if server.url else ""
+        if server.key_variable and not why and sends_openly(server.url):
+            why = f"what {server.key_variable} holds would travel unencrypted; use https://"
+        if why:
+            raise ConfigurationBroken(f"The address of the MCP server {server.name}: {why}.")
     return loaded
 
 
@@ -273,10 +299,11 @@ def check_providers(
 
 
 def check_settings(settings: Settings, environment: BotSettings) -> None:
-    """Make sure that every model the settings name can be asked.
+    """Make sure that every model and every MCP server the settings name can be asked.
 
     Raises:
         ConfigurationBroken: A key or an address is missing; names who needs it and the variable.
+            Or nothing that asks MCP servers is installed.
     """
     named = {
         "The default model of agents": settings.agent_model,
@@ -287,6 +314,14 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
         if agent.enabled:
             _check_agent(agent, environment, settings.servers)
+    for server in settings.evidence.mcp_servers:
+        for variable in filter(None, (*server.variables, server.key_variable)):
+            if not environment.key_in(variable):
+                raise ConfigurationBroken(
+                    f"The MCP server {server.name} needs {variable}, which is not set."
+                )
+    if settings.evidence.mcp_servers and not CAN_ASK:
+        raise ConfigurationBroken(f"The settings list MCP servers, and {NOT_INSTALLED}.")
 
 
 def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[ModelServer]) -> None:

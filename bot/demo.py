@@ -17,7 +17,7 @@ import typer
 from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
-from bot.building import build_calls, load_settings, model_sets
+from bot.building import build_calls, build_tools, load_settings, model_sets
 from bot.demo_settings import (
     WAIT_SECONDS,
     asking,
@@ -135,6 +135,7 @@ class Demo:
             database=database,
             calls=self.calls,
             settings=self.settings,
+            tools=build_tools(self.settings, self.environment) if self.environment else None,
             models=self.models,
             pace=FAST if self.fast else Pace(),
             examine=examine,

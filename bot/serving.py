@@ -6,7 +6,7 @@ import signal
 from typer import echo
 
 from bot.app import Parts, running
-from bot.building import build_calls, check_settings, load_settings, model_sets
+from bot.building import build_calls, build_tools, check_settings, load_settings, model_sets
 from bot.gc_settings import settle_in
 from bot.log import logger, set_up_logs
 from bot.operations.doctor.examine import examine_here
@@ -65,6 +65,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         database=settings.moot_database,
         calls=build_calls(settings, loaded.settings),
         settings=loaded.settings,
+        tools=build_tools(loaded.settings, settings),
         models=model_sets(settings, loaded.settings),
         host=settings.moot_host,
         port=settings.moot_port,

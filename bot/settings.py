@@ -105,9 +105,15 @@ class BotSettings(Bounds, BaseSettings):
     moot_allow_link_local: bool = False
     #: Variables whose names say that they hold a key: those of servers that the settings name.
     _keys: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
+    #: What any program needs to run here.
+    _usual: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 
-    def take_keys(self, variables: Mapping[str, str | None]) -> None:
-        """Remember what may be keys of servers that a configuration file names."""
+    def take_variables(self, variables: Mapping[str, str | None]) -> None:
+        """Remember what may be keys of servers that a configuration file names.
+
+        And what the programs of such servers need to run.
+        """
+        self._usual = {name: value for name in _USUAL if (value := variables.get(name))}
         self._keys = {
             name: value
             for name, value in variables.items()
@@ -117,6 +123,14 @@ class BotSettings(Bounds, BaseSettings):
     def key_in(self, variable: str) -> str:
         """The key in a variable that a server's settings name; empty if it is not set."""
         return self._keys.get(variable, "")
+
+    def for_program(self, variables: Sequence[str]) -> Mapping[str, str]:
+        """The environment of another's program: nothing of ours but these variables.
+
+        Args:
+            variables: Names of keys that it is handed.
+        """
+        return {**self._usual, **{name: key for name in variables if (key := self.key_in(name))}}
 
     @property
     def bounds(self) -> Bounds:
@@ -157,12 +171,14 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
     if faults := _wrong_addresses(found):
         raise ConfigurationBroken("\n".join(faults))
     written = dotenv_values(env_file) if env_file else {}
-    found.take_keys({**written, **os.environ})  # noqa: TID251 - this is bot/settings.py
+    found.take_variables({**written, **os.environ})  # noqa: TID251 - this is bot/settings.py
     return found
 
 
 #: Shorter values are no secrets, and would be struck out of every log line they occur in.
 _SHORTEST_KEY = 6
+#: Of no secrets, and without them most programs do not start.
+_USUAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 #: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.
 _MAY_BE_KEY = re.compile(r"KEY|TOKEN|SECRET")
 

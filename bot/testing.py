@@ -22,12 +22,13 @@ from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
 from core.clock import SystemClock
 from core.events import fold
+from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status, When
 from core.ports import DebateFilter, ModelProvider
 from core.retry import RetryPolicy
 from core.rules.formats import critique
-from core.settings import ModelChoice, Settings
+from core.settings import EvidenceLimits, ModelChoice, Settings
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
@@ -186,6 +187,8 @@ class BotSpec:
     clarifying: Clarifying = field(default_factory=Clarifying)
     #: Whether agents are chosen for the question; else the three that nobody has to choose.
     casting: bool = False
+    #: Which sources there may be.
+    evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: Where traces go; empty: nowhere.
@@ -208,7 +211,9 @@ class BotSpec:
                 when=self.when,
                 clarifying=self.clarifying,
                 casting=self.casting,
+                evidence=self.evidence,
             ),
+            tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
             metrics_port=0,
             pace=self.pace,
             bounds=self.bounds,

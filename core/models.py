@@ -434,6 +434,8 @@ class SourceKind(StrEnum):
     THREAD = "thread"
     #: What was decided earlier in the same place.
     REGISTER = "register"
+    #: The answer of an MCP server's tool.
+    TOOL = "tool"
 
 
 class SourceReference(Value):

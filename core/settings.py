@@ -6,9 +6,9 @@ both have is in `CommonSettings` and `DebateRules`.
 
 from collections.abc import Collection, Mapping
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, StringConstraints
 
 from core.capabilities import Price
 from core.models import (
@@ -18,6 +18,7 @@ from core.models import (
     Limits,
     ModelChoice,
     Money,
+    Place,
     PromptText,
     Seconds,
     Speaker,
@@ -112,6 +113,67 @@ class AllLimits(Limits, Caps):
         return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
 
 
+#: Where a tool may be asked: everywhere, and in the terminal.
+EVERYWHERE, IN_TERMINAL = "*", "terminal"
+#: A variable whose value is kept as a secret: it is read with the environment, by its name.
+KeyVariable = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")]
+
+
+class ToolSource(Value):
+    """A tool of an MCP server that is asked at the start of a debate; its answer is a source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1, description="As the server calls it.")
+    arguments: Mapping[str, Any] = Field(
+        default_factory=dict[str, Any],
+        description="What it is given; in a text `{question}` stands for the question, `{words}` "
+        "for its longer words (four letters and more, figures, abbreviations).",
+    )
+    title: str = Field(
+        default="", max_length=100, description="What people call the source; empty: both names."
+    )
+    read_only: bool = Field(
+        default=False,
+        description="You vouch that it changes nothing, where the server does not say so.",
+    )
+
+
+class ToolServer(Value):
+    """An MCP server, some tools of which are sources: a program, or an address."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9-]{0,29}$", description="What Moot calls it; lower case."
+    )
+    command: tuple[str, ...] = Field(
+        default=(), description="Program and arguments, for a server that speaks over stdio."
+    )
+    url: str = Field(default="", description="Address, for one that speaks streamable HTTP.")
+    #: The program has no other variables of ours than PATH, HOME and the language.
+    variables: tuple[KeyVariable, ...] = Field(
+        default=(),
+        description="Variables the program is handed (their names hold KEY, TOKEN or SECRET).",
+    )
+    key_variable: KeyVariable | Literal[""] = Field(
+        default="",
+        description="The variable with the token that the address is sent (its name holds KEY, "
+        "TOKEN or SECRET); empty: none.",
+    )
+    channels: tuple[str, ...] = Field(
+        min_length=1,
+        description="Ids of the channels whose debates ask it; `terminal`; `*` is everywhere.",
+    )
+    seconds: Seconds = Field(default=20.0, gt=0, description="Time for starting and asking it.")
+    tools: tuple[ToolSource, ...] = Field(min_length=1, description="No other tool is called.")
+
+    def serves(self, place: Place) -> bool:
+        """Whether debates held there ask it."""
+        where = place.channel or IN_TERMINAL
+        return EVERYWHERE in self.channels or where in self.channels
+
+
 class EvidenceLimits(Value):
     """Which sources debates may have, and what reading one may take."""
 
@@ -122,6 +184,9 @@ class EvidenceLimits(Value):
     )
     earlier_decisions: bool = Field(
         default=True, description="Whether the channel's earlier decisions are a source."
+    )
+    mcp_servers: tuple[ToolServer, ...] = Field(
+        default=(), description="MCP servers, some tools of which are asked as sources."
     )
     file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")
     pages: int = Field(default=500, ge=1, description="Pages or slides read of one file.")

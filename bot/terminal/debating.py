@@ -13,6 +13,7 @@ from typer import confirm
 from bot.building import (
     build_calls,
     build_reader,
+    build_tools,
     build_turns,
     check_providers,
     estimating,
@@ -147,7 +148,7 @@ async def hold(asked: DebateCommand) -> int:
             if asked.when is When.ALWAYS:
                 await _want(facts, resumed)
         calls = build_calls(environment, settings)
-        turns = build_turns(calls, settings, store, _reader(settings, store))
+        turns = build_turns(calls, settings, store, _reader(settings, environment, store))
         try:
             debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
         except ModelsAway as error:
@@ -263,10 +264,11 @@ def _read(file: Path) -> str:
         raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
 
 
-def _reader(settings: Settings, store: DebateStore) -> SourceReader:
+def _reader(settings: Settings, environment: BotSettings, store: DebateStore) -> SourceReader:
     """What reads sources: whoever sits at a terminal may read every file they name."""
     register = FetchEarlierDecisions(store)
-    return build_reader(settings, {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register})
+    fetchers = {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register}
+    return build_reader(settings, build_tools(settings, environment), fetchers)
 
 
 def _report_path(asked: DebateCommand) -> Path | None:

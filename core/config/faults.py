@@ -1,5 +1,6 @@
 """Finds settings of the right type that cannot be used or are probably mistakes (pure)."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,8 +12,11 @@ from core.config.source import Path, Source
 from core.llm.known_models import is_known, nearest_model
 from core.models import RESERVED_IDS, ModelChoice, PromptText
 from core.rules.formats.registry import FORMATS
-from core.settings import SettingsFile, role_id
+from core.settings import EVERYWHERE, IN_TERMINAL, SettingsFile, role_id
 from core.turns.prompts import overrides
+
+#: Public channels, private ones and direct messages.
+_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 
 
 def faults(
@@ -36,6 +40,7 @@ def faults(
         yield f"{where}: is above limits.most_debate_cost."
     yield from _ids(file, source)
     yield from _server_faults(file, source, providers)
+    yield from _tool_faults(file, source)
     if providers:
         own = {server.name: "" for server in file.servers}
         yield from _model_faults(file, source, usual, {**providers, **own})
@@ -63,6 +68,12 @@ def doubts(file: SettingsFile, source: Source) -> Iterator[str]:
         if role_id(agent.role) is None:
             where = source.at(("agents", at, "role"))
             yield f'{where}: there is no role "{agent.role}"; it argues as a generalist.'
+    for at, server in enumerate(file.evidence.mcp_servers):
+        for number, tool in enumerate(server.tools):
+            where = source.at(("evidence", "mcp_servers", at, "tools", number))
+            named = set(re.findall(r"\{(\w{1,30})\}", str(dict(tool.arguments))))
+            for name in sorted(named - {"question", "words"}):
+                yield f"{where}: {{{name}}} stays as it is: there are {{question}}, {{words}}."
     ids = {agent.id for agent in file.agents}
     for agent_id in file.vote.weights:
         if ids and agent_id not in ids:
@@ -96,6 +107,29 @@ def _server_faults(
     for named in _models_in(file, ""):
         if named.choice.provider in seen and not named.choice.model:
             yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
+
+
+def _tool_faults(file: SettingsFile, source: Source) -> Iterator[str]:
+    """A line for each MCP server that cannot be asked as it is written."""
+    seen: set[str] = set()
+    for at, server in enumerate(file.evidence.mcp_servers):
+        path: Path = ("evidence", "mcp_servers", at)
+        if server.name in seen:
+            yield f'{source.at((*path, "name"))}: another MCP server has the name "{server.name}".'
+        seen.add(server.name)
+        if bool(server.command) == bool(server.url):
+            yield f"{source.at(path)}: needs a command or a url, one of the two."
+        if server.url and server.variables:
+            yield f"{source.at((*path, 'variables'))}: only a command is handed variables."
+        if server.command and server.key_variable:
+            yield f"{source.at((*path, 'key_variable'))}: only a url is sent a key; see variables."
+        for number, channel in enumerate(server.channels):
+            if channel not in {EVERYWHERE, IN_TERMINAL} and not _CHANNEL_ID.fullmatch(channel):
+                where = source.at((*path, "channels", number))
+                yield (
+                    f'{where}: "{channel}" is no id of a channel, like C0123456789 (it is at the '
+                    'end of the details Slack shows of a channel), nor "terminal" or "*".'
+                )
 
 
 class _Named(NamedTuple):

@@ -11,6 +11,7 @@ from core.errors import LogBroken
 from core.estimate import Estimate
 from core.events import DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
+from core.evidence.tools import tool_references
 from core.models import Place, Setup, ShadowWhen
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
@@ -99,11 +100,12 @@ class StartDebate:
             request, agents=agents, usual_agents=own.agents, rounds=asked or request.rounds
         )
         settings = with_choices(self.settings(), chosen, self.models)
-        if settings.evidence.earlier_decisions and await has_earlier(
-            self.facts.store, request.place
-        ):
-            earlier = earlier_decisions(redact(request.question), request.asked_by)
-            whole = replace(whole, references=(*request.references, earlier))
+        given, place, by = list(request.references), request.place, request.asked_by
+        question, evidence = redact(request.question), settings.evidence
+        if evidence.earlier_decisions and await has_earlier(self.facts.store, place):
+            given.append(earlier_decisions(question, by))
+        given += tool_references(evidence.mcp_servers, question, place, by)
+        whole = replace(whole, references=tuple(given))
         setup = open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
         # Where there are no channels nobody reads posts.
         quiet = self.channels is not None and not channel.every_turn

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.building import build_providers, check_providers, database_url, load_settings, usual_models
+from bot.building import (
+    build_providers,
+    check_providers,
+    check_settings,
+    database_url,
+    load_settings,
+    usual_models,
+)
 from bot.settings import BotSettings, read_settings
 from core.config.writing import all_as_yaml
 from core.errors import ConfigurationBroken
@@ -145,3 +152,50 @@ async def test_several_keys_mix_the_strongest_models_unless_people_name_one(tmp_
     ]
     shown = await loaded(all_as_yaml(mixed, tmp_path))
     assert (shown.mixed_models, shown.judge_models) == (mixed.mixed_models, mixed.judge_models)
+
+
+MCP = """
+evidence:
+  mcp_servers:
+    - {{name: docs, channels: ["*"], tools: [{{name: search}}], {}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ("url: 'http://169.254.169.254/mcp'", "The address of the MCP server docs: "),
+        ("url: 'ftp://docs.example.com'", "The address of the MCP server docs: "),
+        (
+            "url: 'http://docs.example.com/mcp', key_variable: DOCS_TOKEN",
+            "what DOCS_TOKEN holds would travel unencrypted; use https://.",
+        ),
+    ],
+)
+async def test_an_mcp_servers_address_is_checked_at_the_start(
+    server: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "moot.yaml"
+    file.write_text(MCP.format(server), encoding="utf-8")
+
+    with pytest.raises(ConfigurationBroken) as told:
+        await load_settings(environment(), file)
+
+    assert said in str(told.value)
+
+
+async def test_a_variable_that_an_mcp_server_needs_is_named_and_handed_on(tmp_path: Path) -> None:
+    file, secrets = tmp_path / "moot.yaml", tmp_path / ".env"
+    file.write_text(MCP.format("command: [docs], variables: [DOCS_TOKEN]"), encoding="utf-8")
+    settings = (await load_settings(environment(), file)).settings
+
+    with pytest.raises(ConfigurationBroken, match="The MCP server docs needs DOCS_TOKEN"):
+        check_settings(settings, environment())
+
+    secrets.write_text("DOCS_TOKEN=abcdef123\nOTHER_TOKEN=abcdef456\n", encoding="utf-8")
+    with_token = read_settings(secrets)
+    check_settings(settings, with_token)
+    given = with_token.for_program(("DOCS_TOKEN",))
+    assert given["DOCS_TOKEN"] == "abcdef123"
+    assert given.keys() & {"OTHER_TOKEN", "SLACK_BOT_TOKEN", "OPENAI_API_KEY"} == set()
+    assert "PATH" in given

@@ -715,6 +715,70 @@ def test_a_server_that_cannot_be_used_is_named(text: str, said: str) -> None:
     assert said in str(caught.value)
 
 
+TOOLS = """
+evidence:
+  mcp_servers:
+    - name: docs
+      command: [npx, -y, some-server, /srv/docs]
+      variables: [DOCS_TOKEN]
+      channels: [C0123456789, terminal]
+      tools:
+        - {name: search, arguments: {query: "{words}", maxResults: 3}, title: the handbook}
+        - {name: list, read_only: true}
+    - {name: web, url: "https://mcp.example.com/mcp", key_variable: WEB_KEY, channels: ["*"],
+       seconds: 5, tools: [{name: find, arguments: {q: "{question}"}}]}
+"""
+
+
+def test_mcp_servers_arrive_and_are_printed_as_they_were_written() -> None:
+    docs, web = loaded(TOOLS).settings.evidence.mcp_servers
+    again = check(all_as_yaml(loaded(TOOLS).settings, Path()), "a", KNOWN).file
+
+    # Arguments are the server's: their names stay.
+    assert docs.tools[0].arguments == {"query": "{words}", "maxResults": 3}
+    assert (docs.tools[1].read_only, web.seconds) == (True, 5)
+    assert again.evidence.mcp_servers == (docs, web)
+
+
+SERVER = "name: a, channels: ['*'], tools: [{name: t}]"
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        (f"{{{SERVER}}}", "[0]: needs a command or a url, one of the two"),
+        (f"{{{SERVER}, command: [a], url: b}}", "[0]: needs a command or a url, one of the two"),
+        (f"{{{SERVER}, url: b, variables: [A_KEY]}}", "only a command is handed variables"),
+        (f"{{{SERVER}, command: [a], key_variable: A_KEY}}", "only a url is sent a key"),
+        (f"{{{SERVER}, command: [a], variables: [HOME]}}", "[0].variables[0]"),
+        (f"{{{SERVER}, command: [a]}}, {{{SERVER}, url: b}}", 'has the name "a"'),
+        ("{name: a, command: [a], tools: [{name: t}]}", "[0].channels is missing"),
+        ("{name: a, command: [a], channels: [], tools: [{name: t}]}", "[0].channels"),
+        ("{name: a, command: [a], channels: ['*'], tools: []}", "[0].tools"),
+        (
+            "{name: a, command: [a], channels: ['#team'], tools: [{name: t}]}",
+            '[0].channels[0]: "#team" is no id of a channel',
+        ),
+        (f"{{{SERVER}, command: [a], seconds: 0}}", "[0].seconds"),
+        (f"{{{SERVER}, comand: [a]}}", 'comand is no setting. Did you mean "command"?'),
+    ],
+)
+def test_an_mcp_server_that_cannot_be_asked_is_named(server: str, said: str) -> None:
+    with pytest.raises(ConfigurationBroken) as caught:
+        loaded(f"evidence:\n  mcp_servers: [{server}]")
+
+    assert f"evidence.mcp_servers{said}" in str(caught.value) or said in str(caught.value)
+    assert "line 2" in str(caught.value)
+
+
+def test_a_placeholder_that_means_nothing_is_doubted() -> None:
+    done = loaded(TOOLS.replace("{words}", "{topic}"))
+
+    (notice,) = [one for one in done.notices if "{topic}" in one]
+    assert notice.endswith("{topic} stays as it is: there are {question}, {words}.")
+    assert "evidence.mcp_servers[0].tools[0]" in notice
+
+
 def test_servers_are_printed_as_they_were_written() -> None:
     again = check(all_as_yaml(loaded(SERVERS).settings, Path()), "a", KNOWN).file
 

@@ -1,0 +1,329 @@
+"""Asks tools of MCP servers that an administrator listed; what they answer is a source.
+
+A server is somebody else's program. Another process speaks with it (`tool_process`), within limits
+of memory, time and size, so that none can block, crash or fill this one.
+"""
+
+import asyncio
+import base64
+import binascii
+import json
+import os
+import re
+import signal
+import sys
+import unicodedata
+from asyncio.subprocess import Process
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.errors import BadInput
+from core.evidence.reader import FetchedFile
+from core.evidence.reading import joined
+from core.figures import counted, duration
+from core.llm.quoting import clean
+from core.models import Person, Place, SourceKind, SourceReference, SourceText, Value
+from core.redaction import redact
+from core.settings import EvidenceLimits, ToolServer, ToolSource
+
+#: Whether the SDK is there that asks servers.
+CAN_ASK = find_spec("mcp") is not None
+NOT_INSTALLED = (
+    'what asks them is not installed: it is the extra "mcp" (make extras, or pip install moot[mcp])'
+)
+_PROCESS = Path(__file__).with_name("tool_process.py")
+#: Servers asked at the same moment.
+_AT_ONCE = 4
+#: Seconds the asking process has beyond the server's time: to load the SDK and to say goodbye.
+_MARGIN = 10.0
+#: Seconds a server has to end by itself.
+_GOODBYE = 1.0
+_LONGEST_SAYING = 200
+_PLACEHOLDER = re.compile(r"\{(question|words)\}")
+_MOST_WORDS, _LONG = 12, 4
+
+
+class _Called(Value):
+    """What a reference needs to be fetched."""
+
+    server: str
+    tool: str
+    question: str
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A piece of a tool's answer: a text, or a file in base 64."""
+
+    text: str = ""
+    file: str = ""
+    media_type: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    #: Why there is no answer, in words that may come after "I could not read it: ".
+    fault: str = ""
+    #: What the server itself says went wrong.
+    said: str = ""
+    parts: tuple[_Part, ...] = ()
+    #: Parts that are no text.
+    left_out: int = 0
+
+
+_ANSWER = TypeAdapter(_Answer)
+
+
+def tool_references(
+    servers: Sequence[ToolServer], question: str, place: Place, by: Person
+) -> tuple[SourceReference, ...]:
+    """The tools that are asked in a place, as references.
+
+    Args:
+        servers: All that the settings list.
+        question: The debate's, without secrets.
+        place: Where it is held.
+        by: Who asked.
+    """
+    return tuple(
+        SourceReference(
+            kind=SourceKind.TOOL,
+            title=tool.title or f"{tool.name} of {server.name}",
+            fetch=_Called(server=server.name, tool=tool.name, question=question).model_dump_json(),
+            by=by,
+        )
+        for server in servers
+        if server.serves(place)
+        for tool in server.tools
+    )
+
+
+def filled(value: object, question: str) -> object:
+    """An argument with the question in place of `{question}` and its longer words of `{words}`."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {key: filled(one, question) for key, one in items}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [filled(one, question) for one in cast("Sequence[object]", value)]
+    if not isinstance(value, str):
+        return value
+    found = (one for one in re.findall(r"\w+(?:[-.]\w+)*", question))
+    telling = [one for one in found if len(one) >= _LONG or sum(map(_is_mark, one)) > 1]
+    words = " ".join(dict.fromkeys(telling[:_MOST_WORDS])) or question
+    return _PLACEHOLDER.sub(lambda at: question if at[1] == "question" else words, value)
+
+
+def _is_mark(letter: str) -> bool:
+    return letter.isupper() or letter.isdigit()
+
+
+class FetchTools:
+    """Fetches sources that are answers of tools."""
+
+    def __init__(
+        self,
+        limits: EvidenceLimits,
+        *,
+        key_in: Callable[[str], str],
+        environment: Callable[[Sequence[str]], Mapping[str, str]],
+    ) -> None:
+        """Keep what may be asked.
+
+        Args:
+            limits: The servers, and how much an answer may have.
+            key_in: The secret in a variable; empty if it is not set.
+            environment: What a program is given, with these variables besides.
+        """
+        self._limits = limits
+        self._key_in = key_in
+        self._environment = environment
+        self._gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def __call__(
+        self, reference: SourceReference, place: Place, most_bytes: int, /
+    ) -> FetchedFile | SourceText:
+        """What the tool answers.
+
+        Raises:
+            BadInput: It may not be asked here, or has no answer; says why.
+        """
+        if not CAN_ASK:
+            raise BadInput(f"MCP servers are listed, and {NOT_INSTALLED}")
+        called = _Called.model_validate_json(reference.fetch)
+        server, tool = self._listed(called, place)
+        order = {
+            "url": server.url,
+            "key": self._key(server),
+            "tool": tool.name,
+            "arguments": filled(tool.arguments, called.question),
+            "is_vouched_for": tool.read_only,
+            "seconds": server.seconds,
+            "bytes": most_bytes,
+            "memory": self._limits.memory_bytes,
+        }
+        async with self._gate:
+            answer = await self._ask(server, order)
+        if answer.fault or answer.said:
+            said = f"{answer.fault}: “{_one_line(answer.said)}”" if answer.said else answer.fault
+            raise BadInput(said)
+        files = [part for part in answer.parts if part.file]
+        if len(files) == len(answer.parts) == 1:
+            return _file_in(files[0])
+        texts = [part.text for part in answer.parts if part.text.strip()]
+        if not texts:
+            raise BadInput("the tool answers with no text")
+        return self._read(texts, answer.left_out + len(files))
+
+    def _listed(self, called: _Called, place: Place) -> tuple[ToolServer, ToolSource]:
+        """The server and the tool as the settings have them now.
+
+        Raises:
+            BadInput: They are not listed, or not for debates of the place.
+        """
+        listed = (
+            (server, tool)
+            for server in self._limits.mcp_servers
+            for tool in server.tools
+            if (server.name, tool.name) == (called.server, called.tool) and server.serves(place)
+        )
+        for found in listed:
+            return found
+        raise BadInput("the settings do not list it for this channel")
+
+    def _key(self, server: ToolServer) -> str:
+        """The token that the server is sent.
+
+        Raises:
+            BadInput: It is wanted and not set.
+        """
+        key = self._key_in(server.key_variable) if server.key_variable else ""
+        if server.key_variable and not key:
+            raise BadInput(f"{server.key_variable} is not set")
+        return key
+
+    def _read(self, texts: Sequence[str], left_out: int) -> SourceText:
+        most, sections, warnings = (
+            self._limits.characters,
+            list[tuple[str, str, str, str]](),
+            list[str](),
+        )
+        if sum(map(len, texts)) > most:
+            warnings.append(f"only the first {counted(most, 'character')} were read")
+        if left_out:
+            warnings.append(f"{counted(left_out, 'part')} without text left out")
+        for at, text in enumerate(texts, start=1):
+            label = f"part {at}" if len(texts) > 1 else ""
+            sections.append((label, "", text[:most], ""))
+            most -= min(most, len(text))
+        return joined([one for one in sections if one[2]], warnings=tuple(warnings))
+
+    async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _Answer:
+        late = f"the server does not answer in {duration(server.seconds)}"
+        async with AsyncExitStack() as running:
+            asking, reads, writes = await self._begin(server, running)
+            whole = json.dumps({**order, "reads": reads, "writes": writes}).encode()
+            try:
+                async with asyncio.timeout(server.seconds + _MARGIN):
+                    written, _ = await asking.communicate(whole)
+            except TimeoutError:
+                return _Answer(fault=late)
+        if asking.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
+            return _Answer(fault=late)
+        try:
+            return _ANSWER.validate_json(written)
+        except ValidationError:
+            return _Answer(fault="the server answers with more than can be taken")
+
+    async def _begin(self, server: ToolServer, running: AsyncExitStack) -> tuple[Process, int, int]:
+        """Start what asks, and the server's program if it has one, with pipes between them.
+
+        Args:
+            server: The server.
+            running: Ends what was started.
+
+        Returns:
+            The asking process, and its ends of the pipes; -1 where there is no program.
+
+        Raises:
+            BadInput: The program cannot be started.
+        """
+        reads, writes = -1, -1
+        with ExitStack() as ours:
+            if server.command:
+                (reads, their_out), (their_in, writes) = os.pipe(), os.pipe()
+                # Closed here once both have them: else neither would see the other's end.
+                for end in (reads, writes, their_in, their_out):
+                    ours.callback(os.close, end)
+                running.push_async_callback(_end, await self._start(server, their_in, their_out))
+            asking = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",
+                str(_PROCESS),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                pass_fds=(reads, writes) if server.command else (),
+                env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+            )
+        running.push_async_callback(_kill, asking)
+        return asking, reads, writes
+
+    async def _start(self, server: ToolServer, reads: int, writes: int) -> Process:
+        """Start a server's program, in a group of its own that can be ended as a whole.
+
+        Raises:
+            BadInput: It cannot be started.
+        """
+        try:
+            return await asyncio.create_subprocess_exec(
+                *server.command,
+                stdin=reads,
+                stdout=writes,
+                stderr=asyncio.subprocess.DEVNULL,
+                env=dict(self._environment(server.variables)),
+                start_new_session=True,
+            )
+        except (OSError, ValueError):
+            raise BadInput(f"the program {server.command[0]} cannot be started") from None
+
+
+async def _end(program: Process) -> None:
+    """End a program and all it started: kindly, then at once."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(program.pid, sign)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                await program.wait()
+
+
+async def _kill(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+
+
+def _file_in(part: _Part) -> FetchedFile:
+    """A file that is the whole answer.
+
+    Raises:
+        BadInput: It is none.
+    """
+    try:
+        content = base64.b64decode(part.file, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadInput("the tool answers with a file that is damaged") from None
+    return FetchedFile(content=content, name=part.name, media_type=part.media_type)
+
+
+def _one_line(text: str) -> str:
+    """What a server says went wrong, short and without anything nobody sees."""
+    line = " ".join(redact(clean(unicodedata.normalize("NFC", text[:2000]))).split())
+    return line if len(line) <= _LONGEST_SAYING else f"{line[: _LONGEST_SAYING - 1].rstrip()}…"

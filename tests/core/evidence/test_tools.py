@@ -1,0 +1,325 @@
+"""Tools of MCP servers as sources: asked over stdio and HTTP, bounded, and refused in words."""
+
+import asyncio
+import base64
+import os
+import socket
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from core.evidence.reader import EvidenceReader
+from core.evidence.reading import FileReader
+from core.evidence.tools import FetchTools, filled, tool_references
+from core.models import Person, Place, SourceKind, SourceText
+from core.settings import EvidenceLimits, ToolServer
+from tests.core.evidence.office import a_pdf
+
+SERVER = Path(__file__).with_name("tool_server.py")
+QUESTION = "Is Kafka or SQS better for our queue?"
+HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
+ANN = Person(id="U1", name="Ann")
+STDIO = (sys.executable, str(SERVER))
+
+
+def a_server(
+    tool: str, arguments: Mapping[str, object] | None = None, **fields: object
+) -> ToolServer:
+    named = {
+        "name": tool,
+        "arguments": arguments or {},
+        "read_only": fields.pop("read_only", False),
+    }
+    whole = {"name": "shelf", "channels": ("*",), "seconds": 60, **fields, "tools": [named]}
+    return ToolServer.model_validate(whole if "url" in whole else {"command": STDIO, **whole})
+
+
+async def ask(
+    server: ToolServer, place: Place = HERE, *, keys: Mapping[str, str] | None = None, **bounds: int
+) -> SourceText:
+    limits = EvidenceLimits.model_validate({"mcp_servers": (server,), **bounds})
+    known = keys or {}
+    fetch = FetchTools(
+        limits,
+        key_in=lambda name: known.get(name, ""),
+        environment=lambda names: {name: known[name] for name in names},
+    )
+    reader = EvidenceReader(FileReader(limits), {SourceKind.TOOL: fetch})
+    (reference,) = tool_references((server,), QUESTION, HERE, ANN)
+    return await reader.read(reference, place)
+
+
+async def refusal(server: ToolServer, place: Place = HERE, **bounds: int) -> str:
+    with pytest.raises(BadInput) as told:
+        await ask(server, place, keys={}, **bounds)
+    return str(told.value)
+
+
+@asynccontextmanager
+async def over_http() -> AsyncGenerator[str]:
+    """The address of a server of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    process = await asyncio.create_subprocess_exec(
+        *STDIO, str(port), stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        for _ in range(600):
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                break
+            await asyncio.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_over_stdio_the_answer_is_a_source() -> None:
+    found = await ask(a_server("search", {"query": "{question}"}))
+
+    assert found.text == "The managed offer costs $1,840 per month."
+    assert len(found.sha256) == 64
+
+
+async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up() -> None:
+    async with over_http() as url:
+        found = await ask(a_server("search", {"query": "{question}"}, url=url))
+        refused = [
+            await refusal(a_server("write", url=url)),
+            await refusal(a_server("huge", url=url), file_bytes=1_000_000),
+            await refusal(a_server("sleep", url=url, seconds=2)),
+        ]
+
+    assert found.text == "The managed offer costs $1,840 per month."
+    assert refused == [
+        "the server says that the tool changes things, so it is not called",
+        "the server answers with more than can be taken",
+        "the server does not answer in 2 s",
+    ]
+    assert await refusal(a_server("search", url=url)) == "the server cannot be reached"
+
+
+def test_arguments_hold_the_question_or_its_longer_words() -> None:
+    given = {"q": ["{words}", {"whole": "({question})"}], "limit": 5, "deep": None}
+
+    assert filled(given, QUESTION) == {
+        "q": ["Kafka SQS better queue", {"whole": f"({QUESTION})"}],
+        "limit": 5,
+        "deep": None,
+    }
+    # Nothing of a question is a placeholder itself.
+    assert filled("{words}", "{question} {words}") == "question words"
+
+
+async def test_only_what_is_said_to_read_is_asked() -> None:
+    silent = (
+        "the server does not say that the tool only reads, and the settings do not vouch for it"
+    )
+
+    assert await refusal(a_server("unmarked")) == silent
+    assert (await ask(a_server("unmarked", read_only=True))).text == "It was asked."
+    # What a server says of its tool weighs more than who vouches for it.
+    writes = await refusal(a_server("write", read_only=True))
+    assert writes == "the server says that the tool changes things, so it is not called"
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("gone", "the server has no tool called gone"),
+        ("fail", "the tool says: “Error executing tool fail”"),
+        ("empty", "the tool answers with no text"),
+    ],
+)
+async def test_why_there_is_no_answer_is_said(tool: str, said: str) -> None:
+    assert await refusal(a_server(tool)) == said
+
+
+async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken() -> None:
+    kept = await ask(a_server("long"), characters=1000)
+
+    assert len(kept.text) == 1000
+    assert kept.warnings == ("only the first 1,000 characters were read",)
+    huge = await refusal(a_server("huge"), file_bytes=1_000_000)
+    assert huge == "the server answers with more than can be taken"
+
+
+async def test_parts_have_places_and_what_is_no_text_is_left_out() -> None:
+    found = await ask(a_server("mixed"))
+
+    assert found.text.splitlines() == ["# Load", "", "The queue took 2,000 jobs/s.", "Second."]
+    assert [(mark.line, mark.label) for mark in found.marks] == [(1, "part 1"), (4, "part 2")]
+    assert found.warnings == ("1 part without text left out",)
+
+
+async def test_a_file_is_read_as_files_are() -> None:
+    content = base64.b64encode(a_pdf(["Cover", "It costs $1,840."])).decode()
+    found = await ask(a_server("file", {"content": content, "name": "offer.pdf"}))
+
+    assert [mark.label for mark in found.marks] == ["page 1", "page 2"]
+    damaged = await refusal(a_server("file", {"content": "!", "name": "offer.pdf"}))
+    assert damaged == "the tool answers with a file that is damaged"
+
+
+async def test_no_channel_gets_a_tool_of_another_one() -> None:
+    server = a_server("search", {"query": "kafka"}, channels=("C0HERE",))
+    elsewhere = HERE.model_copy(update={"channel": "C0ELSE"})
+    terminal = Place(surface="terminal")
+
+    assert [len(tool_references((server,), QUESTION, at, ANN)) for at in (HERE, elsewhere)] == [
+        1,
+        0,
+    ]
+    assert tool_references((server,), QUESTION, terminal, ANN) == ()
+    # Nor when a reference names it.
+    for place in (elsewhere, terminal):
+        assert await refusal(server, place) == "the settings do not list it for this channel"
+
+
+async def test_a_program_is_handed_its_own_variables_and_nothing_else(tmp_path: Path) -> None:
+    script = "import os, sys; open(sys.argv[1], 'w').write(repr(dict(os.environ)))"
+    where = tmp_path / "seen"
+    command = (sys.executable, "-c", script, str(where))
+    server = a_server("search", command=command, variables=("ITS_TOKEN",))
+
+    with pytest.raises(BadInput):
+        await ask(server, keys={"ITS_TOKEN": "handed-on", "OUR_KEY": "kept-back"})
+
+    seen = where.read_text(encoding="utf-8")
+    assert "handed-on" in seen
+    assert "kept-back" not in seen
+    assert "PYTEST" not in seen
+
+
+async def test_the_token_of_an_address_is_sent_there_and_missed_in_words() -> None:
+    heads = list[bytes]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(answer, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/mcp"
+    server = a_server("search", url=url, key_variable="WEB_KEY")
+    async with listening:
+        with pytest.raises(BadInput) as told:
+            await ask(server, keys={"WEB_KEY": "only-for-it"})
+        without = await refusal(server)
+
+    assert b"authorization: bearer only-for-it" in heads[0].lower()
+    assert "only-for-it" not in str(told.value)
+    assert without == "WEB_KEY is not set"
+
+
+#: A program that claims to be a server → what people are told.
+LIARS = {
+    "ends": ("raise SystemExit(1)", "the server ended before it answered"),
+    "is silent": ("import time; time.sleep(3600)", "the server does not answer in 1 s"),
+    "writes a line without end": (
+        "import sys\nwhile True: sys.stdout.write('x' * 65536)",
+        "the server answers with more than can be taken",
+    ),
+    "writes noise without end": (
+        "while True: print('noise ' * 100)",
+        "the server answers with more than can be taken",
+    ),
+    "answers everything with nonsense": (
+        """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line).get("id")
+    if asked is not None:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked, "result": {"tools": 7}}), flush=True)
+""",
+        "the server does not speak MCP as it should",
+    ),
+    "refuses everything": (
+        """
+import json, sys
+for line in sys.stdin:
+    asked, words = json.loads(line).get("id"), "go\\naway " * 100
+    error = {"code": -32603, "message": words + "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked, "error": error}), flush=True)
+""",
+        "the server says: “go away go away",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LIARS)
+async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None:
+    script, said = LIARS[kind]
+    seconds = 1 if kind == "is silent" else 60
+    server = a_server("search", command=(sys.executable, "-c", script), seconds=seconds)
+
+    told = await refusal(server, file_bytes=300_000)
+
+    assert told.startswith(said)
+    assert len(told) < 250
+    assert "sk-proj" not in told
+
+
+async def test_a_program_that_is_not_there_is_named() -> None:
+    server = a_server("search", command=("/no/such/program", "--key=secret"))
+
+    assert await refusal(server) == "the program /no/such/program cannot be started"
+
+
+async def test_no_program_is_left_behind_nor_what_it_started(tmp_path: Path) -> None:
+    """Neither hears the signal that asks it to end."""
+    script = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+with open(sys.argv[1], "a") as file:
+    file.write(f"{os.getpid()}\\n")
+time.sleep(3600)
+"""
+    pids = tmp_path / "pids"
+    server = a_server("search", command=(sys.executable, "-c", script, str(pids)), seconds=1)
+
+    await refusal(server)
+
+    started = [int(line) for line in pids.read_text(encoding="utf-8").split()]
+    assert len(started) == 2
+    for pid in started:
+        for _ in range(600):  # whose parent is gone is buried by the system, a moment later
+            if not is_running(pid):
+                break
+            await asyncio.sleep(0.05)
+        assert not is_running(pid)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not (state.exists() and state.read_text(encoding="utf-8").split()[2] == "Z")
+
+
+async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> None:
+    script = (
+        "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(3600)"
+    )
+    pid = tmp_path / "pid"
+    server = a_server("search", command=(sys.executable, "-c", script, str(pid)))
+    asking = asyncio.create_task(ask(server))
+    while not (pid.exists() and pid.read_text(encoding="utf-8")):  # noqa: ASYNC110 - another process
+        await asyncio.sleep(0.05)
+
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+
+    assert not is_running(int(pid.read_text(encoding="utf-8")))

@@ -1,0 +1,62 @@
+"""Tools of MCP servers as sources of debates in Slack: real servers, a real program each."""
+
+import sys
+
+from bot.testing import BotSpec, Team, key_of, team_at_work
+from core.models import Debate, Status
+from core.settings import EvidenceLimits, ToolServer, ToolSource
+from tests.core.evidence.test_tools import STDIO
+from tests.scenarios.test_evidence import QUESTION, quoting, texts
+from tests.seen import seen_in
+
+SEARCH = ToolSource(name="search", arguments={"query": "{question}"}, title="Price list")
+
+
+def asking(*servers: ToolServer) -> EvidenceLimits:
+    return EvidenceLimits(mcp_servers=servers)
+
+
+def shelf(**fields: object) -> ToolServer:
+    whole = {"name": "shelf", "channels": ("*",), "seconds": 60, **fields}
+    return ToolServer.model_validate({"command": STDIO, "tools": [dict(SEARCH)], **whole})
+
+
+async def debated(team: Team) -> tuple[str, Debate]:
+    await team.say(f"@Moot {QUESTION}")
+    boards = await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+    )
+    return boards[0]["ts"], await team.wait_for_end(boards[0]["ts"])
+
+
+async def test_what_a_tool_answers_is_quoted_and_checked() -> None:
+    model = quoting('[e1: "costs $1,840 per month"]', '[e1: "costs $1,480 per month"]')
+    async with team_at_work(spec=BotSpec(provider=model, evidence=asking(shelf()))) as team:
+        board, debate = await debated(team)
+        said = "\n".join(seen_in(team.replies(board), opened=True))
+
+    assert [one.reference.title for one in debate.evidence] == ["Price list"]
+    assert debate.verdict
+    assert [one.status.value for one in debate.verdict.evidence] == ["verified", "unverified"]
+    assert "`e1` is Price list: 41 characters read." in said
+    assert "“costs $1,840 per month” (e1, line 1)" in said
+    assert "~“costs $1,480 per month”~ (not found in e1)" in said
+
+
+async def test_a_dead_server_costs_its_source_and_is_told() -> None:
+    dead = shelf(name="dead", command=(sys.executable, "-c", "raise SystemExit(1)"))
+    absent = shelf(name="absent", command=("/no/such/program",))
+    elsewhere = shelf(name="elsewhere", channels=("C0ELSEWHERE",))
+    evidence = asking(dead, absent, elsewhere, shelf())
+    async with team_at_work(spec=BotSpec(evidence=evidence)) as team:
+        board, debate = await debated(team)
+        said = texts(team.replies(board))
+
+    assert debate.status is Status.CONCLUDED
+    assert [one.fault for one in debate.sources] == [
+        "the server ended before it answered",
+        "the program /no/such/program cannot be started",
+        "",
+    ]
+    assert "I could not read Price list: the server ended before it answered." in said
+    assert "I could not read Price list: the program /no/such/program cannot be started." in said
