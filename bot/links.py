@@ -40,6 +40,13 @@ def is_public(address: _Ip) -> bool:
     return inner.is_global and not inner.is_multicast
 
 
+def is_allowed(host: str, hosts: Sequence[str]) -> bool:
+    """Return whether a host is one of these; `*.example.com` is every host below it."""
+    name = host.casefold().rstrip(".")
+    listed = (one.casefold().rstrip(".") for one in hosts)
+    return any(name.endswith(one[1:]) if one.startswith("*.") else name == one for one in listed)
+
+
 class FetchLinks:
     """Fetches sources that are links."""
 
@@ -52,7 +59,7 @@ class FetchLinks:
             hosts: Hosts by name; `*.example.com` is every host below it. None: no link is read.
             may_call: Says which addresses may be called.
         """
-        self._hosts = tuple(host.casefold().rstrip(".") for host in hosts)
+        self._hosts = hosts
         self._may_call = may_call
 
     async def __call__(
@@ -111,11 +118,7 @@ class FetchLinks:
             raise BadInput("it is no address") from None
         if parts.scheme not in {"http", "https"} or not host or "@" in parts.netloc:
             raise BadInput("it is no address of a page")
-        allowed = any(
-            host.endswith(name[1:]) if name.startswith("*.") else host == name
-            for name in self._hosts
-        )
-        if not allowed:
+        if not is_allowed(host, self._hosts):
             raise BadInput(f"pages of {host} are not read; an administrator can allow the host")
         # An address in figures is not looked up, so it is checked here.
         with suppress(ValueError):

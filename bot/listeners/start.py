@@ -16,7 +16,12 @@ from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
 from bot.listeners.peoples_thread import cut, read_thread
 from bot.slack.access import SlackSilent
-from bot.slack.evidence import file_references, readable, thread_reference
+from bot.slack.evidence import (
+    file_references,
+    linked_references,
+    readable,
+    thread_reference,
+)
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.views.forms import TYPED_LIMIT, said
@@ -29,7 +34,7 @@ from bot.views.start_form import (
     start_form,
 )
 from core.errors import BadInput
-from core.models import MOST_ROUNDS, Person, SourceReference
+from core.models import MOST_ROUNDS, Person, Place, SourceReference
 from core.opening import DebateRequest, check_question
 from core.use_cases.choices import WAITS, Choices, cost_cap
 from core.use_cases.find import NOT_A_MEMBER
@@ -179,7 +184,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         context="\n\n".join(filter(None, (typed, more))),
         asked_by=person(form),
         place=here,
-        references=_evidence(form, target),
+        references=(*_evidence(form, target), *await _pasted(context, form, here)),
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
 
@@ -220,6 +225,30 @@ def _evidence(form: FormSubmitted, target: FormTarget) -> tuple[SourceReference,
         address=target.source,
     )
     return (thread, *target.references)
+
+
+async def _pasted(
+    context: ListenerContext, form: FormSubmitted, here: Place
+) -> tuple[SourceReference, ...]:
+    """What the links lead to that somebody pasted.
+
+    Raises:
+        FieldWrong: One of them cannot be a source.
+    """
+    typed = form.typed(FieldId.SOURCES.value)
+    if not typed.strip():
+        return ()
+    hosts = context.start.settings().evidence.link_hosts
+    try:
+        return linked_references(
+            typed,
+            here.channel,
+            workspace_url=(await context.clients.of(form.team_id)).identity.url,
+            hosts=hosts,
+            by=person(form),
+        )
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.SOURCES.value, str(wrong)) from None
 
 
 def target_of(form: Filled) -> FormTarget:

@@ -5,13 +5,14 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.links import is_allowed
 from bot.slack.access import UNREACHED, Access, Accesses
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outbox.outcomes import Retry, outcome_of
@@ -43,6 +44,10 @@ _LONGEST_TITLE = 120
 #: Messages of a thread that are read.
 _MOST_MESSAGES = 2000
 MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
+#: As *Copy link* of a message and of a file writes them.
+_MESSAGE_LINK = re.compile(r"/archives/(?P<channel>[A-Z0-9]{3,20})/p(?P<ts>[0-9]{7,20})")
+_FILE_LINK = re.compile(r"/files/[A-Z0-9]{2,20}/(?P<id>F[A-Z0-9]{2,20})(?:/(?P<name>[^/]{1,300}))?")
+_TS = re.compile(r"[0-9]{1,14}\.[0-9]{6}")
 _NO_SCOPE = (
     "Moot lacks the permission files:read; whoever administers Slack can allow it, "
     "or paste the text into the thread"
@@ -50,20 +55,27 @@ _NO_SCOPE = (
 
 
 def thread_reference(
-    channel: str, thread_ts: str, *, without: str, by: Person, address: str = ""
+    channel: str,
+    thread_ts: str,
+    *,
+    without: str = "",
+    by: Person,
+    address: str = "",
+    title: str = "the thread in which the debate was asked for",
 ) -> SourceReference:
     """Return a thread as a reference.
 
     Args:
         channel: Where it is.
         thread_ts: Its first message.
-        without: The message that asked for the debate: it is the question.
+        without: The message that asked for the debate: it is the question. Empty: none did.
         by: Who asked.
         address: Leads to it.
+        title: What people call it.
     """
     return SourceReference(
         kind=SourceKind.THREAD,
-        title="the thread in which the debate was asked for",
+        title=title,
         address=address,
         fetch=f"{channel}/{thread_ts}/{without}",
         by=by,
@@ -82,6 +94,76 @@ def file_references(files: Sequence[SharedFile], by: Person) -> tuple[SourceRefe
         )
         for file in files[:MOST_SOURCES]
     )
+
+
+def linked_references(
+    typed: str, channel: str, *, workspace_url: str, hosts: Sequence[str], by: Person
+) -> tuple[SourceReference, ...]:
+    """Return what somebody pasted links to: messages with their threads, files, pages.
+
+    Args:
+        typed: Links, with spaces or line breaks between them.
+        channel: Where the debate is held.
+        workspace_url: The workspace's own address.
+        hosts: Hosts whose pages are read.
+        by: Who pasted them.
+
+    Raises:
+        BadInput: One cannot be a source; says which and why.
+    """
+    found = dict[str, SourceReference]()
+    for word in typed.split():
+        link = word.strip("<>,;").partition("|")[0]
+        reference = _linked(link, channel, workspace_url, by)
+        host = urlsplit(link).hostname or ""
+        if reference.kind is SourceKind.LINK and not is_allowed(host, hosts):
+            raise BadInput(
+                f"Pages of {host} are not read here; whoever runs Moot can allow the host. "
+                "Paste what matters into the context, or attach it as a file."
+            )
+        found[reference.fetch] = reference
+    if len(found) > MOST_SOURCES:
+        raise BadInput(f"There are {len(found)} links; {MOST_SOURCES} sources are the most.")
+    return tuple(found.values())
+
+
+def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:
+    """What a link leads to.
+
+    Raises:
+        BadInput: Nowhere, or into another channel.
+    """
+    try:
+        parts = urlsplit(link)
+        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_web = False
+        parts = urlsplit("")
+    if not is_web:
+        raise BadInput(f"“{link[:_LONGEST_TITLE]}” is no link. Put links only, one a line.")
+    if parts.netloc != urlsplit(workspace_url).netloc:
+        return SourceReference(
+            kind=SourceKind.LINK, title=link[:_LONGEST_TITLE], address=link, fetch=link, by=by
+        )
+    if message := _MESSAGE_LINK.fullmatch(parts.path):
+        if message["channel"] != channel:
+            raise BadInput(
+                "A link leads to a message of another channel. What was written there stays there: "
+                "only the channel's own threads can be sources of its debates."
+            )
+        ts = f"{message['ts'][:-6]}.{message['ts'][-6:]}"
+        root = dict(parse_qsl(parts.query)).get("thread_ts", ts)
+        if not _TS.fullmatch(root):
+            raise BadInput(f"“{link[:_LONGEST_TITLE]}” leads to no message.")
+        return thread_reference(
+            channel, root, by=by, address=link, title="a thread of this channel"
+        )
+    if file := _FILE_LINK.fullmatch(parts.path):
+        title = unquote(file["name"] or "")[:_LONGEST_TITLE] or file["id"]
+        return SourceReference(
+            kind=SourceKind.FILE, title=title, address=link, fetch=file["id"], by=by
+        )
+    raise BadInput(f"“{link[:_LONGEST_TITLE]}” leads to no message and no file.")
 
 
 class SlackSources:

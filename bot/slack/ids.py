@@ -86,6 +86,7 @@ class FieldId(StrEnum):
     REST = "rest"
     QUESTION = "question"
     CONTEXT = "context"
+    SOURCES = "sources"
     THREAD = "thread"
     CHANNEL = "channel"
     FORMAT = "format"

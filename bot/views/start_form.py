@@ -193,6 +193,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             *source,
             text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
             *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
+            text_input(_SOURCES, multiline=True),
             *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
@@ -303,6 +304,13 @@ def _goes_on(number: int, text: str) -> Block:
     return text_input(field, value=text[:TYPED_LIMIT], multiline=True)
 
 
+_SOURCES = Field(
+    id=FieldId.SOURCES.value,
+    label="Sources",
+    hint="Links to messages, threads and files of the channel (their menus: Copy link), and to "
+    "pages that Moot may read. Agents quote them, and every quote is checked.",
+    optional=True,
+)
 _CHANNEL = labelled(
     Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
     ConversationSelectElement(

@@ -13,7 +13,7 @@ from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.evidence import SlackSources, file_references, thread_reference
 from bot.slack.manifest import manifest
 from bot.slack.outbox.methods import slack_client
-from bot.slack.payloads import Identity, SharedFile
+from bot.slack.payloads import Identity, Permalink, SharedFile
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, team_at_work
 from core.errors import BadInput
 from core.events import event_to_json
@@ -139,6 +139,40 @@ async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
     titles = [one.reference.title for one in debate.evidence]
     assert titles == ["the thread in which the debate was asked for", "load.csv"]
     assert debate.setup.question == QUESTION
+
+
+async def test_links_pasted_into_the_form_become_sources() -> None:
+    model = quoting('[e1: "We lose about 20 jobs a week"]', '[e2: "April,2500"]')
+    async with team_at_work(spec=BotSpec(provider=model)) as team:
+        work = team.workspace
+        session = slack_client(work.bot_token, work.api_url)
+        root = await team.say("Redis restarts too often.", user="alex")
+        lost = await team.say("We lose about 20 jobs a week.", root["ts"], user="alex")
+        shared = await work.share_file("alex", team.channel, "load.csv", CSV)
+        asked = await session.chat_getPermalink(channel=lost["channel"], message_ts=lost["ts"])
+        reply = Permalink.model_validate(asked.data).permalink
+        await team.type("")
+        (view,) = await work.wait_for(lambda: work.views(team.user))
+
+        async def submitted(*links: object) -> Mapping[str, str]:
+            sources = {"sources": {"sources": {"value": "\n".join(map(str, links))}}}
+            question = {"question": {"question": {"value": QUESTION}}}
+            return (await work.submit(team.user, view["id"], {**question, **sources})) or {}
+
+        refused = await submitted("https://docs.example.com/queues")
+        await submitted(reply, shared["files"][0]["permalink"])
+        boards = await work.wait_for(
+            lambda: [one for one in work.messages(team.channel) if key_of(one)]
+        )
+        debate = await team.wait_for_end(boards[0]["ts"])
+
+    assert "Pages of docs.example.com are not read here" in str(refused)
+    # The whole thread, though the link leads to its second message.
+    titles = [one.reference.title for one in debate.evidence]
+    assert titles == ["a thread of this channel", "load.csv"]
+    assert "Redis restarts too often." in debate.evidence[0].text
+    assert debate.verdict
+    assert {one.status.value for one in debate.verdict.evidence} == {"verified"}
 
 
 async def test_what_cannot_be_read_is_said_to_who_brought_it() -> None:

@@ -1,6 +1,6 @@
 """Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,6 +18,8 @@ from core.errors import ConfigurationBroken
 _SECONDS = 5
 #: Slack pins no more than so many messages in a channel.
 _MOST_PINS = 100
+#: In the manifest, and nothing but files as evidence needs it.
+_READS_FILES = "files:read"
 _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
 
 
@@ -82,10 +84,11 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
     if who.refused or who.lost:
         return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]
     identity = Identity.model_validate(who.body)
-    wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
-    missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - wanted)
+    named = set(manifest()["oauth_config"]["scopes"]["bot"])
+    wanted = named - {_READS_FILES}
+    missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - named)
     more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
-    scopes = good("scopes", f"all {len(wanted)} of the manifest are granted{more}")
+    scopes = good("scopes", f"all {len(wanted)} that are needed are granted{more}")
     if missing:
         remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
         words = f"missing: {', '.join(missing)}"
@@ -93,9 +96,19 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
     return [
         good(_BOT, f"accepted by {identity.team} ({access.api_url})"),
         scopes,
+        _files(who.scopes),
         await _socket(client, access),
         await _pinning(client, channel),
     ]
+
+
+def _files(granted: Collection[str]) -> Finding:
+    """Whether files can be read as evidence; nothing else needs it."""
+    what = f"optional scope {_READS_FILES}"
+    if _READS_FILES in granted:
+        return good(what, "granted: files that people attach are read as evidence")
+    words = "not granted: files that people attach are not read, and who attached one is told"
+    return skipped(what, words, "To have them read, paste manifest.yaml into the app's settings.")
 
 
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:

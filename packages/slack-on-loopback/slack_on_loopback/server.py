@@ -77,6 +77,7 @@ class Server:
             web.post("/response/{name}", self.response),
             web.post("/upload/{file}", self.upload),
             web.get("/files/{file}/{name}", self.file),
+            web.get("/files/{user}/{file}/{name}", self.file),
             web.get("/files-pri/{file}/{name}", self.private_file),
             web.get("/files-pri/{file}/download/{name}", self.private_file),
             web.get("/archives/{channel}/{ts}", self.permalink),

@@ -87,7 +87,7 @@ def file_object(runtime: Runtime, stored: StoredFile) -> Json:
         "is_public": bool(places["channels"]),
         "url_private": f"{private}/{name}",
         "url_private_download": f"{private}/download/{name}",
-        "permalink": f"{runtime.base_url}/files/{stored.id}/{name}",
+        "permalink": f"{runtime.base_url}/files/{stored.user}/{stored.id}/{name}",
         **places,
     }
     if stored.mimetype.startswith("text/") or stored.mimetype == "application/json":

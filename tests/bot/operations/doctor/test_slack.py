@@ -34,6 +34,7 @@ async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -
     assert marks(found) == {
         "SLACK_BOT_TOKEN": CheckMark.GOOD,
         "scopes": CheckMark.GOOD,
+        "optional scope files:read": CheckMark.GOOD,
         "SLACK_APP_TOKEN": CheckMark.GOOD,
         f"pinning in {channel}": CheckMark.GOOD,
     }
@@ -73,6 +74,18 @@ async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
 
     assert marks(found)["scopes"] is CheckMark.BAD
     assert "missing: pins:write" in as_text(found)
+
+
+async def test_files_need_an_optional_scope_without_which_all_is_well(
+    workspace: Workspace,
+) -> None:
+    app = workspace.app
+    app.scopes = [scope for scope in app.scopes if scope != "files:read"]
+    found = await check_access(socket_access(workspace), "")
+
+    assert marks(found)["scopes"] is CheckMark.GOOD
+    assert marks(found)["optional scope files:read"] is CheckMark.SKIPPED
+    assert "files:read: not granted: files that people attach are not read" in as_text(found)
 
 
 async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None:

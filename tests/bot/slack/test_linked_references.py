@@ -1,0 +1,59 @@
+"""Links that people paste into the form: what becomes of each, and what is refused in words."""
+
+import pytest
+
+from bot.slack.evidence import linked_references
+from core.errors import BadInput
+from core.models import Person, SourceKind, SourceReference
+
+HERE = "C0HERE"
+TEAM = "https://team.slack.com"
+ANN = Person(id="U1", name="Ann")
+
+
+def linked(typed: str) -> tuple[SourceReference, ...]:
+    hosts = ("docs.example.com", "*.example.org")
+    return linked_references(typed, HERE, workspace_url=f"{TEAM}/", hosts=hosts, by=ANN)
+
+
+def test_a_message_stands_for_the_thread_it_is_in() -> None:
+    reply = f"{TEAM}/archives/C0HERE/p1700000000123456?thread_ts=1700000000.000100&cid=C0HERE"
+    alone, in_thread = linked(f"{TEAM}/archives/C0HERE/p1700000000123456\n{reply}")
+
+    assert {one.kind for one in (alone, in_thread)} == {SourceKind.THREAD}
+    assert alone.fetch == "C0HERE/1700000000.123456/"
+    assert in_thread.fetch == "C0HERE/1700000000.000100/"
+    assert in_thread.address == reply
+
+
+def test_files_and_pages_are_told_apart_and_nothing_is_there_twice() -> None:
+    file, page = f"{TEAM}/files/U1/F0OFFER/the%20offer.pdf", "https://docs.example.com/queues"
+    found = linked(f"<{file}|offer>, {page} https://a.example.org/x\n{file}")
+
+    assert [(one.kind.value, one.title, one.fetch) for one in found] == [
+        ("file", "the offer.pdf", "F0OFFER"),
+        ("link", page, page),
+        ("link", "https://a.example.org/x", "https://a.example.org/x"),
+    ]
+    assert all(one.by == ANN for one in found)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (f"{TEAM}/archives/C0ELSE/p1700000000123456", "a message of another channel"),
+        (f"{TEAM}/archives/C0HERE/p1700000000123456?thread_ts=../1", "leads to no message"),
+        (f"{TEAM}/admin", "leads to no message and no file"),
+        ("https://other.slack.com/archives/C0HERE/p1700000000123456", "Pages of other.slack.com"),
+        ("https://example.org/", "Pages of example.org are not read here"),
+        ("see the handbook", "“see” is no link"),
+        ("file:///etc/passwd", "is no link"),
+        ("https://[::1", "is no link"),
+        ("\n".join(f"https://docs.example.com/{n}" for n in range(51)), "There are 51 links; 50"),
+    ],
+)
+def test_what_cannot_be_a_source_is_refused_in_words(typed: str, said: str) -> None:
+    with pytest.raises(BadInput) as told:
+        linked(typed)
+
+    assert said in str(told.value)
