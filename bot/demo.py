@@ -40,7 +40,7 @@ from bot.slack.ids import board_key
 from bot.slack.manifest import manifest
 from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.outbox.pace import FAST, Pace
-from bot.slack.payloads import plain
+from bot.slack.payloads import SharedFile, plain
 from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
@@ -202,10 +202,19 @@ class Stage:
         async def reply(name: str, thread: str, words: str) -> None:
             await self.workspace.say(name, CHANNEL, words, thread)
 
+        async def share(name: str, file: str, content: bytes) -> SharedFile:
+            said = await self.workspace.share_file(name, CHANNEL, file, content)
+            return SharedFile.model_validate(said["files"][0])
+
         channel = self.workspace.channel(CHANNEL).id
         place = Place(surface="slack", workspace=self.workspace.state.team_id, channel=channel)
         return ExamplePlayer(
-            moot=self.moot, place=place, person=person, reply=reply, patience=patience
+            moot=self.moot,
+            place=place,
+            person=person,
+            reply=reply,
+            share=share,
+            patience=patience,
         )
 
     async def play_examples(self, *, fast: bool = False) -> None:

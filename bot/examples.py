@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from bot.app import Moot
+from bot.slack.evidence import file_references
 from bot.slack.ids import board_key, card_key
+from bot.slack.payloads import SharedFile
 from core.clock import SystemClock
 from core.events import fold
 from core.llm.providers.example import (
@@ -16,7 +18,7 @@ from core.llm.providers.example import (
     example_settings,
     examples,
 )
-from core.models import Debate, Person, Place, Status
+from core.models import Debate, Person, Place, SourceReference, Status
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.rules.schedule import open_questions
@@ -48,6 +50,8 @@ class ExamplePlayer:
     person: Callable[[str], Person]
     #: Writes a reply as somebody: their name, the thread, the words.
     reply: Callable[[str, str, str], Awaitable[object]]
+    #: Shares a file as somebody: their name, the file's, its content. What Slack says of the file.
+    share: Callable[[str, str, bytes], Awaitable[SharedFile]]
     #: Seconds until a question is answered.
     patience: float = READING_SECONDS
 
@@ -58,15 +62,24 @@ class ExamplePlayer:
             BadInput: Too many debates run.
             StoreDown: The database failed.
         """
-        written = examples()[name]
+        written, origin = examples()[name], f"example/{name}"
+        # Where it was started before its files are there already.
+        brought = written.sources if await self.moot.store.begun(origin) is None else ()
+        references = list[SourceReference]()
+        for one in brought:
+            shared = await self.share(one.by, one.name, one.text.encode())
+            references += file_references([shared], self.person(one.by))
         request = DebateRequest(
-            question=written.question, asked_by=self.person(written.asked_by), place=self.place
+            question=written.question,
+            asked_by=self.person(written.asked_by),
+            place=self.place,
+            references=references,
         )
         settings = example_settings(name, _WAIT_SECONDS)
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
         # As a team's own debates are shown.
         setup = setup.model_copy(update={"quiet": True})
-        started = await self.moot.context.start.begin(setup, origin=f"example/{name}")
+        started = await self.moot.context.start.begin(setup, origin=origin)
         return started.debate_id
 
     async def answer(self, name: str, debate_id: str) -> None:

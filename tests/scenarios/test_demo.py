@@ -13,6 +13,7 @@ from bot.examples import example_provider, written_examples
 from bot.settings import BotSettings
 from bot.views.words import EXAMPLE_NOTE
 from core.settings import Settings
+from tests.seen import seen_in
 
 
 @pytest.fixture
@@ -63,6 +64,14 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
             if post.get("bot_id"):
                 assert EXAMPLE_NOTE in str(post["text"]), post["text"]
     said = [one["text"] for root in roots for one in workspace.thread(CHANNEL, root["ts"])]
+    # A quote that stands in the file somebody brought, and one that does not.
+    shown = "\n".join(
+        line
+        for root in roots
+        for line in seen_in(workspace.thread(CHANNEL, root["ts"]), opened=True)
+    )
+    assert "“2,031,114 single reads” (<" in shown
+    assert "~“processor 22 % busy”~ (not found in e1)" in shown
     for written in written_examples().values():
         assert any(written.verdict["decision"].strip() in text for text in said)
         for one in written.answers:

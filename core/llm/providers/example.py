@@ -57,6 +57,15 @@ class ExampleAnswer(_Entry):
     answer: str
 
 
+class ExampleSource(_Entry):
+    """A file that somebody brings with the question; agents quote it."""
+
+    name: str
+    #: Name in the local workspace.
+    by: str
+    text: str
+
+
 class ExampleBallot(_Entry):
     """A vote: positions by agent, options by name."""
 
@@ -91,6 +100,7 @@ class Example(_Entry):
     question: str
     #: Name in the local workspace.
     asked_by: str
+    sources: tuple[ExampleSource, ...] = ()
     kind: str
     options: tuple[str, ...]
     #: By role, in the order of the roster.
@@ -239,14 +249,19 @@ def _options(request: ModelRequest) -> Mapping[str, str]:
     return found
 
 
+def _beginning(text: str) -> str:
+    """The first line of a text, by which it is known: further down quotes may be struck out."""
+    return text.strip().partition("\n")[0]
+
+
 def _author(written: Example, text: str) -> str:
     """Whose position this text is."""
     begins = {
-        said.strip().partition("\n")[0]: role
+        _beginning(said): role
         for role, agent in written.agents.items()
         for said in (agent.proposal, agent.refinement)
     }
-    author = begins.get(text.strip().partition("\n")[0])
+    author = begins.get(_beginning(text))
     if author is None:
         raise RequestRejected("The request shows a position that is not of the written example.")
     return author
@@ -269,17 +284,18 @@ def _ballot(written: Example, own: ExampleAgent, request: ModelRequest) -> Mappi
     labels = {agent: label for label, agent in whose.items()}
     ids = _options(request)
     # Votes before the debate show first proposals.
-    firsts = {agent.proposal.strip() for agent in written.agents.values()}
+    firsts = {_beginning(agent.proposal) for agent in written.agents.values()}
     shown = _texts(request, PartKind.CANDIDATE).values()
-    vote = own.before if all(text in firsts for text in shown) else own.after
+    vote = own.before if all(_beginning(text) in firsts for text in shown) else own.after
     shares: Sequence[float] = [vote.probabilities.get(name, 0.0) for name in ids]
     critics = {
-        text.strip(): critic
+        _beginning(text): critic
         for agent in written.agents.values()
         for critic, text in agent.criticised_by.items()
     }
     movers = {
-        critics.get(text): label for label, text in _texts(request, PartKind.CRITIQUE).items()
+        critics.get(_beginning(text)): label
+        for label, text in _texts(request, PartKind.CRITIQUE).items()
     }
     return {
         "reasons": [f"{label}: {vote.reasons[agent]}" for label, agent in whose.items()],

@@ -8,6 +8,7 @@ import pytest
 from core.engine import Engine
 from core.errors import RequestRejected
 from core.events import ClarificationsOpened, DebateStarted
+from core.evidence.reading import joined
 from core.llm.call import ModelCalls
 from core.llm.providers.example import (
     WORDS_PER_SECOND,
@@ -15,7 +16,17 @@ from core.llm.providers.example import (
     example_settings,
     examples,
 )
-from core.models import Act, Debate, GateReason, Person, Place, Status
+from core.models import (
+    Act,
+    Debate,
+    GateReason,
+    Person,
+    Place,
+    SourceKind,
+    SourceReference,
+    SourceText,
+    Status,
+)
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply
 from core.request import ModelRequest
@@ -33,24 +44,38 @@ from core.use_cases.note import AddNote
 
 NAMES = list(examples())
 DEBATE = "dexample"
+DANA = Person(id="U1", name="Dana")
 
 
 def opened(name: str) -> DebateStarted:
     """A written debate as the demonstration starts it."""
     request = DebateRequest(
         question=examples()[name].question,
-        asked_by=Person(id="U1", name="Dana"),
+        asked_by=DANA,
         place=Place(surface="slack", workspace="T1", channel="C1"),
+        references=[
+            SourceReference(
+                kind=SourceKind.FILE, title=one.name, fetch=one.text, by=Person(id="U1")
+            )
+            for one in examples()[name].sources
+        ],
     )
     setup = open_debate(request, example_settings(name, 600), delimiter="d41d8c")
     return DebateStarted(setup=setup)
+
+
+class Shelf:
+    """A `SourceReader` whose files are what their references say."""
+
+    async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
+        return joined([("", "", reference.fetch, "")])
 
 
 async def played(name: str, note: str = "") -> Debate:
     """The debate at its end, its questions answered as it is written."""
     clock, store, sink = ManualClock(), InMemoryStore(), RecordingSink()
     calls = ModelCalls({"example": ExampleProvider(clock)}, clock)
-    engine = Engine(store=store, turns=Turns(calls), sink=sink, clock=clock)
+    engine = Engine(store=store, turns=Turns(calls, reader=Shelf()), sink=sink, clock=clock)
     await store.create(DEBATE, opened(name), origin="test", at=clock.now())
     asked = await engine.run(DEBATE)
     assert any(isinstance(one.event, ClarificationsOpened) for one in sink.events)
@@ -83,7 +108,9 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     assert debate.verdict.decision == written.verdict["decision"].strip()
     assert options_of(debate).name(debate.verdict.option) == written.verdict["option"]
     assert not debate.verdict.warnings
-    assert not [made.warnings for made in debate.contributions.values() if made.warnings]
+    warnings = [one for made in debate.contributions.values() for one in made.warnings]
+    struck_out = ["1 quote not found in the sources, and struck out."] if written.sources else []
+    assert warnings == struck_out
     assert debate.usage.cost == 0
     # No model was asked, so nothing says how sure the verdict is.
     assert (debate.verdict.confidence, debate.verdict.judge_confidence) == (None, None)
@@ -112,6 +139,19 @@ async def test_an_example_shows_a_split_an_answer_and_a_change_of_mind(name: str
 def _order(debate: Debate, question: str) -> int:
     items = [item for one in debate.clarifications.values() for item in one.items]
     return next(item.number for item in items if item.question == question)
+
+
+async def test_an_example_shows_a_quote_that_stands_in_its_source_and_one_that_does_not():
+    debate = await played(NAMES[0])
+    shown = {
+        made.turn.agent: [one.status.value for one in made.citations]
+        for made in debate.contributions.values()
+        if made.citations
+    }
+    assert shown == {"architect": ["unverified"], "performance": ["verified"]}
+    assert debate.verdict is not None
+    table = [one.status.value for one in debate.verdict.evidence]
+    assert table == ["assumed", "verified", "assumed"]
 
 
 @pytest.mark.parametrize("name", NAMES)
