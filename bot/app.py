@@ -283,6 +283,7 @@ def _connect(
         posts=outbox,
         log=SqlDebateStore(database),
         enabled=tuple(BoardAction),
+        sessions=True,
         rows=Posts(database),
         channels=ChannelSettings(database),
         words=DebateWords(database),

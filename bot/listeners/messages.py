@@ -73,7 +73,7 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
             _log.warning("reply not recorded", reason=str(error))
             said = edited or deleted or MessageEvent.model_validate(body).message
             told, key = {"text": answers.LOG_BROKEN}, f"{note_id(said.channel, said.ts)}/answer"
-            await _whisper(context, event.team_id, said, told, key=key)
+            await whisper(context, event.team_id, said, told, key=key)
         except StoreError:
             on_unrecorded()  # Slack repeats it for five minutes only
             raise
@@ -107,7 +107,7 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
 
 async def _take_files(context: ListenerContext, team: str, message: PostedMessage) -> None:
     """Take the files of a reply as evidence, with a note of their own."""
-    debate_id = await _debate_of_thread(context, team, message)
+    debate_id = await debate_of_thread(context, team, message)
     if debate_id is None:
         return
     by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
@@ -122,7 +122,7 @@ async def _take_files(context: ListenerContext, team: str, message: PostedMessag
             references=file_references(message.files, by),
         )
     except BadInput as refusal:
-        await _whisper(context, team, message, {"text": str(refusal)}, key=f"{origin}/answer")
+        await whisper(context, team, message, {"text": str(refusal)}, key=f"{origin}/answer")
 
 
 async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
@@ -132,7 +132,7 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
 
 async def take_deletion(context: ListenerContext, team: str, message: PostedMessage) -> None:
     """Take back what a deleted reply answered."""
-    if debate_id := await _debate_of_thread(context, team, message):
+    if debate_id := await debate_of_thread(context, team, message):
         await context.answer.withdraw(debate_id, note_id(message.channel, message.ts))
 
 
@@ -143,7 +143,7 @@ async def _take(
     record: Callable[[PersonsReply], Awaitable[ReplyOutcome]],
 ) -> None:
     """Record what somebody wrote in a debate's thread, and say what only they need to know."""
-    debate_id = await _debate_of_thread(context, team, message)
+    debate_id = await debate_of_thread(context, team, message)
     if debate_id is None:
         return
     by = message.user
@@ -159,7 +159,7 @@ async def _take(
     try:
         outcome = await record(reply)
     except BadInput as refusal:
-        await _whisper(context, team, message, {"text": str(refusal)}, key=f"{version}/answer")
+        await whisper(context, team, message, {"text": str(refusal)}, key=f"{version}/answer")
         return
     if outcome is ReplyOutcome.TAKEN:
         return
@@ -167,10 +167,10 @@ async def _take(
     if outcome is ReplyOutcome.AFTER_END:
         # By its key each person hears it once.
         payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
-        await _whisper(context, team, message, payload, key=key, debate_id=debate_id)
+        await whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif open_questions(debate):
         asking = which_question(debate, reply.origin, redact(reply.text)).payload
-        await _whisper(
+        await whisper(
             context, team, message, asking, key=f"{reply.origin}/which", debate_id=debate_id
         )
 
@@ -186,7 +186,7 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     if said.bot_id or not said.user:
         return
     origin = note_id(said.channel, said.ts)
-    if not await _debate_of_thread(context, event.team_id, said):
+    if not await debate_of_thread(context, event.team_id, said):
         await _answer_mention(context, event, origin)
     # Whoever looks for mentions that nobody heard leaves this one out, whatever becomes of it.
     await context.deliveries.seen(MENTION, origin, context.clock.now())
@@ -231,7 +231,7 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
                 told = (await answer_to(context, command, typed)).payload
             except BadInput as refusal:
                 told = answers.words(str(refusal)).payload
-    await _whisper(context, event.team_id, said, told, key=f"{origin}/answer")
+    await whisper(context, event.team_id, said, told, key=f"{origin}/answer")
 
 
 async def _with_sources(
@@ -248,7 +248,7 @@ async def _with_sources(
     return replace(request, references=(thread, *found), mention=mention)
 
 
-async def _debate_of_thread(
+async def debate_of_thread(
     context: ListenerContext, team: str, message: PostedMessage
 ) -> str | None:
     """Return the debate whose board began the message's thread.
@@ -278,7 +278,7 @@ async def _debate_of_thread(
     raise BoardUnknownYet
 
 
-async def _whisper(
+async def whisper(
     context: ListenerContext,
     team: str,
     message: PostedMessage,

@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
 from bot.slack.ids import board_key
-from bot.slack.outbox.outcomes import Rejected
+from bot.slack.outbox.outcomes import PLACE_GONE, Rejected
 from bot.slack.outbox.sender import Outbox
 from bot.slack.payloads import ChannelGone, TeamEvent, TokensRevoked
 from bot.store.posts import NewPost, PostRow
@@ -22,18 +22,6 @@ from core.use_cases.steer import SteerDebate
 _ARCHIVED = "The channel was archived."
 _REMOVED = "Moot was removed from the workspace."
 _MOST = 1000
-#: Refusals that mean: nothing more can be said there.
-_PLACE_GONE = frozenset(
-    {
-        "channel_not_found",
-        "is_archived",
-        "not_in_channel",
-        "not_installed",
-        "root_missing",
-        "thread_not_found",
-        "message_not_found",
-    }
-)
 #: Refusals that concern one thread only.
 _THREAD_GONE = frozenset({"thread_not_found", "message_not_found"})
 #: What Slack says about an edit of a message that was deleted.
@@ -118,7 +106,7 @@ class RefusedPosts:
             case "post" if "thread_ts" in row.payload and refusal.code in _THREAD_GONE:
                 return  # the thread that asked for the debate; the debate has its own
             case "post" | "update" if row.key == board or (
-                refusal.code in _PLACE_GONE and (row.method == "post" or is_board_edit)
+                refusal.code in PLACE_GONE and (row.method == "post" or is_board_edit)
             ):
                 # A quiet thread has a post per round only: the board's edits bring the news sooner.
                 # Its starter is told in a direct message.

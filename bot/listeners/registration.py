@@ -14,6 +14,7 @@ from bot.listeners import (
     place_gone,
     question_card,
     read_all,
+    session_stopped,
     start,
     steer,
 )
@@ -39,6 +40,7 @@ def register_all(
     decide.register(app, context)
     find.register(app, context.home)
     messages.register(app, context, on_unrecorded)
+    session_stopped.register(app, context, on_unrecorded)
     place_gone.register(app, context)
 
     @app.event(re.compile(".*"))

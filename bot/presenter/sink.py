@@ -10,6 +10,7 @@ from bot.presenter.event_posts import attachments, board_edit, posts_of_group, u
 from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
+from bot.presenter.session import session_post, session_status
 from bot.slack.ids import edit_key, pin_key
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
@@ -158,6 +159,8 @@ class Presenter:
     words: WordIndex | None = None
     #: Told of debates that look different in lists.
     on_listed: Callable[[Debate], None] | None = None
+    #: Tell Slack how debates stand, for where the app is installed as an agent.
+    sessions: bool = False
     #: Debates whose board is pinned: nothing more to look up.
     _pinned: set[str] = field(default_factory=set[str], init=False)
     _positions: dict[str, ReadingPosition] = field(
@@ -189,6 +192,9 @@ class Presenter:
             await self.posts.post(posts)
         for edit in edits_of(debate, recorded, position.debate):
             await self.posts.replace(marked(debate, edit))
+        before = position.debate
+        if self.sessions and (before is None or session_status(before) != session_status(debate)):
+            await self.posts.replace(session_post(debate))
         # Whether more is to come without anybody's help, so that the board may lag a little.
         goes_on = debate.status is Status.RUNNING and not debate.paused_by
         if goes_on and isinstance(recorded.event, _PROGRESS):

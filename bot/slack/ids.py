@@ -129,6 +129,11 @@ def pin_key(debate_id: str, edition: int = 1) -> str:
     return _of_edition(f"{debate_id}/board/pin", edition)
 
 
+def session_key(debate_id: str) -> str:
+    """The key of what Slack is told of the debate as an agent's session."""
+    return f"{debate_id}/session"
+
+
 def edit_key(debate_id: str) -> str:
     """The key of the newest edit of the board."""
     return f"{debate_id}/board/edit"

@@ -180,6 +180,26 @@ class MessageEvent(Payload):
         return without_mentions(self.message.text)
 
 
+class SessionStopped(Payload):
+    """Somebody pressed the Stop that Slack itself shows: an `agent_session_stopped` event.
+
+    Source: https://docs.slack.dev/reference/events/agent_session_stopped
+    """
+
+    team_id: str
+    channel: str = Field(validation_alias=AliasPath("event", "channel"))
+    thread_ts: str = Field(validation_alias=AliasPath("event", "thread_ts"))
+    user: str = Field(validation_alias=AliasPath("event", "user"))
+    event_ts: str = Field(validation_alias=AliasPath("event", "event_ts"))
+
+    @property
+    def as_reply(self) -> PostedMessage:
+        """The same as if they had replied in the thread."""
+        return PostedMessage(
+            channel=self.channel, user=self.user, ts=self.event_ts, thread_ts=self.thread_ts
+        )
+
+
 class ChangeOfMessage(Payload):
     """What a `message_changed` or `message_deleted` event says about a message.
 

@@ -11,6 +11,7 @@ from tests.frame.files import ROOT, modules, tree
 
 #: The scopes a bot token needs for each Web API method (docs.slack.dev/reference/methods).
 METHOD_SCOPES: dict[str, set[str]] = {
+    "agents_sessions_setStatus": {"chat:write"},
     "api_call": set(),  # of a method named beside it, whose scopes are counted
     "api_test": set(),
     "apps_connections_open": set(),  # the app-level token's own scope
@@ -52,6 +53,7 @@ METHOD_SCOPES: dict[str, set[str]] = {
 
 #: The manifest's events for each event the code listens to, and the scope each needs.
 EVENT_SCOPES: dict[str, dict[str, set[str]]] = {
+    "agent_session_stopped": {"agent_session_stopped": {"assistant:write"}},
     "app_home_opened": {"app_home_opened": set()},
     "app_mention": {"app_mention": {"app_mentions:read"}},
     "app_uninstalled": {"app_uninstalled": set()},

@@ -10,14 +10,23 @@ import yaml
 from tests.frame.files import read
 
 MANIFEST: dict[str, Any] = yaml.safe_load(read("manifest.yaml"))
+AGENT: dict[str, Any] = yaml.safe_load(read("manifest.agent.yaml"))
 SCHEMA: dict[str, Any] = json.loads(read("tests/frame/slack_schema/manifest.schema.1.0.0.json"))
 COMMAND: dict[str, str] = MANIFEST["features"]["slash_commands"][0]
 SHORTCUT: dict[str, str] = MANIFEST["features"]["shortcuts"][0]
 DISPLAY: dict[str, str] = MANIFEST["display_information"]
 
 
-def test_slack_accepts_the_manifest() -> None:
+def test_slack_accepts_the_manifests() -> None:
     jsonschema.Draft7Validator(SCHEMA).validate(MANIFEST)
+    jsonschema.Draft7Validator(SCHEMA).validate(AGENT)
+
+
+def test_the_manifest_of_an_agent_differs_by_what_makes_it_one_only() -> None:
+    assert AGENT["features"].pop("agent_view")["agent_description"]
+    AGENT["oauth_config"]["scopes"]["bot"].remove("assistant:write")
+    AGENT["settings"]["event_subscriptions"]["bot_events"].remove("agent_session_stopped")
+    assert AGENT == MANIFEST
 
 
 @pytest.mark.parametrize("section", ["features", "settings", "oauth_config", "display_information"])

@@ -92,6 +92,8 @@ class SlackCall:
         return {name: value for name, value in self.row.payload.items() if name not in OWN_FIELDS}
 
 
+#: The method that is only for apps installed as an agent.
+SESSION = "session"
 #: Fields of a payload that are for the outbox, not for Slack.
 OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts"})
 
@@ -146,12 +148,20 @@ async def _upload(call: SlackCall) -> None:
     )
 
 
+async def _session(call: SlackCall) -> None:
+    """Say how the work in a thread goes; the first time that makes the session, with its title."""
+    await call.client.agents_sessions_setStatus(
+        channel_id=call.channel, thread_ts=call.thread_ts, **call.payload
+    )
+
+
 WAYS: Mapping[str, SlackMethod] = {
     "post": SlackMethod(CallKind.POST, repeatable=False, call=_post),
     "update": SlackMethod(CallKind.EDIT, repeatable=True, call=_update),
     "pin": SlackMethod(CallKind.PIN, repeatable=True, call=_pin),
     "unpin": SlackMethod(CallKind.PIN, repeatable=True, call=_unpin),
     "react": SlackMethod(CallKind.REACT, repeatable=True, call=_react),
+    SESSION: SlackMethod(CallKind.EDIT, repeatable=True, call=_session),
     "ephemeral": SlackMethod(CallKind.POST, repeatable=True, call=_ephemeral),
     "upload": SlackMethod(CallKind.POST, repeatable=False, call=_upload),
 }

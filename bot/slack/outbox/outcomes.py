@@ -55,6 +55,18 @@ REFUSED_TOKENS = frozenset(
         "team_access_not_granted",
     }
 )
+#: Refusals that mean: nothing more can be said there.
+PLACE_GONE = frozenset(
+    {
+        "channel_not_found",
+        "is_archived",
+        "not_in_channel",
+        "not_installed",
+        "root_missing",
+        "thread_not_found",
+        "message_not_found",
+    }
+)
 _PASSING = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"})
 
 _WORDS: Mapping[str, str] = {

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -19,8 +19,15 @@ from bot.slack.clients import NotInstalled, WorkspaceClients
 from bot.slack.ids import addressed, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, blamed, newer_in, without
 from bot.slack.outbox.later_edits import LaterEdits, Make
-from bot.slack.outbox.methods import WAYS, SlackCall, SlackMethod, carry_out, find_post
-from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, outcome_of
+from bot.slack.outbox.methods import (
+    SESSION,
+    WAYS,
+    SlackCall,
+    SlackMethod,
+    carry_out,
+    find_post,
+)
+from bot.slack.outbox.outcomes import PLACE_GONE, Outcome, Rejected, Retry, Unknown, outcome_of
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
 from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
@@ -173,6 +180,9 @@ class Outbox:
             )
         if not await self._is_due(row):
             return True
+        if row.method == SESSION and SESSION in await self._refused_by(row.workspace):
+            await self.posts.mark_sent(row.key, process_token=row.process_token)
+            return True
         try:
             call = await self._call(row)
         except _RootMissing:
@@ -248,11 +258,11 @@ class Outbox:
         Raises:
             Exception: Whatever the SDK raises.
         """
-        row, now = call.row, self.clock.now()
-        newer, known = newer_in(row.payload), frozenset[str]()
-        if newer and self.refused:
-            with suppress(StoreDown):  # then Slack says it
-                known = await self.refused.of(row.workspace, now)
+        row = call.row
+        if row.method == SESSION:
+            return await self._set_session(call)
+        newer = newer_in(row.payload)
+        known = await self._refused_by(row.workspace) if newer else frozenset[str]()
         left_out = newer & known
         while True:
             payload = without(row.payload, left_out) if left_out else row.payload
@@ -268,11 +278,36 @@ class Outbox:
             break
         if found := left_out - known:
             _log.warning("newer blocks are not taken", workspace=row.workspace, types=sorted(found))
-            if self.refused:
-                # What was sent is sent, whether or not this is kept.
-                with suppress(StoreDown):
-                    await self.refused.note(row.workspace, found, now)
+            await self._note_refused(row.workspace, found)
         return ts
+
+    async def _set_session(self, call: SlackCall) -> None:
+        """Say how the work in a thread goes, where the app is installed as an agent.
+
+        Where it is not, board and thread say the same, and Slack is not asked again for a while.
+        """
+        try:
+            await carry_out(call)
+        except SlackApiError as error:
+            outcome = outcome_of(error)
+            if not isinstance(outcome, Rejected):
+                raise
+            _log.info("no session", workspace=call.row.workspace, code=outcome.code)
+            if outcome.code not in PLACE_GONE:
+                await self._note_refused(call.row.workspace, {SESSION})
+
+    async def _refused_by(self, workspace: str) -> frozenset[str]:
+        """What a workspace refused lately."""
+        if self.refused:
+            with suppress(StoreDown):  # then Slack says it
+                return await self.refused.of(workspace, self.clock.now())
+        return frozenset()
+
+    async def _note_refused(self, workspace: str, features: Collection[str]) -> None:
+        if self.refused:
+            # What was sent is sent, whether or not this is kept.
+            with suppress(StoreDown):
+                await self.refused.note(workspace, features, self.clock.now())
 
     async def _after(self, outcome: Outcome, row: PostRow, way: SlackMethod, errors: int) -> bool:
         """Record what a failed call came to."""

@@ -1,0 +1,99 @@
+"""Installed as an agent: Slack shows title and status of a debate's thread, and its own Stop."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
+from core.models import Act, Clarifying
+from core.testing import ScriptedProvider
+from slack_on_loopback import WorkspaceConfig, run_workspace
+
+MANIFEST = Path(__file__).parents[2] / "manifest.agent.yaml"
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+SET_STATUS = "agents.sessions.setStatus"
+
+
+def with_agents() -> WorkspaceConfig:
+    manifest = yaml.safe_load(MANIFEST.read_text("utf-8"))
+    return replace(quick_workspace(), manifest=manifest)
+
+
+def calls(team: Team, outcome: str = "ok") -> Sequence[Any]:
+    return team.workspace.calls.of(SET_STATUS, outcome)
+
+
+def statuses(team: Team) -> list[str]:
+    return [one.args["status"] for one in calls(team)]
+
+
+async def status_is(team: Team, board: str, status: str) -> None:
+    def found() -> bool:
+        session = team.workspace.session(team.channel, board)
+        return session is not None and session.status == status
+
+    await team.workspace.wait_for(found)
+
+
+async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
+    clarifying = Clarifying(enabled=True, wait_seconds=600)
+    async with team_at_work(config=with_agents(), spec=BotSpec(clarifying=clarifying)) as team:
+        board = await team.debate(QUESTION)
+        await status_is(team, board, "suspended")  # people are waited for
+        session = team.workspace.session(team.channel, board)
+        assert session is not None
+        assert session.title == QUESTION
+        assert calls(team)[0].args["initiator_user_id"] == team.workspace.user("dana").id
+        await team.say("A thousand a second.", board, user="alex")
+        await team.wait_for_end(board)
+        await status_is(team, board, "active")
+        assert statuses(team)[-3:] == ["suspended", "processing", "active"]
+        # Nothing is streamed: one person alone would see it, for five minutes.
+        assert not team.workspace.calls.of("chat.startStream")
+
+
+async def test_slacks_own_stop_stops_the_debate_for_who_may_and_says_no_to_others():
+    models = ScriptedProvider(latency=0.1)
+    async with team_at_work(config=with_agents(), spec=BotSpec(provider=models)) as team:
+        board = await team.debate(QUESTION)
+        await status_is(team, board, "processing")
+        await models.until_asked(Act.CRITIQUE, 1)
+        await team.workspace.stop_session("alex", team.channel, board)
+        await team.workspace.wait_for(lambda: team.told("alex"))
+        assert "stop" in team.told("alex")[-1]
+        await team.workspace.stop_session("dana", team.channel, board)
+        debate = await team.wait_for_end(board)
+        assert debate.stop
+        assert debate.stop.by.id == team.workspace.user("dana").id
+        await status_is(team, board, "active")
+
+
+async def test_a_stop_that_is_delivered_twice_is_one():
+    models = ScriptedProvider(latency=0.1)
+    async with team_at_work(config=with_agents(), spec=BotSpec(provider=models)) as team:
+        board = await team.debate(QUESTION)
+        await status_is(team, board, "processing")
+        await models.until_asked(Act.CRITIQUE, 1)
+        team.workspace.faults.double_next_events()
+        await team.workspace.stop_session("dana", team.channel, board)
+        await team.wait_for_end(board)
+        said = [one for one in team.replies(board) if "stopped" in one["text"].casefold()]
+        assert len([one for one in said if "Partial" not in one["text"]]) == 1
+
+
+async def test_where_the_app_is_no_agent_slack_is_asked_once_and_all_is_as_before(
+    tmp_path: Path,
+):
+    file = tmp_path / "moot.db"
+    async with run_workspace(quick_workspace()) as workspace:
+        for _ in range(2):  # started anew
+            async with running_bot(workspace, database=file, spec=BotSpec(rounds=1)) as team:
+                board = await team.debate(QUESTION)
+                debate = await team.wait_for_end(board)
+                assert debate.verdict
+                assert team.verdict(board)
+                assert [key for key in map(key_of, team.replies(board)) if key]
+                assert [one.outcome for one in workspace.calls.of(SET_STATUS)] == ["not_an_agent"]
