@@ -27,8 +27,13 @@ def in_turn(*answers: Say | Reject) -> Script:
 class Vendor:
     """Speaks Messages, Responses, Chat Completions and Ollama's protocol, each at its own path."""
 
-    def __init__(self, script: Script | None = None) -> None:
-        """Take the script; without one every reply is a good one."""
+    def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
+        """Take the script; without one every reply is a good one.
+
+        Args:
+            script: Says what is answered.
+            port: Where to listen; 0: at any free port.
+        """
         self.script = script or always(Say())
         self.asked: list[Asked] = []
         #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
@@ -39,7 +44,7 @@ class Vendor:
         self._closing = asyncio.Event()
         self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
-        self._port = 0
+        self.port = port
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -48,7 +53,7 @@ class Vendor:
         """Where it listens, without a path."""
         if self._server is None:
             raise RuntimeError("The server is not running.")
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
         await self.come_back()
@@ -69,8 +74,8 @@ class Vendor:
 
     async def come_back(self) -> None:
         """Listen (again), always at the same address."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
 
     async def asked_for(self, times: int) -> None:
         """Wait until so many requests have arrived."""

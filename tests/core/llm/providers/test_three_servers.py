@@ -5,7 +5,7 @@ Time is 200 times as fast as in a real debate: a reply takes 50 ms instead of 10
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -36,6 +36,7 @@ from core.settings import ModelServer
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import Turns
+from tests.vendor_process import VendorProcess
 from tests.vendor_replies import good_reply
 
 E = TypeVar("E")
@@ -72,7 +73,7 @@ def a_mixed_setup(rounds: int = 3, **limits: float) -> Setup:
 class Stand:
     """Three servers and a debate over them."""
 
-    servers: dict[str, Vendor]
+    servers: Mapping[str, Vendor | VendorProcess]
     store: InMemoryStore = field(default_factory=InMemoryStore)
     clock: SystemClock = field(default_factory=SystemClock)
 
@@ -104,7 +105,7 @@ class Stand:
 
     async def until(self, happened: Callable[[Debate], bool]) -> None:
         """Wait until the log tells of it."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not happened(fold(await self.store.events(DEBATE))):  # noqa: ASYNC110 - the store
                 await asyncio.sleep(0.01)
 
@@ -113,32 +114,40 @@ class Stand:
         log = await self.store.events(DEBATE)
         return [one.event for one in log if isinstance(one.event, kind)]
 
+
+@dataclass
+class LocalStand(Stand):
+    """With all servers in this process."""
+
+    vendors: dict[str, Vendor] = field(default_factory=dict[str, Vendor])
+
     def all_go_away(self) -> None:
-        for server in self.servers.values():
+        for server in self.vendors.values():
             server.go_away()
 
     async def all_come_back(self) -> None:
-        for server in self.servers.values():
+        for server in self.vendors.values():
             await server.come_back()
 
 
 @pytest.fixture
-async def stand() -> AsyncIterator[Stand]:
+async def stand() -> AsyncIterator[LocalStand]:
     async with AsyncExitStack() as entered:
         names = [provider for provider, _ in MODELS.values()]
-        yield Stand(
-            {name: await entered.enter_async_context(Vendor(good_reply_in_time)) for name in names}
-        )
+        vendors = {
+            name: await entered.enter_async_context(Vendor(good_reply_in_time)) for name in names
+        }
+        yield LocalStand(servers=vendors, vendors=vendors)
 
 
-async def test_each_server_is_spoken_to_in_its_own_way(stand: Stand) -> None:
+async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> None:
     await stand.start(a_mixed_setup())
 
     debate = await stand.hold()
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
-    paths = {name: {asked.path for asked in one.asked} for name, one in stand.servers.items()}
+    paths = {name: {asked.path for asked in one.asked} for name, one in stand.vendors.items()}
     assert paths == {
         "openai": {"/v1/responses"},
         "anthropic": {"/v1/messages"},
@@ -148,9 +157,9 @@ async def test_each_server_is_spoken_to_in_its_own_way(stand: Stand) -> None:
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
 async def test_the_others_go_on_while_one_server_is_away_and_it_joins_them_again(
-    stand: Stand, name: str
+    stand: LocalStand, name: str
 ) -> None:
-    server = stand.servers[name]
+    server = stand.vendors[name]
     await stand.start(a_mixed_setup())
     running = asyncio.create_task(stand.hold())
     await stand.until(lambda debate: len(debate.contributions) >= 5)
@@ -173,8 +182,45 @@ async def test_the_others_go_on_while_one_server_is_away_and_it_joins_them_again
     assert len(await stand.of_kind(BallotCast)) >= 4
 
 
+@pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
+async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(name: str) -> None:
+    killed = VendorProcess()
+    await killed.start()
+    async with AsyncExitStack() as entered:
+        entered.push_async_callback(killed.close)
+        servers: dict[str, Vendor | VendorProcess] = {name: killed}
+        for other, _ in MODELS.values():
+            if other != name:
+                servers[other] = await entered.enter_async_context(Vendor(good_reply_in_time))
+        stand = Stand(servers)
+        # A process takes its time to start, however fast the debate's own runs: it is done before.
+        await killed.prepare()
+        await stand.start(a_mixed_setup(turn_seconds=90.0))
+        running = asyncio.create_task(stand.hold())
+        await stand.until(lambda debate: len(debate.contributions) >= 5)
+        await killed.kill()
+        await stand.until(lambda debate: bool(debate.away))
+        asked = len(killed.paths)
+        await asyncio.sleep(0.3)  # a minute of a real debate
+        await killed.start()
+
+        debate = await running
+
+        await killed.kill()
+        assert debate.status is Status.CONCLUDED
+        assert debate.failures == {}
+        assert await stand.of_kind(ModelWentAway)
+        assert await stand.of_kind(ModelCameBack) or await stand.of_kind(OutageEnded)
+        assert not debate.away
+        # The others went on as far as they could; the process took longer than that to come back.
+        assert len(await stand.of_kind(OutageBegan)) == len(await stand.of_kind(OutageEnded))
+        assert len(killed.paths) > asked
+        spoken = {"openai": "responses", "anthropic": "messages", "workshop": "chat/completions"}
+        assert set(killed.paths) == {f"/v1/{spoken[name]}"}
+
+
 async def test_where_all_servers_are_away_the_debate_waits_and_goes_on_by_itself(
-    stand: Stand,
+    stand: LocalStand,
 ) -> None:
     # The outage is longer than a turn may take.
     await stand.start(a_mixed_setup(turn_seconds=0.8))
@@ -200,7 +246,7 @@ async def test_where_all_servers_are_away_the_debate_waits_and_goes_on_by_itself
     assert not debate.away
 
 
-async def test_a_debate_killed_during_an_outage_goes_on_after_it(stand: Stand) -> None:
+async def test_a_debate_killed_during_an_outage_goes_on_after_it(stand: LocalStand) -> None:
     await stand.start(a_mixed_setup())
     running = asyncio.create_task(stand.hold())
     await stand.until(lambda debate: len(debate.contributions) >= 5)
@@ -220,7 +266,7 @@ async def test_a_debate_killed_during_an_outage_goes_on_after_it(stand: Stand) -
     assert debate.failures == {}
 
 
-async def test_an_outage_before_the_first_word_is_outlived_too(stand: Stand) -> None:
+async def test_an_outage_before_the_first_word_is_outlived_too(stand: LocalStand) -> None:
     stand.all_go_away()
     await stand.start(a_mixed_setup(rounds=1))
     running = asyncio.create_task(stand.hold())
@@ -233,7 +279,7 @@ async def test_an_outage_before_the_first_word_is_outlived_too(stand: Stand) -> 
     assert debate.failures == {}
 
 
-async def test_an_outage_has_a_limit(stand: Stand) -> None:
+async def test_an_outage_has_a_limit(stand: LocalStand) -> None:
     await stand.start(a_mixed_setup(outage_seconds=0.5))
     running = asyncio.create_task(stand.hold())
     await stand.until(lambda debate: len(debate.contributions) >= 5)
@@ -248,7 +294,7 @@ async def test_an_outage_has_a_limit(stand: Stand) -> None:
     assert await stand.of_kind(TurnFailed)
 
 
-async def test_a_person_can_stop_a_debate_that_waits(stand: Stand) -> None:
+async def test_a_person_can_stop_a_debate_that_waits(stand: LocalStand) -> None:
     await stand.start(a_mixed_setup())
     running = asyncio.create_task(stand.hold())
     await stand.until(lambda debate: len(debate.contributions) >= 5)
