@@ -1,6 +1,6 @@
 """What whole debates cost under the vendors' caching rules, as ratios to the least they could cost.
 
-    python -m bench.cost [--agents 3] [--rounds 3] [--wait 0.05] [--acts]
+    python -m bench.cost [--agents 3] [--rounds 3] [--sources 0] [--wait 0.05] [--acts]
 
 Holds a debate of each format through the real engine, with its real prompts and the real SDKs, at a
 server on the loopback that caches and counts as the vendor does: an entry can be read from the
@@ -37,6 +37,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.estimate import usual_reply
 from core.events import DebateStarted
+from core.evidence.reading import joined
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price
 from core.llm.prompt_text import pieces
@@ -54,6 +55,9 @@ from core.models import (
     Person,
     Place,
     Setup,
+    SourceKind,
+    SourceReference,
+    SourceText,
     Summarization,
     Termination,
     Usage,
@@ -70,6 +74,7 @@ from core.testing import RecordingSink
 from core.turns.take import Turns
 
 TARGET = Decimal("1.10")
+_SOURCE_CHARACTERS = 8000
 QUESTION = (
     "Should we move our job queue from PostgreSQL to Kafka? It must keep every job, and two people "
     "have to be able to run it. "
@@ -186,6 +191,32 @@ def _blocks(body: Mapping[str, Any]) -> list[tuple[str, bool]]:
     return [(system, False), *texts] if system else texts
 
 
+class Library:
+    """The `SourceReader`: files of figures under headings, no two alike, about the question."""
+
+    async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
+        """The file of a number."""
+        file, chapters = int(reference.fetch), list[str]()
+        while sum(map(len, chapters)) < _SOURCE_CHARACTERS:
+            day = f"{file}.{len(chapters) + 1}"
+            figures = " ".join(
+                f"Hour {day}.{n}: the queue took {file * 997 + n * 31} jobs a second, and "
+                f"{n * 3 + file} of them waited longer than a minute."
+                for n in range(8)
+            )
+            chapters.append(f"# Day {day}\n\n{figures}\n")
+        return joined([("", "", "\n".join(chapters)[:_SOURCE_CHARACTERS], "")])
+
+
+def with_sources(setup: Setup, count: int) -> Setup:
+    """The debate with so many files that came with its question."""
+    references = tuple(
+        SourceReference(kind=SourceKind.FILE, title=f"week-{n}.md", fetch=str(n), by=setup.asked_by)
+        for n in range(1, count + 1)
+    )
+    return setup.model_copy(update={"references": references})
+
+
 def a_setup(  # noqa: PLR0917 - they name a debate
     line: Line, form: str, agents: int, rounds: int, method: ContextMethod | None = None
 ) -> Setup:
@@ -220,7 +251,9 @@ async def held(setup: Setup, line: Line, wait: float) -> tuple[Debate, Marked, C
         rules.asked = provider.requests
         clock, store = SystemClock(), InMemoryStore()
         calls = ModelCalls({line.provider: provider}, clock, parallel=2 * len(setup.agents))
-        engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+        engine = Engine(
+            store=store, turns=Turns(calls, reader=Library()), sink=RecordingSink(), clock=clock
+        )
         started = DebateStarted(setup=setup)
         await store.create("dbench22", started, origin="bench", at=clock.now())
         debate = await engine.run("dbench22")
@@ -333,7 +366,12 @@ def bills(line: Line, provider: Marked, rules: CachingRules) -> dict[str, Bill]:
 
 
 async def ratios(
-    agents: int, rounds: int, wait: float, methods: Sequence[ContextMethod | None] = (None,)
+    agents: int,
+    rounds: int,
+    wait: float,
+    methods: Sequence[ContextMethod | None] = (None,),
+    *,
+    sources: int = 0,
 ) -> dict[str, dict[str, Bill]]:
     """What a debate of each format and strategy costs with each vendor, by their names."""
     found: dict[str, dict[str, Bill]] = {}
@@ -342,7 +380,8 @@ async def ratios(
             # The council's one round has no history.
             for method in methods if form != council.NAME else (None,):
                 setup = a_setup(line, form, agents, rounds, method)
-                debate, provider, rules = await held(setup, line, wait)
+                asked = with_sources(setup, sources)
+                debate, provider, rules = await held(asked, line, wait)
                 assert debate.verdict, debate.failure
                 name = " ".join(filter(None, (line.provider, form, method)))
                 found[name] = bills(line, provider, rules)
@@ -354,16 +393,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agents", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sources", type=int, default=0, help="files of 8,000 characters")
     parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
     parser.add_argument("--strategies", action="store_true", help="with each context strategy")
     parser.add_argument("--acts", action="store_true", help="a row for each act, too")
     chosen = parser.parse_args()
     print(f"{platform.platform()}, Python {platform.python_version()}")
-    print(f"load {os.getloadavg()[0]:.1f}; {chosen.agents} agents; {chosen.rounds} rounds")
+    size = f"{chosen.agents} agents; {chosen.rounds} rounds; {chosen.sources} sources"
+    print(f"load {os.getloadavg()[0]:.1f}; {size}")
     print('"order", "parts": what was measured / the least by that bound\n')
     print(HEAD)
     methods = list(ContextMethod) if chosen.strategies else [None]
-    found = asyncio.run(ratios(chosen.agents, chosen.rounds, chosen.wait, methods))
+    held_so = ratios(chosen.agents, chosen.rounds, chosen.wait, methods, sources=chosen.sources)
+    found = asyncio.run(held_so)
     for name, acts in found.items():
         for act, bill in acts.items():
             if not act or chosen.acts:
