@@ -24,7 +24,7 @@ from bot.log import logger
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
-from bot.operations.retention import EndedDebates
+from bot.operations.retention import EndedDebates, SentPayloads
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
@@ -237,7 +237,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
 def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, timedelta]]:
     """What is deleted by itself, and at which age."""
     yield Deliveries(database), KEPT
-    yield Posts(database), KEPT
+    yield SentPayloads(database), timedelta()
     if parts.retention_days is not None:
         yield EndedDebates(database), timedelta(days=parts.retention_days)
 
@@ -359,6 +359,7 @@ def _connect(
         deliveries=Deliveries(database),
         clock=facts.clock,
         examine=parts.examine,
+        retention_days=parts.retention_days,
     )
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)

@@ -207,9 +207,9 @@ def shown(debate: Debate) -> str:
     return "\n".join(lines)
 
 
-def help_text() -> MessageView:
-    """Return what can be typed."""
-    return usage(COMMANDS)
+def help_text(retention_days: int | None = None) -> MessageView:
+    """Return what can be typed, and how long debates are kept if that has an end."""
+    return usage(COMMANDS, retention_days)
 
 
 def words(text: str) -> MessageView:

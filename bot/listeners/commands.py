@@ -107,7 +107,7 @@ async def answer_to(context: ListenerContext, command: Command, typed: Typed) ->
     """
     match typed:
         case Help() | OpenForm() | OpenSettings() | SayOutcome():
-            return answers.help_text()
+            return answers.help_text(context.retention_days)
         case Unclear():
             return answers.words(answers.unclear(typed))
         case Doctor():

@@ -64,6 +64,8 @@ class ListenerContext:
     clock: Clock
     #: Runs the checks of `/debate doctor`; None: there are none.
     examine: Examine | None = None
+    #: Days after its end that a debate is deleted for good; None: it is kept.
+    retention_days: int | None = None
 
     async def debate(self, debate_id: str, act: PersonsAct) -> Debate:
         """Return a debate of a channel that the acting person is in.

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, make_url
+from sqlalchemy import make_url
 
 import bot.store.tables
 import core.store.tables
 from bot.building import database_url
-from bot.store.purging import purge_answers, purge_traces, purge_workspace
+from bot.operations.retention import purge_for_good
+from bot.store.purging import purge_answers, purge_workspace
 from bot.store.restored import BACKUP, Restored
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
 from core.store.lock import FileLock
-from core.store.purging import EVERYTHING, Only, purge_debates, readers_of
+from core.store.purging import EVERYTHING, Only, readers_of
 
 _PRIVATE = 0o600
 
@@ -158,19 +159,14 @@ async def purge(
     Raises:
         StoreDown: The database is in use, or does not answer; nothing was deleted.
     """
-
-    def work(connection: Connection) -> Purged:
-        debates = purge_debates(connection, workspace, before, only)
-        purge_traces(connection, debates)
-        if before is None and only == EVERYTHING:
-            purge_workspace(connection, workspace)
-        elif before is None and (only.person or only.channel):
-            purge_answers(connection, workspace, only.person, only.channel)
-        return Purged(len(debates), readers_of(connection, debates))
-
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         await bot.store.tables.prepare(database)
-        deleted = await database.write(work)
+        deleted = await purge_for_good(database, workspace, before, only)
+        if before is None and only == EVERYTHING:
+            await database.write(lambda connection: purge_workspace(connection, workspace))
+        elif before is None and (only.person or only.channel):
+            await database.write(lambda c: purge_answers(c, workspace, only.person, only.channel))
         await database.clean()
-        return deleted
+        readers = await database.read(lambda connection: readers_of(connection, deleted))
+        return Purged(len(deleted), readers)

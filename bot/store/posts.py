@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from bot.store import holders
-from bot.store.tables import POSTS
+from bot.store.tables import POSTS, UNSENT
 from core.errors import StoreError
 from core.store.columns import insert_new
 from core.store.database import Database
@@ -155,7 +155,8 @@ class Posts:
     ) -> PostRow:
         """Note that Slack has it; `ts` names the message, if the method gives one.
 
-        The row then is *sent*; or *waiting*, if it was replaced while it was being sent.
+        The row then is *sent*, and its payload is empty: Slack has it, and the log can make it
+        again. Or it is *waiting*, if it was replaced while it was being sent.
 
         Raises:
             ChannelLost: `process_token` is given, and another process holds the channel.
@@ -170,7 +171,8 @@ class Posts:
     ) -> PostRow:
         """Note that Slack will never take it.
 
-        The row then is *failed*; or *waiting*, if it was replaced while it was being sent.
+        The row then is *failed*, and its payload is empty; or *waiting*, if it was replaced while
+        it was being sent.
 
         Raises:
             ChannelLost: `process_token` is given, and another process holds the channel.
@@ -213,30 +215,19 @@ class Posts:
         rows = await self._database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
         return [_row(row) for row in rows]
 
-    async def purge(self, before: datetime) -> None:
-        """Empty what was said to one person outside of debates, and sent before that.
 
-        It may quote what they typed. Its key stays, so that it is not said again.
-        """
-        old = update(POSTS).where(
-            POSTS.c.debate_id.is_(None), POSTS.c.attempted_at < before, ~_UNSENT
-        )
-        await self._database.write(lambda connection: connection.execute(old.values(payload={})))
-
-
-_UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])
 _HERE: ColumnElement[bool] = (POSTS.c.workspace == bindparam("workspace")) & (
     POSTS.c.channel == bindparam("channel")
 )
 _WITH_KEY: ColumnElement[bool] = POSTS.c.key == bindparam("with_key")
 
 # Statements are made once: making them anew costs more than running them.
-_BACKLOG = select(func.count()).select_from(POSTS).where(_UNSENT)
+_BACKLOG = select(func.count()).select_from(POSTS).where(UNSENT)
 #: Reactions come last: each takes more than a second of Slack's pace, and sixty notes would hold a
 #: verdict up for more than a minute. No post needs one to be there.
 _NEXT = (
     select(POSTS)
-    .where(_HERE, _UNSENT)
+    .where(_HERE, UNSENT)
     .order_by(
         POSTS.c.state != PostState.SENDING,
         ~POSTS.c.urgent,
@@ -248,18 +239,20 @@ _NEXT = (
 #: What a debate posts in its thread before a reply of its own.
 _BEFORE_REPLY = (
     select(POSTS)
-    .where(_HERE, _UNSENT, POSTS.c.debate_id == bindparam("debate_id"))
+    .where(_HERE, UNSENT, POSTS.c.debate_id == bindparam("debate_id"))
     .where(POSTS.c.method.in_(["post", "upload"]), POSTS.c.id < bindparam("before"))
     .order_by(POSTS.c.id)
     .limit(1)
 )
-_BUSY_CHANNELS = select(POSTS.c.workspace, POSTS.c.channel).where(_UNSENT).distinct()
+_BUSY_CHANNELS = select(POSTS.c.workspace, POSTS.c.channel).where(UNSENT).distinct()
 _BY_KEY = select(POSTS).where(_WITH_KEY)
 #: What has to be known of a row to change it: without its payload.
 _HEAD = select(*(column for column in POSTS.c if column is not POSTS.c.payload)).where(_WITH_KEY)
 _LOCKED_HEAD = _HEAD.with_for_update()
 _CHANGE = update(POSTS).where(_WITH_KEY).returning(*POSTS.c)
 _DELETE = delete(POSTS).where(_WITH_KEY)
+#: What a row is left with when nothing more is to be sent.
+EMPTY: Mapping[str, Any] = {"payload": {}}
 _OF_DEBATE = select(POSTS).where(POSTS.c.debate_id == bindparam("debate_id")).order_by(POSTS.c.id)
 _ROOT = (
     select(POSTS.c.debate_id)
@@ -333,14 +326,9 @@ def _settle(
     """End an attempt; a version nobody was handed waits for the next one."""
     head = _head_for(connection, key, process_token)
     newer = head.sending_version is not None and head.version > head.sending_version
-    return _change(
-        connection,
-        key,
-        state=PostState.WAITING if newer else state,
-        ts=ts or head.ts,
-        error=error,
-        not_before=None,
-    )
+    # What is in doubt keeps its payload: its files' names are what it is looked for by.
+    settled: dict[str, Any] = {"state": PostState.WAITING} if newer else {**EMPTY, "state": state}
+    return _change(connection, key, **settled, ts=ts or head.ts, error=error, not_before=None)
 
 
 def _postpone(

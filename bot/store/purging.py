@@ -17,14 +17,27 @@ from bot.store.tables import (
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
-    """Delete posts, reminders and search words of debates."""
+    """Delete posts, reminders and search words of debates; then `merge_words`."""
     for table in (POSTS, REMINDERS, RESTORED, DEBATE_WORDS):
         for debate_id in debates:
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
-    if connection.dialect.name == "sqlite":
-        # FTS5 keeps deleted words in its index until its parts are merged into one, whatever VACUUM
-        # does (https://sqlite.org/fts5.html#the_optimize_command).
-        connection.exec_driver_sql("INSERT INTO debate_words(debate_words) VALUES ('optimize')")
+
+
+def merge_words(connection: Connection, pages: int) -> bool:
+    """Merge some parts of the index of words; whether there may be more to merge.
+
+    FTS5 keeps deleted words in its index until its parts are merged into one, whatever VACUUM does
+    (https://sqlite.org/fts5.html#the_merge_command). Called with minus so many pages at first, it
+    takes all parts whatever their sizes.
+    """
+    if connection.dialect.name != "sqlite":
+        return False
+    changes = "SELECT total_changes()"
+    before = connection.exec_driver_sql(changes).scalar_one()
+    merge = "INSERT INTO debate_words(debate_words, rank) VALUES ('merge', ?)"
+    connection.exec_driver_sql(merge, (pages,))
+    # The command itself counts as one change.
+    return connection.exec_driver_sql(changes).scalar_one() - before > 1
 
 
 def purge_answers(connection: Connection, workspace: str, person: str, channel: str) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, or_, select, update
 
 from bot.store.posts import PostState
-from bot.store.tables import POSTS, RESTORED
+from bot.store.tables import POSTS, RESTORED, UNSENT
 from core.models import Status
 from core.store.columns import insert_new
 from core.store.database import Database
@@ -14,7 +14,6 @@ from core.store.tables import DEBATES, EVENTS, INSTALLATION
 
 #: The row of `installation` that says: this database is a copy of another one's past.
 BACKUP = "backup"
-_UNSENT = POSTS.c.state.in_([PostState.WAITING, PostState.SENDING])
 
 
 class Restored:
@@ -60,11 +59,11 @@ def _find_out(connection: Connection) -> list[str]:
         .limit(1)
         .scalar_subquery()
     )
-    unsent = select(POSTS.c.debate_id).where(_UNSENT, POSTS.c.debate_id.is_not(None))
+    unsent = select(POSTS.c.debate_id).where(UNSENT, POSTS.c.debate_id.is_not(None))
     open_ = or_(running, DEBATES.c.published_seq < newest, DEBATES.c.id.in_(unsent))
     for debate_id in connection.execute(select(DEBATES.c.id).where(open_)).scalars().all():
         insert_new(connection, RESTORED, {"debate_id": debate_id})
     # What one person was told then is no news to them now.
-    told = update(POSTS).where(_UNSENT, POSTS.c.method == "ephemeral")
+    told = update(POSTS).where(UNSENT, POSTS.c.method == "ephemeral")
     connection.execute(told.values(state=PostState.FAILED, error="restored from a backup"))
     return list(connection.execute(select(DEBATES.c.id).where(running)).scalars())

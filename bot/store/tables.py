@@ -14,6 +14,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    literal_column,
 )
 
 from core.store.columns import Moment
@@ -21,6 +22,12 @@ from core.store.database import Database
 from core.store.migrate import migrate
 
 METADATA: Final = MetaData()
+
+#: What the queues read: a state that is neither sent nor failed. In plain words, not as parameters:
+#: only then do databases see that the index of it holds all that is asked for.
+UNSENT: Final = literal_column("state").in_(
+    [literal_column("'waiting'"), literal_column("'sending'")]
+)
 
 POSTS: Final = Table(
     "posts",
@@ -45,7 +52,9 @@ POSTS: Final = Table(
     Column("ts", Text),
     Column("error", Text),
     UniqueConstraint("key", name="posts_key"),
-    Index("posts_queue", "workspace", "channel", "state", "id"),
+    Index(
+        "posts_unsent", "workspace", "channel", "id", sqlite_where=UNSENT, postgresql_where=UNSENT
+    ),
     Index("posts_thread", "workspace", "channel", "ts"),
     Index("posts_debate", "debate_id", "id"),
     # Ids are never used again: they are the order.

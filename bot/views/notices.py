@@ -47,17 +47,22 @@ def problem(what: str, try_this: str = "") -> MessageView:
     return notice(f":warning: {gist(what, _REASON_LIMIT)}{hint}")
 
 
-def usage(commands: Mapping[str, str]) -> MessageView:
+def usage(commands: Mapping[str, str], retention_days: int | None = None) -> MessageView:
     """Return the help text.
 
     Args:
         commands: What to type → what it does.
+        retention_days: Days after its end that a debate is deleted; None: it is kept.
     """
     lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
     text = listed(lines, PAGE_LIMIT - 200)
     intro = "Agents with different points of view debate your question in a thread and decide."
     blocks: list[Block] = [header("How to use Moot"), *sections(f"{intro}\n{text}")]
-    blocks += context("Only you can see this.")
+    remark = "Only you can see this."
+    if retention_days is not None:
+        days = counted(retention_days, "day")
+        remark += f" Moot deletes what it keeps of a debate {days} after its end; the thread stays."
+    blocks += context(remark)
     return MessageView(text=f"How to use Moot\n{intro}\n{text}", blocks=blocks)
 
 

@@ -16,13 +16,21 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.errors import ConfigurationBroken, StoreDown
-from core.store.engines import InLoop, postgres_engine, sqlite_reader, sqlite_writer
+from core.store.engines import (
+    FILE_FORM,
+    InLoop,
+    postgres_engine,
+    sqlite_reader,
+    sqlite_writer,
+)
 from core.store.failures import is_passing
 from core.store.lock import FileLock
 from core.store.writers import BatchingWriter, Repeating, Writer
 
 T = TypeVar("T")
 
+#: Pages given back in one transaction: 4 MB, for which others wait some milliseconds.
+_PAGES_AT_ONCE = 500
 _SQLITE = "sqlite+aiosqlite"
 _POSTGRES = "postgresql+psycopg"
 
@@ -150,10 +158,12 @@ class Database:
             return
 
         def vacuum() -> None:
-            """Write the file anew without what was deleted, and empty its write-ahead log."""
+            """Write the file anew, in its present form and without what was deleted."""
             with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+                # With a write-ahead log the size of pages cannot change; this empties it, too.
+                for pragma in ("journal_mode=DELETE", *FILE_FORM):
+                    connection.execute(f"PRAGMA {pragma}")
                 connection.execute("VACUUM")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
         await self._writer.close()
         try:
@@ -165,6 +175,22 @@ class Database:
     def _file_writer(self, file: Path) -> BatchingWriter:
         """Write to the file for as long as it is the one that was opened."""
         return BatchingWriter(sqlite_writer(file), self.place, self.check_file)
+
+    async def shrink(self) -> None:
+        """Give free pages back to the disk, a few at a time, while others write.
+
+        A file that an earlier version made keeps its size until `clean` has written it anew; what
+        comes later takes the free pages first. On a server its own housekeeping does it.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        if self._file is None:
+            return
+        free = await self.write(_give_back)
+        while free and (left := await self.write(_give_back)) < free:
+            free = left
+        await self.empty_write_ahead_log()
 
     async def empty_write_ahead_log(self) -> None:
         """Take what was deleted out of SQLite's write-ahead log, as far as nobody reads it now."""
@@ -251,6 +277,15 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _give_back(connection: Connection) -> int:
+    """Take some free pages off the file's end; how many are still free."""
+    cursor = connection.connection.cursor()
+    for _ in range(_PAGES_AT_ONCE):
+        # The driver takes one step of this statement, and that is one page, whatever it says.
+        cursor.execute("PRAGMA incremental_vacuum(1)")
+    return connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
 
 
 def _ask_something(connection: Connection) -> None:

@@ -29,6 +29,8 @@ def purge_debates(
     workspace: str | None,
     before: datetime | None,
     only: Only = EVERYTHING,
+    *,
+    most: int,
 ) -> Sequence[str]:
     """Delete debates of a workspace, or of all of them.
 
@@ -37,9 +39,10 @@ def purge_debates(
         workspace: Whose; None: of all.
         before: Only those that ended before; None: all, running ones included.
         only: Of one person, channel or debate only.
+        most: How many at most.
 
     Returns:
-        Their ids.
+        Their ids; none: there are no more.
     """
     wanted = select(DEBATES.c.id)
     if workspace is not None:
@@ -53,7 +56,7 @@ def purge_debates(
     ):
         if value:
             wanted = wanted.where(column == value)
-    ids = list(connection.execute(wanted).scalars())
+    ids = list(connection.execute(wanted.limit(most)).scalars())
     for debate_id in ids:  # one by one: databases bound the length of a list
         connection.execute(delete(EVENTS).where(EVENTS.c.debate_id == debate_id))
         connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.debate_id == debate_id))

@@ -131,3 +131,9 @@ def test_where_no_debate_can_be_held_people_are_told(standing: Standing, said: s
 def test_help_names_every_command_that_is_understood():
     text = answers.help_text().text
     assert all(f"/debate {name}" in text for name in ("help", "list", "show", "stop"))
+
+
+def test_help_says_how_long_debates_are_kept_where_that_has_an_end():
+    said = "deletes what it keeps of a debate 90 days after its end"
+    assert said in str(answers.help_text(90).blocks)
+    assert "after its end" not in str(answers.help_text().blocks)

@@ -1,15 +1,22 @@
 """The outbox's table: order, edits that replace one another, attempts and what became of them."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, event, update
+from sqlalchemy.engine import Engine
 
+import core.store.tables
+from bot.operations.retention import SentPayloads
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
-from bot.store.tables import prepare
+from bot.store.tables import POSTS, prepare
 from core.errors import StoreError
 from core.store.database import Database
 
@@ -357,24 +364,77 @@ async def test_what_is_being_sent_is_finished_before_something_urgent(posts: Pos
     assert (await next_of(posts)).key == "d1/e3/0"
 
 
-async def test_what_was_told_outside_of_debates_is_emptied_later_and_its_key_stays(
-    posts: Posts,
-) -> None:
-    told = replace(post("m1/answer", text="You wrote: wombat"), debate_id=None)
-    later = replace(told, key="m2/answer")
-    waiting = replace(told, key="m3/answer")
-    await posts.enqueue([told, post("d1/e1", text="Kafka"), later, waiting])
-    for key in ("m1/answer", "d1/e1"):
-        await send(posts, key)
-    await posts.mark_sending("m2/answer", "process-1", NOON + timedelta(days=7))
-    await posts.mark_sent("m2/answer", None)
+async def test_what_slack_has_is_not_kept(posts: Posts) -> None:
+    """Messages and files would be two thirds of the database."""
+    said = {"sent": "a", "refused": "b", "doubt": "c"}
+    await posts.enqueue([post(key, text=text) for key, text in said.items()])
+    assert (await posts.mark_sending("sent", "process-1", NOON)).payload == {"text": "a"}
 
-    await posts.purge(NOON + timedelta(days=1))
+    sent = await posts.mark_sent("sent", "1.1")
+    refused = await posts.mark_failed("refused", "Slack refuses it")
+    doubt = await posts.mark_sending("doubt", "process-1", NOON)
 
-    kept = {key: await posts.row_by_key(key) for key in ("m1/answer", "m2/answer", "m3/answer")}
-    assert {key: row and dict(row.payload) for key, row in kept.items()} == {
-        "m1/answer": {},
-        "m2/answer": told.payload,
-        "m3/answer": told.payload,
-    }
-    assert [dict(row.payload) for row in await posts.rows_of_debate("d1")] == [{"text": "Kafka"}]
+    assert (sent.payload, sent.ts, refused.payload) == ({}, "1.1", {})
+    assert (await posts.row_by_key("sent"), await posts.row_by_key("refused")) == (sent, refused)
+    assert doubt.payload == {"text": "c"}  # it may have to be sent again
+    back = await posts.postpone("doubt", NOON, "it had not arrived")
+    assert back.payload == {"text": "c"}
+
+
+async def test_an_edit_that_came_while_one_was_being_sent_is_kept(posts: Posts) -> None:
+    await posts.replace_or_enqueue(edit("round 1"))
+    await posts.mark_sending("d1/board", "process-1", NOON)
+    await posts.replace_or_enqueue(edit("round 2"))
+
+    assert (await posts.mark_sent("d1/board")).payload == {"text": "round 2"}
+    assert (await send(posts, "d1/board")).payload == {}
+
+
+async def test_posts_that_an_earlier_version_sent_are_emptied_once(location: str) -> None:
+    async with await Database.open(location) as database:
+        await core.store.tables.prepare(database)
+        await prepare(database)
+        posts = Posts(database)
+        await posts.enqueue([post(f"p{number}", text="long") for number in range(450)])
+
+        def sent_by_an_earlier_version(connection: Connection) -> None:
+            old = update(POSTS).where(POSTS.c.key != "p7").values(state=PostState.SENT)
+            connection.execute(old)
+
+        await database.write(sent_by_an_earlier_version)
+
+        for _ in range(2):
+            await SentPayloads(database).purge(NOON)
+
+            rows = await posts.rows_of_debate("d1")
+            assert [row.key for row in rows if row.payload] == ["p7"]
+            assert (await next_of(posts)).payload == {"text": "long"}
+
+
+async def test_queues_read_no_post_that_was_sent(tmp_path: Path) -> None:
+    """Of a hundred thousand debates millions of posts stay; a handful waits."""
+    statements: list[str] = []
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        await prepare(database)
+        posts = Posts(database)
+        await posts.enqueue([post("a")])
+
+        def note(*told: str) -> None:
+            statements.append(told[2])
+
+        event.listen(Engine, "before_cursor_execute", note)
+        try:
+            await posts.next_for(GENERAL)
+            await posts.channels_with_work()
+            await posts.backlog()
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+
+    asked = [statement for statement in statements if "posts" in statement]
+    with closing(sqlite3.connect(tmp_path / "moot.db")) as connection:
+        for statement in asked:
+            nothing = [None] * statement.count("?")
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", nothing).fetchall()
+            read = [row[-1] for row in plan if "posts" in row[-1]]
+            assert ["posts_unsent" in words for words in read] == [True], plan
+    assert len(asked) == 3
