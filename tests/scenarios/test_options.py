@@ -150,7 +150,10 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=20)
 
         await team.click(board, ActionId.OPTIONS.value, user="alex")
-        assert any("can change its options" in words for words in team.told("alex"))
+        await team.workspace.wait_for(
+            lambda: [one for one in team.told("alex") if "can change its options" in one],
+            timeout=20,
+        )
 
         await team.click(board, ActionId.OPTIONS.value)
         view = await form_of(team, team.user)
