@@ -6,9 +6,10 @@ One agent is `--slow` times slower than the others; in the panel another one han
 round until its time is over, and the facilitator takes most of its own. No two replies are alike,
 so which replies a prompt holds is read from the prompt as sent: a turn could begin when the last
 of them was there. The longest chain is made of that and of what a debate waits for without quoting
-it: the outcome of a speaker that hangs, before the facilitator looks at the round. It knows nothing
-of the formats' own rules, so a barrier in them shows as a ratio above 1. Neighbours in the roster
-stand for different options: where two differ, a council's last words need no further position.
+it: the outcome of a speaker that hangs, before the facilitator looks at the round, and two
+positions that differ, before a council has last words. It knows nothing else of the formats' own
+rules, so a barrier in them shows as a ratio above 1. Neighbours in the roster stand for different
+options.
 """
 
 import argparse
@@ -45,6 +46,8 @@ class Asked:
     seconds: float
     holds: frozenset[int]
     hangs: bool = False
+    #: Which of two options its agent stands for.
+    side: int = 0
 
 
 @dataclass
@@ -75,13 +78,12 @@ class Paced(ScriptedProvider):
         """Answer in the agent's own time, with a text that no other reply has."""
         number, asked = len(self.calls), self._asked_for(request)
         self.calls.append(asked)
-        paces = self.paces
         if asked.hangs:
             await asyncio.Event().wait()
         await asyncio.sleep(asked.seconds)
         text = _SHOWN.sub(rf"\g<0> call{number}", plausible_reply(request))
         if ACTS[request.act].states_stance and options_in(request):
-            first = 90 if paces.roster.index(request.role) % 2 else 10
+            first = 90 if asked.side else 10
             text += f"\n\nStance: o1 {first} %, o2 {100 - first} %"
         on_first_token()
         return ModelReply(text=text, usage=Usage(attempts=1), model=request.model)
@@ -95,7 +97,9 @@ class Paced(ScriptedProvider):
         hangs = request.act is Act.STATEMENT and (request.role, len(before) + 1) == paces.hangs
         prompt = "\n".join(part.text for part in request.parts)
         holds = frozenset(int(number) for number in _MARK.findall(prompt))
-        return Asked(request.act, request.role, paces.limit if hangs else seconds, holds, hangs)
+        side = paces.roster.index(request.role) % 2 if request.role in paces.roster else 0
+        seconds = paces.limit if hangs else seconds
+        return Asked(request.act, request.role, seconds, holds, hangs, side)
 
 
 def longest_chain(calls: Sequence[Asked]) -> float:
@@ -106,6 +110,12 @@ def longest_chain(calls: Sequence[Asked]) -> float:
         if call.act is Act.FACILITATION:
             # The facilitator looks at the round once nothing more can come of it.
             inputs |= {at for at, one in enumerate(calls[:number]) if one.hangs}
+        if call.act is Act.REBUTTAL:
+            # Where all agreed there would be none: the first of each side shows that they do not.
+            adjusted = [at for at in ended if calls[at].act is Act.ADJUST]
+            for side in (0, 1):
+                held = [at for at in adjusted if calls[at].side == side]
+                inputs |= {min(held, key=ended.__getitem__)} if held else set()
         ended[number] = max((ended[at] for at in inputs), default=0.0) + call.seconds
     return max(
         end for end, call in zip(ended.values(), calls, strict=True) if call.act is Act.SYNTHESIS
