@@ -8,6 +8,7 @@ from bot.settings import LogLevel, read_settings
 from bot.terminal.debating import current_user
 from bot.terminal.files import put_out, tell
 from core.clock import SystemClock
+from core.errors import StoreInUse
 from core.models import DecisionOutcome, OutcomeKind
 from core.transcript.inert import visible
 from core.transcript.people import outcome_words
@@ -45,13 +46,17 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    async with open_store(environment.moot_database) as store:
-        facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
-        decide, debate = DecideOnVerdict(facts=facts), await facts.debate(debate_id)
-        said = DecisionOutcome(
-            kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
-        )
-        standing = await decide.say_outcome(debate, said)
+    said = DecisionOutcome(
+        kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
+    )
+    try:
+        async with open_store(environment.moot_database) as store:
+            facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+            decide, debate = DecideOnVerdict(facts=facts), await facts.debate(debate_id)
+            standing = await decide.say_outcome(debate, said)
+    except StoreInUse as error:
+        instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
+        raise StoreInUse(f"{error} {instead}") from error
     tell(f"Recorded: {visible(outcome_words(standing))}")
 
 

@@ -222,6 +222,8 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
             board, debate = await accepted(team)
+            words = ("outcome", debate.id, "held")
+            refused = await asyncio.to_thread(moot, *words, folder=tmp_path, env=env)
 
         async def typed(*words: str) -> Any:
             return await asyncio.to_thread(moot, "outcome", *words, folder=tmp_path, env=env)
@@ -236,6 +238,8 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
             await board_saying(again, board, "*It was reversed*")
             log = await again.moot.store.events(debate.id)
+    assert refused.returncode == 1
+    assert f"type `/debate outcome {debate.id}` in Slack" in " ".join(refused.stderr.split())
     assert f"moot outcome {debate.id} held" in nothing.stderr
     assert "Recorded: reversed, says" in said.stderr
     assert "reversed, says" in told.stdout
