@@ -25,13 +25,14 @@ from bot.store.search import DebateWords
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.events import CallsDropped, DebateConcluded, DebateStarted
-from core.models import Cap, DaySpending, Decision, DecisionKind, Person, Place, Usage
+from core.models import Cap, DaySpending, Place, Usage
 from core.ports import DebateFilter, Reservation
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.purging import Only
 from core.testing import a_setup
 from core.use_cases.choices import ChannelChoices
+from core.use_cases.remind import Reminder
 
 NOW = SystemClock().now()
 HERE = Place(surface="slack", workspace="T1", channel="C1")
@@ -73,16 +74,13 @@ async def fill(database: Database) -> None:
 async def fill_the_rest(database: Database) -> None:
     """What only some leave behind: costs, dates, senders, organisations, refusals, backups."""
     await SqlDebateStore(database).append("run", CallsDropped(usage=COSTLY, origin="1"), at=NOW)
-    decision = Decision(
-        kind=DecisionKind.REVISIT, by=Person(id="U1"), origin="V1", revisit_on=NOW.date()
-    )
     wanted = Reservation(
         id="a1", debate_id="run", turn="r1/proposal/ann", amount=Decimal("0.01"), expires_at=NOW
     )
     day = DaySpending(day=NOW.date(), workspace="T1")
     cap = Cap("day/T1", "all debates today", Decimal(1), shared=day)
     await SqlDebateStore(database).reserve(wanted, [cap], at=NOW - timedelta(days=1))
-    await Reminders(database).put("old", decision)
+    await Reminders(database).put(Reminder("old", "V1", NOW))
     await Posts(database).hold(Channel("T1", "C1"), "a process")
     await Organisations(database).note("T1", "E1")
     await RefusedFeatures(database).note("T1", ["plan"], NOW)
