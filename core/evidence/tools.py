@@ -156,7 +156,10 @@ class FetchTools:
         """
         if not CAN_ASK:
             raise BadInput(f"MCP servers are listed, and {NOT_INSTALLED}")
-        called = _Called.model_validate_json(reference.fetch)
+        try:
+            called = _Called.model_validate_json(reference.fetch)
+        except ValidationError:
+            raise BadInput("it names no tool") from None
         server, tool = self._listed(called, place)
         order = {
             "url": server.url,

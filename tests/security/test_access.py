@@ -1,6 +1,7 @@
 """Whoever guesses an id sees and changes nothing: every command, button and form, both ways."""
 
 import json
+import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -51,13 +52,15 @@ class Intruder:
         body["channel"] = {"id": self.team.workspace.channel(self.team.channel).id}
         return (await send(self.team, "block_actions", body))[1] + self._said_since()
 
-    async def submits(self, callback: str, kept: dict[str, str]) -> str:
+    async def submits(self, callback: str, kept: dict[str, str], sources: str = "") -> str:
+        field = FieldId.SOURCES.value
         body = example("view_submission") | self._who()
         body["view"] |= {
-            "id": f"V{callback}",
+            # A form starts one debate, so each is another form.
+            "id": f"V{secrets.token_hex(4)}",
             "callback_id": callback,
             "private_metadata": json.dumps(kept),
-            "state": {"values": FILLED},
+            "state": {"values": {**FILLED, field: {field: {"value": sources}}}},
         }
         return (await send(self.team, "view_submission", body))[1]
 
@@ -85,7 +88,9 @@ class Intruder:
 FILLED: dict[str, Any] = {
     field.value: {
         field.value: {
-            "value": "2" if field is FieldId.COST_CAP else "Should we do it or not?",
+            "value": {FieldId.COST_CAP: "2", FieldId.SOURCES: ""}.get(
+                field, "Should we do it or not?"
+            ),
             "selected_option": {"value": "reject"},
             "selected_options": [],
             "selected_date": "2999-01-01",
@@ -309,3 +314,26 @@ async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
         _, record = await newest_record(team)
         assert SECRET not in record
         assert "root:" not in record
+
+
+async def test_no_link_typed_into_the_form_brings_evidence_of_another_channel(
+    outsider: Intruder,
+) -> None:
+    team = outsider.team
+    public = team.workspace.channel(team.channel).id
+    url, stamp = team.workspace.url.rstrip("/"), outsider.thread.replace(".", "")
+    message = f"{url}/archives/{outsider.private}/p{stamp}"
+    moved = f"{url}/archives/{public}/p{stamp}?thread_ts={outsider.thread}&cid={outsider.private}"
+    file = f"{url}/files/U1/{outsider.file}/plan.txt"
+    kept = {"channel": public}
+
+    refused = await outsider.submits(CallbackId.START_FORM.value, kept, message)
+    before = len(await team.moot.store.find(DebateFilter(limit=100)))
+    await outsider.submits(CallbackId.START_FORM.value, kept, f"{moved}\n{file}")
+
+    assert "message of another channel" in refused
+    assert len(await team.moot.store.find(DebateFilter(limit=100))) == before + 1
+    debate, record = await newest_record(team)
+    assert SECRET not in record
+    assert [bool(one.fault) for one in debate.sources[:2]] == [True, True]
+    assert not debate.evidence
