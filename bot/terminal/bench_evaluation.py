@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from bot.terminal.bench_report import Evaluated, Recall
+from bot.terminal.bench_report import Evaluated, Recall, TextsCompared
 from bot.terminal.bench_run import Bench
 from bot.terminal.files import tell
 from core.errors import CallFailed, LimitReached
@@ -46,9 +47,8 @@ from core.proof.pairs import (
     heard_on,
     known_pairs,
     makers_of,
-    pair_words,
 )
-from core.proof.statistics import LEAST_QUESTIONS, paired_bootstrap
+from core.proof.scores import share_interval
 from core.proof.tasks import Task
 from core.request import ModelRequest
 from core.settings import agent_for
@@ -170,8 +170,9 @@ class Evaluators:
         await self._judge(pairs)
         return compare_pairs(pairs, self._judged, self._known, self.families)
 
-    def of_pair(self, pair: Pair) -> Sequence[Judged]:
-        """How a pair was judged by those who are heard and made neither text."""
+    async def judge(self, pair: Pair) -> Sequence[Judged]:
+        """How those who are heard and made neither text judge one pair; `test` comes first."""
+        await self._judge([pair])
         return heard_on([pair], self._judged, self._known, self.families)
 
     async def recall(self, texts: Sequence[Text]) -> Sequence[Recall]:
@@ -188,12 +189,14 @@ class Evaluators:
         result: list[Recall] = []
         for arm, answers in of_arm.items():
             shares = [sum(said) / len(said) for said in answers]
-            enough = len(shares) >= LEAST_QUESTIONS
+            low, high = share_interval(sum(shares), len(shares))
             recall = Recall(
                 arm=arm,
                 found=sum(map(sum, answers)),
                 reasons=sum(map(len, answers)),
-                share=paired_bootstrap(shares) if enough else None,
+                share=fmean(shares),
+                low=low,
+                high=high,
             )
             result.append(recall)
         return result
@@ -306,7 +309,7 @@ async def read_texts(
         for task in whole
         for arm in arms
     }
-    findings: list[str] = []
+    findings: list[TextsCompared] = []
     for one in compare(scored, measure):
         ours, theirs = one.arm.arm, one.baseline.arm
         if one.arm.kind is not ArmKind.DEBATE:
@@ -322,7 +325,8 @@ async def read_texts(
             )
             for task, our, their in both
         ]
-        findings.append(pair_words(await reading.compare(pairs), ours, theirs))
+        found = await reading.compare(pairs)
+        findings.append(TextsCompared(arm=ours, baseline=theirs, found=found))
     recalls = await reading.recall(list(texts.values()))
     tests = [one.words for one in reading.tests]
     return Evaluated(tests=tests, findings=findings, recalls=recalls, notes=reading.notes)

@@ -7,10 +7,34 @@ from dataclasses import dataclass
 
 from core.figures import counted, money, percent, points, score
 from core.proof.comparison import ArmScores, Comparison, Measure, compare, conclusion
+from core.proof.pairs import PairFinding
 from core.proof.scores import accuracy, brier, calibration, changes_of_side, share_interval
-from core.proof.statistics import Interval, smallest_effect
+from core.proof.statistics import smallest_effect
 from core.transcript.words import bullets, table
 
+#: What each kind of arm does.
+_ARMS = {
+    "solo": "one answer of one model",
+    "vote": "drafts made in isolation, and a blind vote on them",
+    "best-of": "the same with as many drafts as cost what a debate costs",
+    "gate": "a debate where first answers differ, else the vote",
+    "critique": "a debate on every question: proposals, critiques, refinements, vote, judge",
+    "council": "a debate on every question in the council's form",
+    "panel": "a debate on every question in the panel's form",
+}
+_COLUMNS = (
+    "mixed: several models, one agent each in turn",
+    "Brier, log loss: of the probabilities stated; 0 is perfect, lower is better",
+    "not read: answers that stated no probabilities, all options counted as equally likely",
+)
+_P_DECIDES = (
+    "p decides: where only a few questions come out differently, an interval that leaves out zero "
+    "is too narrow."
+)
+_PAIRS = (
+    "Scores from −100 (the baseline's text is always preferred) to +100. Each pair was judged "
+    "blind, in both orders; a judgment that changed with the order (flips) counts for neither."
+)
 #: From this corrected p value down a difference is called one.
 _EVIDENT = "yes"
 
@@ -22,8 +46,19 @@ class Recall:
     arm: str
     found: int
     reasons: int
-    #: The mean share over questions; None: too few.
-    share: Interval | None
+    #: The mean share over questions, with its 95 % interval.
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextsCompared:
+    """Which of two arms' texts evaluators found better."""
+
+    arm: str
+    baseline: str
+    found: PairFinding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +67,7 @@ class Evaluated:
 
     #: How each did on known pairs, in words.
     tests: Sequence[str]
-    #: Which texts are better, in words.
-    findings: Sequence[str]
+    findings: Sequence[TextsCompared]
     recalls: Sequence[Recall]
     #: What was not judged, and why.
     notes: Sequence[str] = ()
@@ -59,11 +93,13 @@ def report(
     found = compare(arms, measure)
     asked = max((len(arm.answers) for arm in arms), default=0)
     size = f"{counted(asked, 'question')}, {counted(len(arms), 'arm')}"
-    parts = ["# Bench", f"{size}, compared by {measure}.", _scores(arms)]
+    parts = ["# Bench", f"{size}, compared by {measure}.", _scores(arms), _legend(arms)]
     if picture:
         parts.append(f"![What each arm costs and gets right]({picture})")
     if found:
         parts += ["## Differences", _differences(found, measure)]
+        if any(_looks_evident(one) and not one.is_evident for one in found):
+            parts.append(_P_DECIDES)
     parts += _changes(arms)
     parts += _calibration(arms)
     parts += _evaluated(evaluated) if evaluated else ()
@@ -127,6 +163,17 @@ def _scores(arms: Sequence[ArmScores]) -> str:
     return table(head, rows)
 
 
+def _legend(arms: Sequence[ArmScores]) -> str:
+    """What the arms and the columns are, for who sees nothing else."""
+    there = dict.fromkeys(arm.arm.partition(" ")[0] for arm in arms)
+    lines = [f"{name}: {_ARMS[name]}" for name in there if name in _ARMS]
+    return bullets([*lines, *_COLUMNS])
+
+
+def _looks_evident(one: Comparison) -> bool:
+    return one.gain is not None and (one.gain.low > 0 or one.gain.high < 0)
+
+
 def _differences(found: Sequence[Comparison], measure: Measure) -> str:
     rows = [
         (
@@ -154,16 +201,16 @@ def _changes(arms: Sequence[ArmScores]) -> Sequence[str]:
 
 def _evaluated(found: Evaluated) -> Sequence[str]:
     """Texts in pairs, who judged them, and the later-named reasons that each arm's texts held."""
-    parts = ["## Texts in pairs", bullets(found.findings)] if found.findings else []
+    parts: list[str] = []
+    if found.findings:
+        told = bullets([_texts_words(one) for one in found.findings])
+        parts += ["## Texts in pairs", _PAIRS, _pairs(found.findings), told]
     if found.recalls:
         rows = [
             (
                 one.arm,
                 f"{one.found} of {one.reasons}",
-                f"{percent(one.share.mean)} ({percent(max(0.0, one.share.low))} to "
-                f"{percent(min(1.0, one.share.high))})"
-                if one.share
-                else "–",
+                f"{percent(one.share)} ({percent(one.low)} to {percent(one.high)})",
             )
             for one in found.recalls
         ]
@@ -172,6 +219,35 @@ def _evaluated(found: Evaluated) -> Sequence[str]:
         parts += ["## Reasons named later", said, table(head, rows)]
     parts += ["## Evaluators, tested on pairs with a known better text", bullets(found.tests)]
     return [*parts, *([bullets(found.notes)] if found.notes else [])]
+
+
+def _pairs(found: Sequence[TextsCompared]) -> str:
+    """How each pair of arms was judged."""
+    rows = [
+        (
+            f"{one.arm} − {one.baseline}",
+            points(judged.mean) if (judged := one.found.raw) else "–",
+            f"{points(bare.mean)} ({points(bare.low)} to {points(bare.high)})"
+            if (bare := one.found.adjusted)
+            else "–",
+            len(one.found.evaluators),
+            one.found.pairs,
+            percent(one.found.flips),
+        )
+        for one in found
+    ]
+    head = ("Texts", "As judged", "Length taken off (95% interval)", "Evaluators", "Pairs", "Flips")
+    return table(head, rows)
+
+
+def _texts_words(one: TextsCompared) -> str:
+    if one.found.fault:
+        return f"{one.arm} and {one.baseline} were not compared. {one.found.fault}"
+    if not one.found.is_evident:
+        return f"No difference was found between the texts of {one.arm} and {one.baseline}."
+    is_better = one.found.raw is not None and one.found.raw.mean > 0
+    better, worse = (one.arm, one.baseline) if is_better else (one.baseline, one.arm)
+    return f"Evaluators found the texts of {better} better than those of {worse}."
 
 
 def _calibration(arms: Sequence[ArmScores]) -> Sequence[str]:

@@ -215,21 +215,48 @@ def report(debate_id: DebateId, output: Output = None, *, json: AsJson = False) 
     _run(export_record(debate_id, "json" if json else "md", output))
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - one per option
     debate_id: DebateId,
     *,
     evaluators: Annotated[
-        str, typer.Option("--evaluators", "-e", help="Agents or roles, with commas between.")
+        str,
+        typer.Option(
+            "--evaluators",
+            "-e",
+            help="Agents or roles, with commas between; with --against: provider/model.",
+        ),
     ] = "generalist,sceptic,product",
+    against: Annotated[
+        Literal["single"] | None,
+        typer.Option(help="Compare with the answer of one model alone, blind and in both orders."),
+    ] = None,
+    max_usd: Annotated[
+        float, typer.Option(min=0, help="With --against: never spend more; 0: no cap.")
+    ] = 5.0,
     form: Annotated[Literal["md", "json", "csv"], typer.Option("--format", "-f")] = "md",
     config: Config = None,
     output: Output = None,
 ) -> None:
-    """Let several evaluators score a finished debate from 1 to 10."""
+    """Let several evaluators score a finished debate, or compare it with a single answer."""
+    from decimal import Decimal
+
+    from bot.terminal.against import score_against
     from bot.terminal.scoring import score
 
     names = [one for one in evaluators.split(",") if one.strip()]
-    raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+    if against is None:
+        raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+    if form == "csv":
+        raise typer.BadParameter("With --against the result is md or json.")
+    scoring = score_against(
+        debate_id,
+        names,
+        as_json=form == "json",
+        config=config,
+        output=output,
+        max_usd=Decimal(str(max_usd)) if max_usd else None,
+    )
+    raise typer.Exit(_run(scoring))
 
 
 def outcome(

@@ -102,10 +102,11 @@ class Comparison:
 def compare(arms: Sequence[ArmScores], measure: Measure) -> Sequence[Comparison]:
     """Each debate against the best vote and the best single model, each vote against the latter.
 
-    "The best" is picked by what is measured here, which favours the baseline.
+    "The best" is picked by what is measured here, where level by Brier score, which favours the
+    baseline.
     """
     best = {
-        kind: max(found, key=lambda one: _worth(one, measure))
+        kind: max(found, key=lambda one: (_worth(one, measure), -one.brier))
         for kind in (ArmKind.SOLO, ArmKind.VOTE)
         if (found := [arm for arm in arms if arm.kind is kind])
     }
@@ -136,8 +137,11 @@ def conclusion(comparisons: Sequence[Comparison], measure: Measure) -> str:
     """The last line: what was found, in a plain sentence that also says "no evidence"."""
     debates = [one for one in comparisons if one.arm.kind is ArmKind.DEBATE and one.gain]
     votes = [one for one in comparisons if one.arm.kind is ArmKind.VOTE and one.gain]
-    # A vote is the baseline that counts: it has the debate's drafts without its talk.
-    harder = [one for one in debates if one.baseline.kind is ArmKind.VOTE] or debates
+    # The better baseline counts; where they are level the vote, which has the debate's drafts
+    # without its talk.
+    most = max((_worth(one.baseline, measure) for one in debates), default=0.0)
+    level = [one for one in debates if _worth(one.baseline, measure) == most]
+    harder = [one for one in level if one.baseline.kind is ArmKind.VOTE] or level
     parts: list[str] = []
     if harder:
         best = max(harder, key=lambda one: (one.is_evident, one.gain.mean if one.gain else 0.0))

@@ -352,23 +352,6 @@ def _interval(mean: float, drawn: Sequence[float], count: int) -> Interval:
     return Interval(mean, mean - (mean - low) * wide, mean + (high - mean) * wide)
 
 
-def pair_words(found: PairFinding, ours: str, theirs: str) -> str:
-    """The finding in a sentence that also says "no difference"."""
-    if found.raw is None or found.adjusted is None:
-        return f"{ours} and {theirs} were not compared by evaluators. {found.fault}"
-    span = f"{points(found.adjusted.low)} to {points(found.adjusted.high)}"
-    figures = (
-        f"{points(found.adjusted.mean)} of 100 with length taken off, 95% interval {span}; "
-        f"{points(found.raw.mean)} as judged; {counted(len(found.evaluators), 'evaluator')}, "
-        f"{counted(found.pairs, 'pair')} in both orders, {percent(found.flips)} changed with the "
-        "order"
-    )
-    if not found.is_evident:
-        return f"No difference was found between the texts of {ours} and {theirs} ({figures})."
-    better, worse = (ours, theirs) if found.raw.mean > 0 else (theirs, ours)
-    return f"Evaluators found the texts of {better} better than those of {worse} ({figures})."
-
-
 def makers_of(models: Sequence[ModelChoice]) -> frozenset[str]:
     """Who made these models."""
     return frozenset(one.maker for one in models)

@@ -29,6 +29,7 @@ LONGER_FUNCTIONS = {
     "bot/terminal/subcommands.py debate": "the command's options, one by one",
     "bot/terminal/benching.py bench": "the command from what was typed to the exit code",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",
+    "bot/terminal/against.py score_against": "the command from what was typed to the exit code",
     "bot/terminal/scoring.py score": "the command from what was typed to the exit code",
     "bot/terminal/screen.py news": "one case per event",
     "bot/terminal/subcommands.py bench": "one parameter per option",

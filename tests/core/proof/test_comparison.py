@@ -3,6 +3,7 @@
 import random
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from core.proof.comparison import ArmKind, ArmScores, Measure, compare, conclusion
@@ -91,6 +92,26 @@ def test_the_best_single_model_is_the_baseline() -> None:
     vote = an_arm("vote", ArmKind.VOTE, [True] * 9 + [False])
     (found,) = compare([weak, strong, vote], ACCURACY)
     assert found.baseline is strong
+
+
+def test_of_two_baselines_the_better_one_counts_in_the_last_line() -> None:
+    solo = an_arm("solo", ArmKind.SOLO, [True] * 8 + [False] * 2)
+    vote = an_arm("vote", ArmKind.VOTE, [True] * 4 + [False] * 6)
+    debate = an_arm("critique", ArmKind.DEBATE, [True] * 8 + [False] * 2)
+    said = conclusion(compare([solo, vote, debate], ACCURACY), ACCURACY)
+    assert said.startswith(
+        "No evidence that the debate (critique) is better than solo (80% against 80%"
+    )
+
+
+def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() -> None:
+    sure = an_arm("solo sure", ArmKind.SOLO, [True] * 5 + [False] * 5)
+    unsure = [replace(one, probabilities={"o1": 0.5, "o2": 0.5}) for one in sure.answers]
+    level = ArmScores(arm="solo unsure", kind=ArmKind.SOLO, answers=unsure)
+    vote = an_arm("vote", ArmKind.VOTE, [True] * 10)
+    (found,) = compare([level, sure, vote], ACCURACY)
+    best = min((level, sure), key=lambda one: one.brier)
+    assert found.baseline is best
 
 
 def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> None:
