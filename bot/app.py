@@ -54,18 +54,19 @@ from bot.store.search import DebateWords
 from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
-from core.errors import ConfigurationBroken
-from core.evidence.earlier import FetchEarlierDecisions
+from core.errors import ConfigurationBroken, StoreError
+from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
 from core.models import Debate, SourceKind
-from core.ports import EventSink
+from core.ports import Embedder, EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.installation import probe
 from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
+from core.use_cases.ask import AskAboutDebate
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
@@ -73,6 +74,7 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.find import FindDebates
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
+from core.use_cases.recall import RecallDecisions
 from core.use_cases.remind import RemindPeople
 from core.use_cases.restore import hold_restored
 from core.use_cases.start import StartDebate
@@ -119,6 +121,8 @@ class Parts:
     beat: Heartbeat = field(default_factory=Heartbeat)
     #: Base address of a collector of traces; empty: none.
     traces: str = ""
+    #: Finds decisions by meaning, too; None: by words only.
+    embedder: Embedder | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +151,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         MootError: Slack or the database cannot be reached.
     """
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(parts.calls.close)
+        for asked in filter(None, (parts.calls, parts.embedder)):
+            stack.push_async_callback(asked.close)
         database = await Database.open(database_url(parts.database))
         stack.push_async_callback(database.close)
         await core.store.tables.prepare(database)
@@ -292,13 +297,14 @@ def _connect(
     slack = SlackSources(clients, access)
 
     async def address_of(debate: Debate) -> str:
-        row = await outbox.posts.row_by_key(headline_key(debate.id))
+        row = await outbox.posts.row_by_key(headline_key(debate.id, debate.edition))
         return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
 
     fetchers = {
         SourceKind.FILE: slack.fetch_file,
         SourceKind.THREAD: slack.fetch_thread,
         SourceKind.REGISTER: FetchEarlierDecisions(store, address_of),
+        SourceKind.DECISION: FetchDecision(store),
     }
     reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
@@ -318,23 +324,32 @@ def _connect(
         spending=SqlDebateStore(database),
     )
     note = AddNote(facts=facts, bounds=parts.bounds)
+
+    def on_unreadable(debate_id: str, error: StoreError) -> None:
+        _log.warning("cannot show", debate=debate_id, reason=str(error))
+
     find = FindDebates(
         store=facts.store,
         index=DebateWords(database),
         people=access,
-        on_unreadable=lambda debate_id, error: _log.warning(
-            "cannot show", debate=debate_id, reason=str(error)
-        ),
+        on_unreadable=on_unreadable,
     )
     lists = DebateLists(find=find, posts=posts, clients=clients)
     context = ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
+        ask=AskAboutDebate(facts=facts, bounds=parts.bounds),
         steer=SteerDebate(
             facts=facts, note=note, stewards=channels.stewards, mention="<@{}>".format
         ),
         decide=DecideOnVerdict(facts=facts),
         find=find,
+        recall=RecallDecisions(
+            store=facts.store,
+            people=access,
+            on_unreadable=on_unreadable,
+            embedder=parts.embedder,
+        ),
         remind=RemindPeople(
             facts=facts,
             reminders=Reminders(database),

@@ -22,6 +22,7 @@ from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
 from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
+from core.llm.providers.embeddings import OpenAIEmbedder
 from core.llm.providers.listing import list_models, ollama_context
 from core.llm.providers.replay import ReplayProvider
 from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
@@ -161,6 +162,17 @@ def build_turns(
         secret=store.secret,
         shared_holds=shared_holds if store.is_shared else None,
         reader=reader,
+    )
+
+
+def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
+    """Return what finds decisions by meaning; None where no model for it is set."""
+    if not environment.moot_embeddings_model:
+        return None
+    return OpenAIEmbedder(
+        environment.openai_api_key.get_secret_value(),
+        environment.moot_embeddings_model,
+        environment.moot_embeddings_url,
     )
 
 

@@ -6,7 +6,14 @@ import signal
 from typer import echo
 
 from bot.app import Parts, running
-from bot.building import build_calls, build_tools, check_settings, load_settings, model_sets
+from bot.building import (
+    build_calls,
+    build_embedder,
+    build_tools,
+    check_settings,
+    load_settings,
+    model_sets,
+)
 from bot.gc_settings import settle_in
 from bot.log import logger, set_up_logs
 from bot.operations.doctor.examine import examine_here
@@ -74,6 +81,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         retention_days=settings.moot_retention_days,
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
+        embedder=build_embedder(settings),
         examine=lambda channel: examine_here(settings, loaded.settings, channel),
     )
     async with running(parts):

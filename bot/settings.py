@@ -95,6 +95,10 @@ class BotSettings(Bounds, BaseSettings):
 
     openai_api_key: SecretStr = SecretStr("")
     openai_base_url: str = ""
+    #: Finds earlier decisions by meaning, too: a model for embeddings, and a server that speaks
+    #: OpenAI's Embeddings API; no model: by words only.
+    moot_embeddings_model: str = ""
+    moot_embeddings_url: str = ""
     anthropic_api_key: SecretStr = SecretStr("")
     anthropic_base_url: str = ""
     openrouter_api_key: SecretStr = SecretStr("")
@@ -204,6 +208,7 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
     addresses = {
         "SLACK_API_URL": settings.slack_api_url,
         "OPENAI_BASE_URL": settings.openai_base_url,
+        "MOOT_EMBEDDINGS_URL": settings.moot_embeddings_url,
         "ANTHROPIC_BASE_URL": settings.anthropic_base_url,
         "OLLAMA_HOST": settings.ollama_host,
     }

@@ -210,12 +210,14 @@ class _Run:
         for then, recorded in news:
             if recorded.seq > published:  # the rest was published before the last stop
                 await self._sink.publish(then, recorded)
-        if news and news[-1][1].seq > published:
+        # What is owed an answer counts as news until it has it, so that it outlives a crash.
+        owes = debate.status is Status.CONCLUDED and schedule.unanswered(debate)
+        if news and news[-1][1].seq > published and not owes:
             await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
         if began:
             await self._sink.turns_began(debate, began)
         if debate.status is not Status.RUNNING:
-            return debate, True
+            return debate, not self._in_foreground()  # people may ask about it
         outage = schedule.outage(debate)
         if outage and not debate.outage:
             await self._append(OutageBegan(reason=outage, origin=self._origin()))
@@ -379,7 +381,7 @@ class _Run:
             limits.round_seconds - schedule.worked_on(debate, work.turn.round) - since
             for work in self._bounded_by_round()
         ]
-        if not debate.out_of_time:
+        if not debate.out_of_time and not debate.verdict:
             left.append(limits.debate_seconds - debate.worked - since)
         if debate.outage_at:  # no other time runs
             waited = (self._clock.now() - debate.outage_at).total_seconds()

@@ -33,6 +33,8 @@ from core.models import (
     DecisionOutcome,
     Failure,
     Feedback,
+    FollowUp,
+    FollowUpAnswer,
     Gate,
     Guidance,
     Note,
@@ -613,6 +615,45 @@ class FeedbackGiven(Value):
         return f"feedback/{self.feedback.origin}"
 
 
+class FollowUpAsked(Value):
+    """A person asked something about the debate after its verdict."""
+
+    kind: Literal["follow_up_asked"] = "follow_up_asked"
+    question: FollowUp
+
+    @property
+    def key(self) -> str:
+        """One message or form, one question."""
+        return f"asked/{self.question.id}"
+
+
+class DebateContinued(Value):
+    """A person started a debate that goes on from this one's verdict."""
+
+    kind: Literal["debate_continued"] = "debate_continued"
+    #: Id of the newer debate.
+    debate: str
+    question: str
+    by: Person
+
+    @property
+    def key(self) -> str:
+        """Once for each newer debate."""
+        return f"continued/{self.debate}"
+
+
+class FollowUpAnswered(Value):
+    """A question was answered from the record."""
+
+    kind: Literal["follow_up_answered"] = "follow_up_answered"
+    answer: FollowUpAnswer
+
+    @property
+    def key(self) -> str:
+        """The turn's key: a question has one answer."""
+        return self.answer.turn.key
+
+
 Event = Annotated[
     DebateStarted
     | AgentsCast
@@ -656,7 +697,10 @@ Event = Annotated[
     | ReminderDue
     | OutcomeAsked
     | OutcomeGiven
-    | FeedbackGiven,
+    | FeedbackGiven
+    | FollowUpAsked
+    | FollowUpAnswered
+    | DebateContinued,
     Field(discriminator="kind"),
 ]
 
@@ -678,7 +722,7 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(lost=usage)
         case SummaryMade(summary=made) | OptionsMerged(options=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
-        case AgentsCast(cast=made):
+        case AgentsCast(cast=made) | FollowUpAnswered(answer=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):
             return Spent(agent=JUDGE, call=made.call, lost=made.lost)
@@ -814,6 +858,8 @@ def _fault(debate: Debate, event: Event) -> str:  # noqa: C901, PLR0912 - one ca
             return f"answers question {answer.number}, which nobody was asked"
         case AnswerWithdrawn(number=number) if not debate.clarification(number):
             return f"withdraws an answer to question {number}, which nobody was asked"
+        case FollowUpAnswered(answer=answer) if not _is_asked(debate, answer):
+            return f"answers {answer.turn.key}, which nobody asked"
         case ClarificationsClosed(which=which) if which not in debate.clarifications:
             return f"closes {which}, which nobody has opened"
         case BallotCast(ballot=ballot) if not ballot.ranking:
@@ -828,6 +874,10 @@ def _fault(debate: Debate, event: Event) -> str:  # noqa: C901, PLR0912 - one ca
             pass
     unknown = [agent for agent in named if agent not in agents]
     return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
+
+
+def _is_asked(debate: Debate, answer: FollowUpAnswer) -> bool:
+    return answer.turn.target in {str(question.number) for question in debate.follow_ups}
 
 
 def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
@@ -984,6 +1034,14 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, outcomes=(*debate.outcomes, given))
         case FeedbackGiven(feedback=given):
             return replace(debate, feedback={**debate.feedback, given.by.id: given})
+        case FollowUpAsked(question=question):
+            numbered = question.model_copy(update={"number": len(debate.follow_ups) + 1})
+            return replace(debate, follow_ups=(*debate.follow_ups, numbered))
+        case FollowUpAnswered(answer=answer):
+            number = int(answer.turn.target or 0)
+            return replace(debate, follow_up_answers={**debate.follow_up_answers, number: answer})
+        case DebateContinued(debate=newer):
+            return replace(debate, continued_in=(*debate.continued_in, newer))
         case _:
             assert_never(event)
 

@@ -97,6 +97,8 @@ class Act(StrEnum):
     SHADOW = "shadow"
     #: Which of the debate's options that answer takes.
     SHADOW_CHOICE = "shadow_choice"
+    #: The judge answers what people ask after the verdict.
+    FOLLOW_UP = "follow_up"
 
 
 class Turn(Value):
@@ -432,10 +434,15 @@ class SourceKind(StrEnum):
     LINK = "link"
     #: A conversation of people.
     THREAD = "thread"
-    #: What was decided earlier in the same place.
+    #: What was decided earlier in the same place; in debates of older versions one text, now a
+    #: source for each decision.
     REGISTER = "register"
     #: The answer of an MCP server's tool.
     TOOL = "tool"
+    #: One debate's verdict, and what the team made of it.
+    DECISION = "decision"
+    #: What was said in a debate, where people ask about it.
+    RECORD = "record"
 
 
 class SourceReference(Value):
@@ -469,6 +476,8 @@ class Setup(DebateRules):
     place: Place = Place(surface="terminal")
     #: None: it was not asked for in a thread of people's own.
     mention: Mention | None = None
+    #: Id of the debate from whose verdict it goes on; empty: of none.
+    continues: str = ""
     #: People read one post per agent and round, not one per turn; so it stays to the end. Older
     #: versions posted every turn.
     quiet: bool = False
@@ -670,6 +679,8 @@ class Source(SourceText):
     reference: SourceReference
     #: Why there is no text, as the end of a sentence: "it has a password".
     fault: str = ""
+    #: How it is cited where that is not by its number: d1 for the first earlier decision.
+    label: str = ""
 
     @property
     def number(self) -> int:
@@ -678,8 +689,8 @@ class Source(SourceText):
 
     @property
     def id(self) -> str:
-        """How it is cited: e1, e2 and so on."""
-        return f"e{self.number}"
+        """How it is cited: e1, e2 and so on; d1 is an earlier decision, r1 of a debate's record."""
+        return self.label or f"e{self.number}"
 
 
 class CitationStatus(StrEnum):
@@ -1114,6 +1125,27 @@ class Judgement(Value):
     words: str
 
 
+class Relation(StrEnum):
+    """How a verdict stands to an earlier decision."""
+
+    CONFIRMS = "confirms"
+    REFINES = "refines"
+    CONTRADICTS = "contradicts"
+
+
+class EarlierDecision(Value):
+    """An earlier decision that a verdict bears on."""
+
+    #: How it is cited: d1.
+    source: str
+    #: Id of its debate, what it was, and where people find it (empty: nowhere).
+    debate: str
+    title: str
+    address: str = ""
+    relation: Relation
+    why: str = ""
+
+
 class CrossCheck(Value):
     """What the judge chose when it read the positions in the opposite order."""
 
@@ -1152,6 +1184,8 @@ class Verdict(Value):
     evidence: tuple[EvidenceUsed, ...] = ()
     #: What its texts quote.
     citations: tuple[Citation, ...] = ()
+    #: How it stands to what was decided earlier.
+    earlier: tuple[EarlierDecision, ...] = ()
     #: 0 to 100, computed from the debate; None: none can be given. In debates of older versions:
     #: what the judge said.
     confidence: int | None
@@ -1206,6 +1240,42 @@ class ShadowChoice(Value):
     #: Id of the option; empty: none of them.
     option: str
     call: Call | None = None
+
+
+class FollowUp(Value):
+    """What a person asks about a debate after its verdict."""
+
+    #: What brought it (a message, a form): what arrives twice is known by it.
+    id: str
+    by: Person
+    text: str
+    #: Counted from 1 in its debate; 0 before it is in the log.
+    number: int = 0
+
+
+#: Entries of a debate's record that no agent said: in place of the key of a turn.
+VERDICT_ENTRY, DECISION_ENTRY = "verdict", "decision"
+
+
+class FollowUpAnswer(Value):
+    """What a debate's record says to a question: the judge's words, or passages of the record."""
+
+    turn: Turn
+    #: Markdown; quotes that do not stand in the record are struck out.
+    text: str
+    citations: tuple[Citation, ...] = ()
+    #: Entries of the record that it quotes: id → the key of their turn, "verdict" or "decision".
+    entries: Mapping[str, str] = Field(default_factory=dict[str, str])
+    #: Why no model answers, in words for people; empty where one does.
+    fault: str = ""
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+
+    @property
+    def usage(self) -> Usage:
+        """All that it has spent."""
+        return self.call.usage + self.lost if self.call else self.lost
 
 
 class Stop(Value):
@@ -1378,6 +1448,13 @@ class Debate:
     outcomes: tuple[DecisionOutcome, ...] = ()
     outcomes_asked: Mapping[str, int] = field(default_factory=dict[str, int])
     feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
+    #: What people asked after the verdict, and the answers by the numbers of the questions.
+    follow_ups: tuple[FollowUp, ...] = ()
+    #: Ids of debates that go on from this one's verdict.
+    continued_in: tuple[str, ...] = ()
+    follow_up_answers: Mapping[int, FollowUpAnswer] = field(
+        default_factory=dict[int, FollowUpAnswer]
+    )
 
     @property
     def evidence(self) -> tuple[Source, ...]:

@@ -65,6 +65,8 @@ class DebateRequest:
     place: Place
     #: Where people asked for it in a thread of their own.
     mention: Mention | None = None
+    #: Id of the debate from whose verdict this one goes on.
+    continues: str = ""
     #: Said to people at the start, besides what opening it gives cause to.
     warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
@@ -119,6 +121,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         asked_by=request.asked_by,
         place=request.place,
         mention=request.mention,
+        continues=request.continues,
         format=form,
         rounds=rounds,
         agents=tuple(agents),

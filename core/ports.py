@@ -268,6 +268,22 @@ class PeopleDirectory(Protocol):
         ...
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors whose nearness is that of their meanings."""
+
+    async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        """A vector for each text, in their order.
+
+        Raises:
+            ProviderError: There are none now.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free connections. Safe to call twice."""
+        ...
+
+
 class SourceReader(Protocol):
     """Reads what people gave as evidence."""
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "/debate search WORDS": "debates in your channels that hold these words",
     "/debate show ID": "where a debate stands, or its verdict",
     "/debate outcome ID": "say how a decision your team accepted turned out",
+    "/debate export ID": "report, decision record and whole record as files in its thread",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
     "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
@@ -86,7 +87,6 @@ _INSTEAD = {
     **dict.fromkeys(("start", "new"), _STARTING),
     **dict.fromkeys(("cancel", "end", "kill", "abort", "delete"), _ENDING),
     "status": "type `/debate show {id}`, or `/debate list` for all of this channel.",
-    "export": "take the files at the end of the debate's thread: report, ADR, JSON.",
     "config": "type `/debate settings` for what holds in this channel.",
 }
 #: Slack cuts messages at 40,000 characters.
@@ -149,12 +149,27 @@ def stopped(debate_id: str) -> str:
     return f"Debate `{debate_id}` stops; the judge decides on what is there."
 
 
+def exported(debate_id: str, thread: str, *, again: bool) -> str:
+    """Return where the files of a debate are.
+
+    Args:
+        debate_id: The debate's id.
+        thread: Address of its thread; empty: not known.
+        again: Nothing has happened since they were posted the last time.
+    """
+    where = f"<{thread}|its thread>" if thread else "its thread"
+    if again:
+        return f"The files of debate `{debate_id}` as it stands are in {where} already."
+    return f"The files of debate `{debate_id}` come into {where}: report, ADR, JSON."
+
+
 def ended(debate: Debate) -> str:
     """Return what becomes of a reply after the end, and how to go on."""
     again = "type `/debate <question>` in the channel for another debate"
     if debate.verdict:
         again = (
-            f"press *Revisit* below the verdict to look at the verdict again on a date, or {again}"
+            "mention me here with a question about it, press *Debate it on* below the verdict, "
+            f"*Revisit* to look at it again on a date, or {again}"
         )
     return (
         f"Debate `{debate.id}` has ended: its agents do not read what is written here now. "

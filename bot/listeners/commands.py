@@ -18,6 +18,7 @@ from bot.listeners.interactions import ANSWER_WITHIN, open_form
 from bot.listeners.start import FormOpening, open_start_form
 from bot.listeners.typed import (
     Doctor,
+    Export,
     Help,
     ListDebates,
     OpenForm,
@@ -32,10 +33,16 @@ from bot.listeners.typed import (
     understood,
 )
 from bot.log import logger
+from bot.presenter.event_posts import exported_files
+from bot.presenter.example_mark import marked
+from bot.slack.ids import board_key
 from bot.slack.payloads import Command
 from bot.views.message import MessageView
 from core.errors import BadInput, LogBroken, StoreError
+from core.events import fold
+from core.models import Debate
 from core.opening import DebateRequest
+from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
@@ -98,7 +105,9 @@ async def answer_in_time(
         return answers.words(answers.TOO_SLOW), False
 
 
-async def answer_to(context: ListenerContext, command: Command, typed: Typed) -> MessageView:
+async def answer_to(  # noqa: C901 - one case per thing that can be typed
+    context: ListenerContext, command: Command, typed: Typed
+) -> MessageView:
     """Do what was typed, forms apart, and return the answer.
 
     Raises:
@@ -116,6 +125,11 @@ async def answer_to(context: ListenerContext, command: Command, typed: Typed) ->
             if not await context.access.of(command.team_id).is_admin(command.user_id):
                 raise BadInput(ADMINS_ONLY)
             return answers.words(LOOKING)
+        case TypedQuestion(text=question) if asks_what_was_decided(question):
+            found = await context.recall.for_person(
+                question, person=command.user_id, workspace=command.team_id
+            )
+            return await context.lists.recalled(found)
         case TypedQuestion(text=question):
             return answers.words(await start_debate(context, command, question))
         case StopDebate(debate_id=debate_id):
@@ -124,10 +138,28 @@ async def answer_to(context: ListenerContext, command: Command, typed: Typed) ->
             return answers.words(answers.stopped(debate_id))
         case Show(debate_id=debate_id):
             return answers.words(answers.shown(await context.debate(debate_id, command)))
+        case Export(debate_id=debate_id):
+            return await export_debate(context, await context.debate(debate_id, command))
         case ListDebates():
             return await context.lists.listed(command)
         case Search(words=wanted):
             return await context.lists.found(command, wanted)
+
+
+async def export_debate(context: ListenerContext, debate: Debate) -> MessageView:
+    """Post a debate's files as it stands into its thread; whoever may see it may have them."""
+    log = await context.find.store.events(debate.id)
+    files = exported_files(fold(log), log)
+    again = await context.posts.row_by_key(files.key) is not None
+    await context.outbox.post([marked(debate, files)])
+    board, place_of, thread = (
+        await context.posts.row_by_key(board_key(debate.id)),
+        debate.setup.place,
+        "",
+    )
+    if board and board.ts:
+        thread = await context.access.of(place_of.workspace).link_to(place_of.channel, board.ts)
+    return answers.words(answers.exported(debate.id, thread, again=again))
 
 
 async def start_debate(context: ListenerContext, command: Command, question: str) -> str:

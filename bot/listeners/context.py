@@ -15,9 +15,11 @@ from bot.store.posts import Posts
 from core.models import Debate, Person, Place
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
+from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import ChannelChoicesStore
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.find import FindDebates
+from core.use_cases.recall import RecallDecisions
 from core.use_cases.remind import RemindPeople
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
@@ -48,9 +50,11 @@ class ListenerContext:
 
     start: StartDebate
     answer: AnswerQuestions
+    ask: AskAboutDebate
     steer: SteerDebate
     decide: DecideOnVerdict
     find: FindDebates
+    recall: RecallDecisions
     remind: RemindPeople
     channels: ChannelChoicesStore
     estimates: Estimates

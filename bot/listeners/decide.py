@@ -1,5 +1,6 @@
 """Buttons and forms beside and after the vote: ballots, decisions, outcomes, feedback."""
 
+import re
 from datetime import date
 
 from slack_bolt.async_app import AsyncApp
@@ -35,6 +36,8 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.REJECT, _deciding(DecisionKind.REJECT))
     on_click(app, context, ActionId.REVISIT, _deciding(DecisionKind.REVISIT))
     on_click(app, context, ActionId.SUPERSEDE, _deciding(DecisionKind.SUPERSEDE))
+    earlier = re.compile(rf"{ActionId.SUPERSEDE_EARLIER.value}-d\d{{1,4}}")
+    on_click(app, context, earlier, open_to_supersede)
     on_form(app, context, CallbackId.DECISION_FORM, take_decision)
     for kind, action in BUTTONS.items():
         on_click(app, context, action, _turned_out(kind))
@@ -81,6 +84,24 @@ def _deciding(kind: DecisionKind) -> OnClick:
         await found.open(decision_form(debate, kind, today=today, newer=newer))
 
     return clicked
+
+
+async def open_to_supersede(context: ListenerContext, found: Clicked) -> None:
+    """Open the form that lets a newer verdict stand in place of an earlier decision.
+
+    Raises:
+        BadInput: One of them is gone, or the earlier one is superseded already.
+    """
+    earlier_id, _, newer_id = found.click.value.partition("/")
+    earlier = await context.debate(earlier_id, found.click)
+    newer = await context.debate(newer_id, found.click)
+    if earlier.decision and earlier.decision.kind is DecisionKind.SUPERSEDE:
+        raise BadInput(f"Debate `{earlier.id}` is superseded already.")
+    candidates = await context.decide.newer_than(earlier)
+    this_one = [one for one in candidates if one.debate_id == newer.id]
+    today = context.decide.today()
+    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=this_one or candidates)
+    await found.open(form)
 
 
 async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:

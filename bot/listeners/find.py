@@ -21,12 +21,14 @@ from bot.slack.payloads import Command, HomeOpened
 from bot.store.posts import Posts
 from bot.views.lists import MOST_AT_HOME, DebateRow, channel_list, home, own_list, search_list
 from bot.views.message import MessageView
+from bot.views.recalled import recalled
 from core.errors import MootError
 from core.models import Debate, Place
 from core.ports import Clock
 from core.proof.calibration import calibration
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.find import FindDebates, FoundDebate
+from core.use_cases.recall import SURE_FROM, RecalledDecision
 
 _log = logger(__name__)
 
@@ -67,6 +69,11 @@ class DebateLists:
         """Return debates of one's channels that hold these words."""
         found = await self.find.search(command.team_id, command.user_id, wanted, _MOST_LISTED)
         return search_list(wanted, await self.rows(found))
+
+    async def recalled(self, found: Sequence[RecalledDecision]) -> MessageView:
+        """Return what was decided, for the person who asked for it."""
+        rows = await self.rows(FoundDebate(debate=one.debate) for one in found)
+        return recalled(rows, sure=bool(found) and found[0].likeness >= SURE_FROM)
 
     async def rows(self, found: Iterable[FoundDebate]) -> Sequence[DebateRow]:
         """Return debates with the addresses of their boards, as far as those are posted."""

@@ -34,11 +34,12 @@ from bot.slack.payloads import (
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.clarifications import which_question
 from core.errors import BadInput, LogBroken, MootError, StoreError
-from core.models import Mention, Person
+from core.models import Mention, Person, Status
 from core.opening import DebateRequest
 from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome
+from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
@@ -164,6 +165,9 @@ async def _take(
     if outcome is ReplyOutcome.TAKEN:
         return
     debate = await context.answer.facts.debate(debate_id)
+    bot = (await context.clients.of(team)).identity.user_id
+    if outcome is ReplyOutcome.AFTER_END and debate.verdict and message.mentions(bot):
+        return  # it is a question: Slack delivers it once more, as a mention
     if outcome is ReplyOutcome.AFTER_END:
         # By its key each person hears it once.
         payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
@@ -176,7 +180,9 @@ async def _take(
 
 
 async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
-    """Start a debate on what the bot was asked; in a debate's own thread it is a note.
+    """Start a debate on what the bot was asked.
+
+    In a debate's own thread it is a note while that runs, and a question about it afterwards.
 
     A mention is known by its channel and message, so that one that was edited starts nothing: Slack
     sends it again. What is no question is answered like the command, for who mentioned the bot
@@ -186,10 +192,32 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     if said.bot_id or not said.user:
         return
     origin = note_id(said.channel, said.ts)
-    if not await debate_of_thread(context, event.team_id, said):
+    debate_id = await debate_of_thread(context, event.team_id, said)
+    if debate_id is None:
         await _answer_mention(context, event, origin)
+    else:
+        await _ask(context, event, debate_id, origin)
     # Whoever looks for mentions that nobody heard leaves this one out, whatever becomes of it.
     await context.deliveries.seen(MENTION, origin, context.clock.now())
+
+
+async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, origin: str) -> None:
+    """Put a mention in the thread of a decided debate to its judge; before, it is a note."""
+    debate = await context.ask.facts.debate(debate_id)
+    if debate.status is Status.RUNNING or not debate.verdict:
+        return
+    said, team = event.message, event.team_id
+    bot = (await context.clients.of(team)).identity.user_id
+    words = " ".join(event.question.replace(f"<@{bot}>", "").split())
+    if not isinstance(understood(words), TypedQuestion | OpenForm):
+        await _answer_mention(context, event, origin)
+        return
+    by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
+    try:
+        await context.ask.ask(debate_id, question_id=origin, by=by, text=words)
+    except BadInput as refusal:
+        told = {"text": str(refusal)}
+        await whisper(context, team, said, told, key=f"{origin}/answer", debate_id=debate_id)
 
 
 async def _answer_mention(context: ListenerContext, event: MessageEvent, origin: str) -> None:
@@ -199,6 +227,14 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
         return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)
     match understood(event.question):
+        case TypedQuestion(text=question) if asks_what_was_decided(question):
+            try:
+                found = await context.recall.for_person(
+                    question, person=said.user, workspace=event.team_id
+                )
+                told = (await context.lists.recalled(found)).payload
+            except BadInput as refusal:
+                told = answers.words(str(refusal)).payload
         case TypedQuestion(text=question):
             by, where = Person(id=said.user, name=name), place(event.team_id, said.channel)
             request = DebateRequest(question=question, asked_by=by, place=where)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import (
+    ask,
     channel_settings,
     commands,
     decide,
@@ -38,6 +39,7 @@ def register_all(
     start.register(app, context)
     channel_settings.register(app, context)
     decide.register(app, context)
+    ask.register(app, context)
     find.register(app, context.home)
     messages.register(app, context, on_unrecorded)
     session_stopped.register(app, context, on_unrecorded)

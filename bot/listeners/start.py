@@ -34,6 +34,7 @@ from bot.views.start_form import (
     start_form,
 )
 from core.errors import BadInput
+from core.evidence.earlier import decision_reference
 from core.models import MOST_ROUNDS, Person, Place, SourceReference
 from core.opening import DebateRequest, check_question
 from core.use_cases.choices import WAITS, Choices, cost_cap
@@ -60,8 +61,10 @@ class FormOpening:
     text: str = ""
     message: str = ""
     thread: str = ""
-    #: The files of that message.
+    #: The files of that message; the verdict that the debate goes on from.
     references: tuple[SourceReference, ...] = ()
+    #: Id of the debate that it goes on from; empty: of none.
+    continues: str = ""
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -73,6 +76,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await ack()
 
     on_click(app, context, ActionId.START, open_empty_form)
+    on_click(app, context, ActionId.DEBATE_ON, open_to_go_on)
     for field in _COSTLY:
         on_click(app, context, field, show_estimate)
     on_form(app, context, CallbackId.START_FORM, start_from_form)
@@ -82,6 +86,32 @@ async def open_empty_form(context: ListenerContext, found: Clicked) -> None:
     """Open the form from a button; the channel is chosen in it."""
     click = found.click
     opening = FormOpening(trigger_id=click.trigger_id, team=click.team_id, by=person(click))
+    await open_start_form(context, found.client, opening)
+
+
+async def open_to_go_on(context: ListenerContext, found: Clicked) -> None:
+    """Open the form with a verdict as its beginning: the same question, and what is new.
+
+    Raises:
+        BadInput: There is no verdict to go on from.
+    """
+    debate = await context.debate(found.click.value, found.click)
+    context.decide.check_decision(debate)
+    click, place_of = found.click, debate.setup.place
+    access = context.access.of(click.team_id)
+    opening = FormOpening(
+        trigger_id=click.trigger_id,
+        team=click.team_id,
+        by=person(click),
+        channel=place_of.channel,
+        text=debate.setup.question,
+        references=(
+            decision_reference(
+                debate, person(click), await access.link_to(place_of.channel, click.message_ts)
+            ),
+        ),
+        continues=debate.id,
+    )
     await open_start_form(context, found.client, opening)
 
 
@@ -115,6 +145,7 @@ async def open_start_form(
         thread=opening.thread,
         long=len(told) if is_long else 0,
         references=opening.references,
+        continues=opening.continues,
     )
     view = start_form(draft, form_options(context.start), target, PENDING)
     view_id = await open_form(client, opening.trigger_id, view)
@@ -175,6 +206,8 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(reason))
     if reason:
         raise BadInput(reason)
+    if target.continues:
+        await context.debate(target.continues, form)  # it may be gone, or out of sight
     source = f"Asked about: {target.source}" if target.source else ""
     typed = "\n\n".join(filter(None, (draft.whole_context, source)))
     room = context.start.bounds.context_characters - len(typed) - 2
@@ -185,6 +218,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         asked_by=person(form),
         place=here,
         references=(*_evidence(form, target), *await _pasted(context, form, here)),
+        continues=target.continues,
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
 
@@ -262,6 +296,7 @@ def target_of(form: Filled) -> FormTarget:
         thread=kept.get("thread", ""),
         long=int(long) if re.fullmatch(r"[0-9]{1,6}", long) else 0,
         references=FormTarget.references_in(kept),
+        continues=kept.get("continues", ""),
     )
 
 

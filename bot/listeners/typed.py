@@ -12,13 +12,13 @@ _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 ALONE = ("help", "list", "settings", "doctor")
 #: Subcommands that want words.
 WITH_WORDS = ("search",)
-WITH_ID = ("show", "stop", "outcome")
+WITH_ID = ("show", "stop", "outcome", "export")
 #: What people type though it is done elsewhere: on the board, on a card, in the thread.
 ELSEWHERE = (
     *("vote", "ballot", "pause", "resume", "continue"),
     *("answer", "skip", "note", "context", "add", "status"),
     *("accept", "reject", "revisit", "supersede"),
-    *("start", "new", "cancel", "end", "kill", "abort", "delete", "export", "config"),
+    *("start", "new", "cancel", "end", "kill", "abort", "delete", "config"),
 )
 
 
@@ -62,6 +62,13 @@ class Show:
 
 
 @dataclass(frozen=True)
+class Export:
+    """The files of one debate."""
+
+    debate_id: str
+
+
+@dataclass(frozen=True)
 class StopDebate:
     """Stop one debate."""
 
@@ -94,7 +101,13 @@ class TypedQuestion:
 
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = LoneSubcommand | Search | Show | StopDebate | SayOutcome | Unclear | TypedQuestion
+Typed = LoneSubcommand | Search | Show | StopDebate | SayOutcome | Export | Unclear | TypedQuestion
+_BY_ID: Mapping[str, type[Show] | type[StopDebate] | type[SayOutcome] | type[Export]] = {
+    "show": Show,
+    "stop": StopDebate,
+    "outcome": SayOutcome,
+    "export": Export,
+}
 _ALONE: Mapping[str, LoneSubcommand] = {
     "": OpenForm(),
     "help": Help(),
@@ -119,13 +132,7 @@ def understood(text: str) -> Typed:
         if found is None:
             return Unclear(" ".join([first, *words[1:]]), first)
         debate_id = found.group(1).lower()
-        match first:
-            case "show":
-                return Show(debate_id)
-            case "stop":
-                return StopDebate(debate_id)
-            case _:
-                return SayOutcome(debate_id)
+        return _BY_ID[first](debate_id)
     if first == "search" and not text.rstrip().endswith("?"):
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")

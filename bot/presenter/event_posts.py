@@ -31,6 +31,7 @@ from bot.views import asked_thread, notices
 from bot.views.board import BoardAction, board, question_is_whole
 from bot.views.clarifications import assumptions, card
 from bot.views.decision import decided, reminder
+from bot.views.follow_up import answered, asked
 from bot.views.group_post import group_post
 from bot.views.message import MessageView
 from bot.views.outcome import outcome_post
@@ -42,6 +43,7 @@ from core.events import (
     ClarificationAnswered,
     ClarificationsOpened,
     ContributionMade,
+    DebateContinued,
     DebateFailed,
     DebatePaused,
     DebateResumed,
@@ -49,6 +51,8 @@ from core.events import (
     DebateWanted,
     DecisionRecorded,
     FacilitatorDecided,
+    FollowUpAnswered,
+    FollowUpAsked,
     GatePassed,
     NoteAdded,
     OptionEdited,
@@ -72,11 +76,13 @@ from core.models import (
     DecisionOutcome,
     NextStep,
     Person,
+    SourceKind,
     Status,
     Tally,
     Verdict,
 )
 from core.transcript.adr import adr
+from core.transcript.people import adr_status
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.turns.acts import ACTS
@@ -165,11 +171,11 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             said = _in_thread(debate, recorded, [notices.wanted(by, had_verdict=had_verdict)])
             root = {"target_key": board_key(debate.id)}
             return [*said, _post(debate, pin_key(debate.id, debate.edition), "pin", root)]
-        case ClarificationsOpened(clarifications=asked):
+        case ClarificationsOpened(clarifications=opened):
             # The questions, where there are any.
-            key = card_key(debate.id, asked.turn.key)
-            shown = _reply(debate, key, card(debate, asked).payload)
-            return [replace(shown, urgent=True)] if asked.items else ()
+            key = card_key(debate.id, opened.turn.key)
+            shown = _reply(debate, key, card(debate, opened).payload)
+            return [replace(shown, urgent=True)] if opened.items else ()
         case ClarificationAnswered(answer=answer):
             # A reaction on the message that answers; nothing for an answer from a form.
             return _reaction(debate, recorded, answer.origin, _TAKEN)
@@ -194,6 +200,12 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             messages = [notices.options_changed(debate, edit)]
         case DecisionRecorded(decision=made):
             messages = [decided(made)]
+        case FollowUpAsked(question=question):
+            seen = _reaction(debate, recorded, question.id, _SEEN)
+            return seen or _in_thread(debate, recorded, [asked(question)])
+        case FollowUpAnswered(answer=answer):
+            question = debate.follow_ups[int(answer.turn.target or 1) - 1]
+            messages = answered(debate, question, answer)
         case ReminderDue(decision=origin):
             found = [one for one in debate.decisions if one.origin == origin]
             messages = [reminder(debate, one) for one in found]
@@ -206,9 +218,14 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
                 return ()
             key = outcome_key(debate.id, given.decision, 0)
             return [_reply(debate, key, outcome_post(debate).payload)]
+        case SourceRead(source=source) if source.reference.kind is SourceKind.REGISTER:
+            # A line for all that was decided earlier; each of it is read without another one.
+            messages = [notices.decided_earlier(debate, source)] if source.references else []
         case SourceRead(source=source):
-            is_empty = not source.text and not source.fault
-            messages = [] if is_empty else [notices.source_read(source)]
+            is_silent = source.reference.kind is SourceKind.DECISION or not source.text
+            messages = [] if is_silent and not source.fault else [notices.source_read(source)]
+        case DebateContinued(debate=newer, question=question, by=by):
+            messages = [notices.continued(address_of(board_key(newer)), question, by)]
         case StopRequested(stop=stop):
             messages = [notices.stopped(stop, debate)]
         case VoteCalled(by=by):
@@ -307,6 +324,36 @@ def attachments(debate: Debate, log: Sequence[Recorded]) -> NewPost:
     thread = board_key(debate.id)
     key = report_key(debate.id, debate.edition)
     return _post(debate, key, "upload", payload, thread_key=thread)
+
+
+def exported_files(debate: Debate, log: Sequence[Recorded]) -> NewPost:
+    """Return the same files as a person wants them, once for each state of the debate."""
+    of_now = f"moot-{debate.id}-{debate.seq}"
+    files = [
+        {"filename": f"{of_now}-report.md", "content": report(debate)},
+        {"filename": f"{of_now}-decision.md", "content": adr(debate)},
+        {"filename": f"{of_now}-record.json", "content": record_json(log)},
+    ]
+    words = "Report, decision record (ADR) and the whole record of this debate, as it stands."
+    key = event_key(debate.id, debate.seq, "export")
+    payload = {"text": words, "files": files}
+    return _post(debate, key, "upload", payload, thread_key=board_key(debate.id))
+
+
+def renewed_adr(debate: Debate, seq: int) -> NewPost:
+    """Return the decision record with what the team made of it: who, when and why.
+
+    Args:
+        debate: The debate with the team's decision.
+        seq: Number of the event that recorded it.
+    """
+    name = f"moot-{debate.id}-{seq}-decision.md"
+    payload = {
+        "text": f"The decision record (ADR), renewed: {adr_status(debate)}.",
+        "files": [{"filename": name, "content": adr(debate)}],
+    }
+    key = event_key(debate.id, seq, "adr")
+    return _post(debate, key, "upload", payload, thread_key=board_key(debate.id))
 
 
 def unpinning(debate: Debate) -> NewPost:

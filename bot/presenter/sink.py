@@ -6,7 +6,13 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.presenter.edits import edits_of
-from bot.presenter.event_posts import attachments, board_edit, posts_of_group, unpinning
+from bot.presenter.event_posts import (
+    attachments,
+    board_edit,
+    posts_of_group,
+    renewed_adr,
+    unpinning,
+)
 from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
@@ -235,8 +241,10 @@ class Presenter:
             case DebateFailed():
                 self._pinned.discard(debate.id)
                 await self.posts.post([unpinning(debate)])  # nothing there to come back to
-            case DecisionRecorded(decision=decision) if self.reminders:
-                await self.reminders.put(debate, decision, recorded.at)
+            case DecisionRecorded(decision=decision):
+                await self.posts.post([marked(debate, renewed_adr(debate, recorded.seq))])
+                if self.reminders:
+                    await self.reminders.put(debate, decision, recorded.at)
             case OutcomeGiven(outcome=given) if self.reminders:
                 await self.reminders.put_again(debate, given, recorded.at)
             case _:

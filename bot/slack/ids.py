@@ -32,10 +32,15 @@ class ActionId(StrEnum):
     #: Asks which question a reply answers; the value is `<debate>/<number>/<note>`.
     CHOOSE = "clarify_choose"
     BALLOT = "people_ballot"
+    #: Below the verdict: ask about the debate, or start one that goes on from it.
+    ASK = "ask_about_debate"
+    DEBATE_ON = "debate_it_on"
     ACCEPT = "decision_accept"
     REJECT = "decision_reject"
     REVISIT = "decision_revisit"
     SUPERSEDE = "decision_supersede"
+    #: Followed by how the earlier decision is cited; its value is `<earlier debate>/<this one>`.
+    SUPERSEDE_EARLIER = "supersede_earlier"
     #: How an accepted decision turned out.
     OUTCOME_HELD = "outcome_held"
     OUTCOME_PARTLY = "outcome_partly"
@@ -64,6 +69,7 @@ class CallbackId(StrEnum):
     DECISION_FORM = "decision_form"
     OUTCOME_FORM = "outcome_form"
     COMMENT_FORM = "comment_form"
+    ASK_FORM = "ask_form"
 
 
 class BlockId(StrEnum):
@@ -74,6 +80,8 @@ class BlockId(StrEnum):
     WHICH = "which"
     DECISION = "decision"
     OUTCOME = "outcome"
+    AFTER = "after"
+    EARLIER = "earlier"
     FEEDBACK = "feedback"
     BALLOT = "ballot"
     SKIPPED = "skipped"

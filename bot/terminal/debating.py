@@ -32,7 +32,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.estimate import estimate_words
-from core.evidence.earlier import FetchEarlierDecisions
+from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import fetch_path
 from core.figures import money
 from core.llm.call import ModelCalls
@@ -266,8 +266,11 @@ def _read(file: Path) -> str:
 
 def _reader(settings: Settings, environment: BotSettings, store: DebateStore) -> SourceReader:
     """What reads sources: whoever sits at a terminal may read every file they name."""
-    register = FetchEarlierDecisions(store)
-    fetchers = {SourceKind.FILE: fetch_path, SourceKind.REGISTER: register}
+    fetchers = {
+        SourceKind.FILE: fetch_path,
+        SourceKind.REGISTER: FetchEarlierDecisions(store),
+        SourceKind.DECISION: FetchDecision(store),
+    }
     return build_reader(settings, build_tools(settings, environment), fetchers)
 
 

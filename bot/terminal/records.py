@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.building import estimating, load_settings, open_records
+from bot.building import build_embedder, estimating, load_settings, open_records
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
-from core.errors import BadInput, DebateUnknown, LogBroken
+from core.errors import BadInput, DebateUnknown, LogBroken, StoreError
 from core.events import Recorded, fold
+from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
 from core.models import Debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
@@ -26,6 +27,7 @@ from core.transcript.people import adr_status, outcome_words
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken, status_words
+from core.use_cases.recall import SURE_FROM, RecallDecisions
 
 #: More than any database holds.
 _ALL = 2**31
@@ -69,6 +71,54 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
         Console().print(grid)
     else:
         put_out("".join(f"{chr(9).join(one.row)}\n" for one in listed), None)
+
+
+async def ask_register(question: str, *, as_json: bool = False) -> None:
+    """Print the decisions that answer a question, or come closest.
+
+    Raises:
+        StoreDown: The database cannot be opened.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+
+    def on_unreadable(debate_id: str, error: StoreError) -> None:
+        tell(f"Debate {debate_id} is left out: {error}")
+
+    embedder = build_embedder(environment)
+    async with open_records(environment.moot_database) as store:
+        register = RecallDecisions(store=store, on_unreadable=on_unreadable, embedder=embedder)
+        found = await register.anywhere(question)
+    if embedder:
+        await embedder.close()
+    if as_json:
+        values = [
+            {
+                "id": one.debate.id,
+                "likeness": round(one.likeness, 2),
+                "decided": one.debate.verdict.decision if one.debate.verdict else "",
+                "status": adr_status(one.debate),
+                "question": one.debate.setup.question,
+                "ended_at": one.debate.ended_at.isoformat() if one.debate.ended_at else None,
+            }
+            for one in found
+        ]
+        put_out(json.dumps(values, ensure_ascii=False, indent=2) + "\n", None)
+        return
+    if not found:
+        tell('No decision on this is known. To have it debated: moot debate "A or B?"')
+        return
+    is_sure = found[0].likeness >= SURE_FROM
+    tell("What was decided:" if is_sure else "The closest decisions that are known:")
+    told = [decision_words(one.debate) for one in found]
+    how = [f"{_stands(one.debate)}; all of it: moot show {one.debate.id}" for one in found]
+    parts = [f"{text}\n({where})" for text, where in zip(told, how, strict=True)]
+    put_out(visible("\n\n".join(parts)) + "\n", None)
+
+
+def _stands(debate: Debate) -> str:
+    """How a decision stands, and since when."""
+    return f"{adr_status(debate)}, {when(debate.ended_at or debate.now)}"
 
 
 @dataclass(frozen=True)

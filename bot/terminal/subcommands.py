@@ -61,6 +61,7 @@ def register(app: typer.Typer) -> None:
     app.command("debate")(debate)
     app.command("list")(list_debates)
     app.command("show")(show)
+    app.command("ask")(ask)
     app.command("explain")(explain)
     app.command("export")(export)
     app.command("report")(report)
@@ -164,6 +165,19 @@ def show(
     _run(
         export_record(debate_id, "json", None) if json else show_record(debate_id, metrics=metrics)
     )
+
+
+def ask(
+    question: Annotated[
+        list[str], typer.Argument(help="What you want to know; several words are one question.")
+    ],
+    *,
+    json: AsJson = False,
+) -> None:
+    """Tell what was decided, from the decisions in the database; asks no model."""
+    from bot.terminal.records import ask_register
+
+    _run(ask_register(" ".join(question), as_json=json))
 
 
 def explain(

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
 
-from bot.slack.ids import ActionId, BlockId
+from bot.slack.ids import ActionId, BlockId, address_of, board_key
 from bot.slack.mrkdwn.convert import gist, thesis
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
@@ -127,8 +127,10 @@ def board(
     """
     running = debate.status is Status.RUNNING
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
+    earlier = address_of(board_key(debate.setup.continues)) if debate.setup.continues else ""
+    goes_on = f"\n:arrow_right: Goes on from <{earlier}|an earlier debate>" if earlier else ""
     top = [
-        f"*Question*\n{_asked(debate)}{more}",
+        f"*Question*\n{_asked(debate)}{more}{goes_on}",
         agents_shown(debate),
         *_troubles(debate, remarks),
     ]

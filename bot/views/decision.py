@@ -17,10 +17,12 @@ from bot.views.message import Block, MessageView, as_json, notice_of, sections
 from bot.views.outcome import turned_out
 from bot.views.words import moment, person
 from core.figures import day
-from core.models import Debate, Decision, DecisionKind
+from core.models import Debate, Decision, DecisionKind, Relation
 from core.ports import DebateEntry
 
 _WHY_LIMIT = 600
+#: Earlier decisions that can be superseded with a button.
+_MOST_EARLIER = 5
 _DECISION_LIMIT = 400
 _BUTTONS: Mapping[DecisionKind, tuple[ActionId, str, str | None, str]] = {
     DecisionKind.ACCEPT: (ActionId.ACCEPT, "Accept", "primary", "Accept this verdict"),
@@ -70,6 +72,24 @@ def decision_buttons(debate: Debate) -> list[Block]:
         for action_id, words, style, label in (_BUTTONS[kind] for kind in kinds)
     ]
     return [as_json(ActionsBlock(block_id=BlockId.DECISION.value, elements=elements))]
+
+
+def earlier_buttons(debate: Debate) -> list[Block]:
+    """Return a button for each earlier decision that this verdict changes; none once it is done."""
+    earlier = debate.verdict.earlier if debate.verdict else ()
+    changed = [one for one in earlier if one.relation is not Relation.CONFIRMS]
+    elements = [
+        ButtonElement(
+            text=f"Supersede {one.source}",
+            action_id=f"{ActionId.SUPERSEDE_EARLIER.value}-{one.source}",
+            value=f"{one.debate}/{debate.id}",
+            accessibility_label=bare(f"Let this verdict stand in place of {one.title}", 75),
+        )
+        for one in changed[:_MOST_EARLIER]
+    ]
+    if not elements:
+        return []
+    return [as_json(ActionsBlock(block_id=BlockId.EARLIER.value, elements=elements))]
 
 
 def decision_form(

@@ -24,6 +24,7 @@ from core.models import (
 )
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
+from core.rules.sources import label_of
 from core.use_cases.choices import NO_CAP, ChannelChoices
 
 _REASON_LIMIT = 600
@@ -73,6 +74,31 @@ def question(debate: Debate) -> list[MessageView]:
     if setup.context:
         text += f"\n\n*Context*\n{plain(setup.context)}"
     return [notice(part) for part in split(text, PAGE_LIMIT)]
+
+
+def decided_earlier(debate: Debate, register: Source) -> MessageView:
+    """Return what the team has decided earlier, and how the agents cite it.
+
+    Args:
+        debate: The debate with the register read.
+        register: What was found.
+    """
+    lines = list[str]()
+    for number, reference in enumerate(debate.references, start=1):
+        if reference in register.references:
+            known = reference.address
+            title = link(known, reference.title) if known else gist(reference.title, _TITLE_LIMIT)
+            lines.append(f"• {label_of(debate.references, number)}: {title}")
+    lines += [f"• {gist(one, _TITLE_LIMIT)}" for one in register.warnings]
+    told = listed(lines, PAGE_LIMIT - 200)
+    return notice(f":books: The agents know what was decided here earlier:\n{told}")
+
+
+def continued(board: str, question: str, by: Person) -> MessageView:
+    """Return that another debate goes on from this verdict; `board` is its board's address."""
+    return notice(
+        f":arrow_right: {person(by)} has it debated on: <{board}|“{gist(question, _TITLE_LIMIT)}”>"
+    )
 
 
 def source_read(source: Source) -> MessageView:

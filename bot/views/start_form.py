@@ -100,13 +100,16 @@ class FormTarget:
     thread: str = ""
     #: Characters of that message, where it is too long for a field: it is read again at the start.
     long: int = 0
-    #: The files of that message.
+    #: The files of that message; the verdict that the debate goes on from.
     references: tuple[SourceReference, ...] = ()
+    #: Id of the debate that it goes on from; empty: of none.
+    continues: str = ""
 
     @property
     def metadata(self) -> Mapping[str, str]:
         """What the form brings back."""
         kept = {"message": self.message, "thread": self.thread, "long": str(self.long or "")}
+        kept["continues"] = self.continues
         if self.references:
             kept["evidence"] = _REFERENCES.dump_json(self.references).decode()
         named = {name: value for name, value in kept.items() if value}
@@ -177,11 +180,10 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     )
     context_field = Field(
         id=FieldId.CONTEXT.value,
-        label="Context",
+        label="What is new" if target.continues else "Context",
         hint="What everybody should know: numbers, limits, what was tried.",
         optional=True,
     )
-    source = context(*_from(target))
     thread = Field(id=FieldId.THREAD.value, label="The message's thread", optional=True)
     field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
     words = "Agents may ask people before round 1 what they need to know"
@@ -190,7 +192,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         *([] if target.channel else [_CHANNEL]),
         *[
             text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
-            *source,
+            *context(*_from(target)),
             text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
             *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
             text_input(_SOURCES, multiline=True),

@@ -4,12 +4,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.slack.mrkdwn.escape import literal
+from bot.slack.mrkdwn.escape import link, literal
 from bot.slack.mrkdwn.split import split
 from bot.views.clarifications import assumptions
-from bot.views.decision import decision_buttons, standing
+from bot.views.decision import decision_buttons, earlier_buttons, standing
 from bot.views.feedback import feedback_buttons
 from bot.views.fold import VERDICT, Fold, folded
+from bot.views.follow_up import after_buttons
 from bot.views.message import (
     PAGE_LIMIT,
     SECTION_LIMIT,
@@ -43,7 +44,14 @@ from bot.views.words import (
     title,
 )
 from core.figures import percent
-from core.models import CitationStatus, Debate, NoteOutcome, Verdict, VerdictSource
+from core.models import (
+    CitationStatus,
+    Debate,
+    NoteOutcome,
+    Relation,
+    Verdict,
+    VerdictSource,
+)
 from core.rules.options import held_by, leading, options_of
 from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.models_used import judge_words
@@ -61,6 +69,11 @@ _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
 #: Reasons in the short form.
 _MOST_REASONS = 3
+_RELATIONS = {
+    Relation.CONFIRMS: "Confirms",
+    Relation.REFINES: "Refines",
+    Relation.CONTRADICTS: "Contradicts",
+}
 _SOURCES = {
     VerdictSource.JUDGE: "",
     VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge could not be asked.",
@@ -124,7 +137,12 @@ def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> Messa
     judge = debate.setup.judge
     blocks = [*sections(text)]
     if not superseded:
-        blocks += [*decision_buttons(debate), *anyway_button(debate)]
+        blocks += [
+            *decision_buttons(debate),
+            *earlier_buttons(debate),
+            *after_buttons(debate),
+            *anyway_button(debate),
+        ]
     below = [*context(disclaimer(debate))]
     if not superseded:
         below += feedback_buttons(debate)
@@ -155,6 +173,12 @@ def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
         found = (gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
         overturns = listed(found, _OVERTURNS_LIMIT, "; ")
         yield f"*What would overturn it*: {overturns}"
+    for one in reached.earlier:
+        title = gist(one.title, _NOTE_LIMIT)
+        shown = link(one.address, one.title) if one.address else title
+        why = f": {gist(one.why, _NOTE_LIMIT)}" if one.why else ""
+        mark = ":warning: " if one.relation is Relation.CONTRADICTS else ""
+        yield f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {shown}{why}"
     if debate.tally:
         by_option = result(debate, debate.tally)
         yield f"*The vote*\n{by_option}" if debate.tally.options else by_option

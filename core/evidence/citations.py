@@ -20,14 +20,14 @@ from core.models import Citation, CitationStatus, Source
 
 _DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
 #: A quote holds no empty line and no other citation: else each one would be read to the end.
-_WORDS = r"(?:(?!\n\n|\[\s{0,5}[ed]\d)[\s\S]){0,1200}?"
+_WORDS = r"(?:(?!\n\n|\[\s{0,5}[edr]\d)[\s\S]){0,1200}?"
 _CITATION = re.compile(
     r"(?:~~)?"  # struck out before, and written again
-    r"\[\s{0,5}(?P<source>[ed]\d{1,4})\s{0,5}(?:,[^:\]\n]{1,40})?"  # some add the page
+    r"\[\s{0,5}(?P<source>[edr]\d{1,4})\s{0,5}(?:,[^:\]\n]{1,40})?"  # some add the page
     rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{_WORDS})[{_DOUBLE}]"
     rf"|[{_SINGLE}](?P<single>{_WORDS})[{_SINGLE}]"
     rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
-    r"(?:~~)?(?: \(not found in [ed]\d{1,4}\))?",
+    r"(?:~~)?(?: \(not found in [edr]\d{1,4}\))?",
     re.IGNORECASE,
 )
 #: Where a quote leaves words out.

@@ -1,35 +1,34 @@
-"""What a team decided earlier in the same place, as a source of a new debate."""
+"""What a team decided earlier in the same place: each decision is a source of a new debate."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-from core.errors import DebateUnknown, LogBroken
+from core.errors import BadInput, DebateUnknown, LogBroken
 from core.events import fold
-from core.evidence.passages import passages_of
 from core.evidence.reading import joined
-from core.evidence.search import best_first
+from core.evidence.search import best_of
 from core.figures import counted, day
 from core.models import (
-    Act,
     Debate,
     DecisionKind,
     OutcomeKind,
     Person,
     Place,
-    Source,
     SourceKind,
     SourceReference,
     SourceText,
     Status,
-    Turn,
 )
 from core.ports import DebateFilter, DebateStore
 
 #: Debates of a place that are looked through, newest first.
 _MOST_DEBATES = 100
-#: Characters of all decisions together; of more, those that fit the question best.
+#: Decisions that a debate gets as sources, and characters of all of them; of more, those that fit
+#: the question best.
+_MOST_DECISIONS = 12
 _MOST_CHARACTERS = 8000
 _MOST_REASONS = 3
+_TITLE = 120
 _STANDING = {
     DecisionKind.ACCEPT: "accepted",
     DecisionKind.REJECT: "rejected",
@@ -41,13 +40,29 @@ _OUTCOMES = {
     OutcomeKind.PARTLY: "it held in part",
     OutcomeKind.REVERSED: "it was reversed",
 }
-Section = tuple[str, str, str, str]
+#: Says where people find a verdict; empty: nowhere.
+AddressOf = Callable[[Debate], Awaitable[str]]
+
+
+async def _nowhere(_debate: Debate) -> str:
+    return ""
 
 
 def earlier_decisions(question: str, by: Person) -> SourceReference:
     """The register of a place's decisions as a reference, looked through with this question."""
     return SourceReference(
         kind=SourceKind.REGISTER, title="what this team decided earlier", fetch=question, by=by
+    )
+
+
+def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceReference:
+    """A debate's verdict as a source of another debate."""
+    verdict = debate.verdict
+    said = " ".join((verdict.decision if verdict else debate.setup.question).split())
+    said = said if len(said) <= _TITLE else f"{said[: _TITLE - 1].rstrip()}…"
+    title = f"decided on {day(debate.ended_at or debate.now)}: {said}"
+    return SourceReference(
+        kind=SourceKind.DECISION, title=title, address=address, fetch=debate.id, by=by
     )
 
 
@@ -58,16 +73,14 @@ async def has_earlier(store: DebateStore, place: Place) -> bool:
 
 
 class FetchEarlierDecisions:
-    """Fetches the register of the place a debate is held in, and of no other."""
+    """Looks through the register of the place a debate is held in, and of no other."""
 
-    def __init__(
-        self, store: DebateStore, address_of: Callable[[Debate], Awaitable[str]] | None = None
-    ) -> None:
+    def __init__(self, store: DebateStore, address_of: AddressOf = _nowhere) -> None:
         """Keep where to look.
 
         Args:
             store: All debates.
-            address_of: Says where people find a verdict; None: nowhere.
+            address_of: Says where people find a verdict.
         """
         self._store = store
         self._address_of = address_of
@@ -75,11 +88,11 @@ class FetchEarlierDecisions:
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
-        """The decisions, one section each; no text where there are none."""
+        """No text of its own, but a source for each decision that fits; what was left out."""
         wanted = DebateFilter(
             workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES
         )
-        sections = list[Section]()
+        decided = list[Debate]()
         for entry in await self._store.find(wanted):
             if entry.status != Status.CONCLUDED:
                 continue
@@ -89,33 +102,66 @@ class FetchEarlierDecisions:
             except (LogBroken, DebateUnknown):
                 continue  # damaged, which is told elsewhere, or deleted meanwhile
             if debate.verdict and debate.decision and debate.setup.place == place:
-                address = await self._address_of(debate) if self._address_of else ""
-                sections.append((_label(debate), address, _words(debate), ""))
-        chosen = _fitting(sections, reference.fetch)
-        left_out = len(sections) - len(chosen)
+                decided.append(debate)
+        chosen = _fitting(decided, reference.fetch)
+        left_out = len(decided) - len(chosen)
         warning = f"{counted(left_out, 'earlier decision')} left out that fit the question less"
-        return joined(list(chosen), warnings=(warning,) if left_out else ())
+        return SourceText(
+            references=tuple(
+                [
+                    decision_reference(one, reference.by, await self._address_of(one))
+                    for one in chosen
+                ]
+            ),
+            warnings=(warning,) if left_out else (),
+        )
 
 
-def _label(debate: Debate) -> str:
-    return f"{debate.id}, {day(debate.ended_at or debate.now)}"
+class FetchDecision:
+    """Fetches one decision of the place a debate is held in."""
+
+    def __init__(self, store: DebateStore) -> None:
+        """Keep where to look."""
+        self._store = store
+
+    async def __call__(
+        self, reference: SourceReference, place: Place, _most_bytes: int, /
+    ) -> SourceText:
+        """The question, the verdict and what the team made of it.
+
+        Raises:
+            BadInput: There is no such verdict in this place.
+        """
+        gone = BadInput("there is no such decision in this channel")
+        try:
+            debate = await asyncio.to_thread(fold, await self._store.events(reference.fetch))
+        except (DebateUnknown, LogBroken):
+            raise gone from None
+        if debate.setup.place != place or not debate.verdict:
+            raise gone
+        label = f"{debate.id}, {day(debate.ended_at or debate.now)}"
+        return joined([(label, reference.address, decision_words(debate), "")])
 
 
-def _words(debate: Debate) -> str:
+def decision_words(debate: Debate) -> str:
     """A decision as text: the question, what was decided, how it stands, and why."""
     verdict, decision = debate.verdict, debate.decision
-    if verdict is None or decision is None:
+    if verdict is None:
         return ""
-    by = decision.by.name or decision.by.id
-    why = f" {decision.why}" if decision.why else ""
+    stands = "Nobody has accepted or rejected it yet."
+    if decision:
+        why = f" {decision.why}" if decision.why else ""
+        stands = f"It was {_STANDING[decision.kind]} by {decision.by.name or decision.by.id}.{why}"
+    overturns = "; ".join(verdict.overturned_by)
     return "\n".join(
         [
             f"# {' '.join(debate.setup.question.split())}",
             f"Decision: {verdict.decision}",
-            f"It was {_STANDING[decision.kind]} by {by}.{why}",
+            stands,
             *_turned_out(debate),
             *(f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]),
             *([f"What speaks against it: {verdict.dissent}"] if verdict.dissent else []),
+            *([f"What would overturn it: {overturns}"] if overturns else []),
         ]
     )
 
@@ -128,18 +174,14 @@ def _turned_out(debate: Debate) -> Iterator[str]:
         yield f"How it turned out: {_OUTCOMES[said.kind]}, says {by}. {said.why}".rstrip()
 
 
-def _fitting(sections: Sequence[Section], question: str) -> Sequence[Section]:
+def _fitting(decided: Sequence[Debate], question: str) -> Sequence[Debate]:
     """All of a small register, else the decisions that fit the question best, then the newest."""
-    if sum(len(text) for _, _, text, _ in sections) <= _MOST_CHARACTERS:
-        return sections
-    turn = Turn(act=Act.READING, round=0, agent="engine", target="1")
-    reference = earlier_decisions(question, Person(id=""))
-    whole = Source(turn=turn, reference=reference, **dict(joined(list(sections))))
-    by_label = {section[0]: section for section in sections}
-    best = [by_label[passage.place] for passage in best_first(passages_of(whole), question)]
-    kept, room = list[Section](), _MOST_CHARACTERS
-    for section in dict.fromkeys((*best, *sections)):
-        if len(section[2]) <= room:
-            kept.append(section)
-            room -= len(section[2])
+    texts = [decision_words(one) for one in decided]
+    if len(decided) <= _MOST_DECISIONS and sum(map(len, texts)) <= _MOST_CHARACTERS:
+        return decided
+    kept, room = list[Debate](), _MOST_CHARACTERS
+    for at in dict.fromkeys((*best_of(texts, question), *range(len(decided)))):
+        if len(texts[at]) <= room and len(kept) < _MOST_DECISIONS:
+            kept.append(decided[at])
+            room -= len(texts[at])
     return kept

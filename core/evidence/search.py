@@ -38,7 +38,13 @@ _STEM = 4
 
 def best_first(passages: Sequence[Passage], wanted: str) -> Sequence[Passage]:
     """The passages in the order of how well they fit; those that share no word are left out."""
-    texts = [Counter(terms(f"{passage.heading} {passage.text}")) for passage in passages]
+    order = best_of([f"{passage.heading} {passage.text}" for passage in passages], wanted)
+    return [passages[at] for at in order]
+
+
+def best_of(written: Sequence[str], wanted: str) -> Sequence[int]:
+    """Places of the texts in the order of how well they fit, without those that share no word."""
+    texts = [Counter(terms(text)) for text in written]
     lengths = [sum(text.values()) for text in texts]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     holding = Counter(term for text in texts for term in text)
@@ -52,9 +58,8 @@ def best_first(passages: Sequence[Passage], wanted: str) -> Sequence[Passage]:
             total += rarity * text[term] * (_SATURATION + 1) / (text[term] + norm)
         return total
 
-    scores = {at: score(at) for at in range(len(passages))}
-    order = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], at))
-    return [passages[at] for at in order]
+    scores = {at: score(at) for at in range(len(texts))}
+    return sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], at))
 
 
 def terms(text: str) -> Iterable[str]:

@@ -20,6 +20,7 @@ from core.models import (
     Debate,
     Status,
     Turn,
+    turn_of,
 )
 from core.rules import casting, gate, shadow, sources
 from core.rules.formats import clarifying
@@ -38,6 +39,8 @@ def ready(debate: Debate) -> Sequence[Turn]:
 
 
 def _ready(debate: Debate) -> Sequence[Turn]:
+    if debate.status is Status.CONCLUDED:
+        return unanswered(debate)
     if debate.status is not Status.RUNNING or debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
@@ -62,12 +65,21 @@ def _debating(debate: Debate) -> Sequence[Turn]:
     return (*turns, *(strategies.ready(debate, rounds) if rounds else ()))
 
 
+def unanswered(debate: Debate) -> Sequence[Turn]:
+    """The turns on which the judge answers what people have asked since the verdict."""
+    turns = (
+        turn_of(Act.FOLLOW_UP, 0, JUDGE, str(question.number)) for question in debate.follow_ups
+    )
+    return _undone(debate, tuple(turns))
+
+
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
     """Whether turns (of this act) wait for models that are away, as long as there is time.
 
-    What runs beside the debate and the facilitator do not: the debate goes on without them.
+    What runs beside the debate and the facilitator do not: the debate goes on without them. Nor do
+    answers to questions about it: who asks is told that no model can be asked.
     """
-    goes_without = act in {*BESIDE, Act.FACILITATION}
+    goes_without = act in {*BESIDE, Act.FACILITATION, Act.FOLLOW_UP}
     return not (goes_without or debate.stop or debate.out_of_patience)
 
 

@@ -6,7 +6,7 @@ debate goes on, and turns that begin later see it.
 
 from collections.abc import Sequence
 
-from core.models import ENGINE, Act, Debate, Turn, turn_of
+from core.models import ENGINE, Act, Debate, SourceKind, SourceReference, Turn, turn_of
 
 #: Sources that one debate may have.
 MOST_SOURCES = 50
@@ -36,3 +36,11 @@ def with_question(debate: Debate) -> Sequence[Turn]:
 def reading_turn(number: int) -> Turn:
     """The turn on which the source of that number is read."""
     return turn_of(Act.READING, 0, ENGINE, str(number))
+
+
+def label_of(references: Sequence[SourceReference], number: int) -> str:
+    """How the source of that number is cited where that is not by it: d1 is the first decision."""
+    if references[number - 1].kind is not SourceKind.DECISION:
+        return ""
+    before = [one for one in references[:number] if one.kind is SourceKind.DECISION]
+    return f"d{len(before)}"

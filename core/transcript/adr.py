@@ -1,9 +1,11 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
+from collections.abc import Iterator
+
 from core.figures import day
 from core.models import Debate, Verdict
 from core.transcript.ballots import vote_words
-from core.transcript.cited import cited_verdict
+from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
 from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert_line
@@ -20,6 +22,7 @@ def adr(debate: Debate) -> str:
     facts = (
         f"Status: {adr_status(debate)}",
         f"Date: {day(debate.ended_at or debate.now)}",
+        *_decided(debate),
         f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
         f"Source: Moot debate `{debate.id}`",
     )
@@ -46,6 +49,15 @@ def adr(debate: Debate) -> str:
     how = bullets(filter(None, (*said, gap_words(debate), *how_it_ended(debate))))
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _decided(debate: Debate) -> Iterator[str]:
+    """Who of the team decided, when and why; nothing before that."""
+    if decision := debate.decision:
+        at = debate.times.get(f"decision/{decision.origin}", debate.now)
+        yield f"Decided by: {inert_line(decision.by.name or decision.by.id)}, {day(at)}"
+        if decision.why.strip():
+            yield f"Why: {inert_line(decision.why)}"
 
 
 def title_of(debate: Debate) -> str:
@@ -78,6 +90,7 @@ def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
         ("Options by criteria", criteria_table(debate, verdict)),
         ("Dissent", nested(verdict.dissent, 2)),
         ("Revisit when", bullets(verdict.overturned_by)),
+        ("Earlier decisions", bullets(earlier_words(verdict))),
         ("Open questions", bullets(verdict.open_questions)),
         ("Assumptions", bullets(assumptions)),
         ("Confidence", confidence_words(verdict).removeprefix("Confidence: ")),

@@ -93,3 +93,12 @@ def sources_section(debate: Debate) -> str:
     if not rows:
         return ""
     return "## Sources\n\n" + table(("", "Title", "Brought by", "Read", "Where"), rows)
+
+
+def earlier_words(verdict: Verdict) -> Sequence[str]:
+    """How the verdict stands to earlier decisions, a line of Markdown each."""
+    return [
+        f"{one.relation.value.capitalize()} {one.source}, `{one.debate}`, {one.title}"
+        + (f": {one.why}" if one.why else "")
+        for one in verdict.earlier
+    ]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import money
 from core.models import Debate, Verdict, VerdictSource
 from core.transcript.ballots import vote_lines
-from core.transcript.cited import cited_verdict, evidence_rows
+from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
 from core.transcript.ending import how_it_ended
 from core.transcript.inert import inert, inert_line
 from core.transcript.options import criteria_table
@@ -125,6 +125,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
         ("Evidence", _evidence(verdict)),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
+        ("Earlier decisions", bullets(earlier_words(verdict))),
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
         ("Requirements", requirements_table(verdict)),

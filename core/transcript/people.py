@@ -13,8 +13,9 @@ from core.models import (
     Person,
 )
 from core.rules.options import options_of
+from core.transcript.cited import cited
 from core.transcript.inert import inert_line
-from core.transcript.words import bullets, name_of, table
+from core.transcript.words import bullets, name_of, nested, quoted, table
 
 _STATUS = {
     DecisionKind.ACCEPT: "accepted",
@@ -55,6 +56,18 @@ def outcome_words(said: DecisionOutcome) -> str:
     """How a decision turned out, who says so, and why."""
     why = f" {' '.join(said.why.split())}" if said.why.strip() else ""
     return f"{OUTCOMES[said.kind]}, says {_name(said.by)}.{why}"
+
+
+def asked_section(debate: Debate) -> str:
+    """What people asked after the verdict, and what the record said; empty if nobody did."""
+    parts = list[str]()
+    for question in debate.follow_ups:
+        answer = debate.follow_up_answers.get(question.number)
+        said = cited(answer.text, answer.citations) if answer else "Not answered yet."
+        why = f"{inert_line(answer.fault)}\n\n" if answer and answer.fault else ""
+        parts.append(f"### {_name(question.by)} asked\n\n{quoted(question.text)}")
+        parts.append(why + nested(said, 3))
+    return "\n\n".join(["## Asked after the verdict", *parts]) if parts else ""
 
 
 def people_ballots(debate: Debate) -> str:

@@ -16,7 +16,7 @@ from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.options import shares
-from core.transcript.people import team_section
+from core.transcript.people import asked_section, team_section
 from core.transcript.shadow import shadow_section
 from core.transcript.words import (
     bullets,
@@ -47,6 +47,7 @@ def report(debate: Debate) -> str:
         vote_section(debate),
         shadow_section(debate),
         team_section(debate),
+        asked_section(debate),
         _notes(debate),
         "## Debate\n\n" + table(("", ""), _facts(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",

@@ -240,4 +240,15 @@ ACTS: Mapping[Act, ActSpec] = {
         is_posted=False,
         sees_history=False,
     ),
+    Act.FOLLOW_UP: ActSpec(
+        label="Answer to a question",
+        noun="answer to a question",
+        phase="answering questions about the debate",
+        words=200,
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        is_numbered=True,
+    ),
 }

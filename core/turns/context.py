@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from core.models import Act, Contribution, Debate, Turn
+from core.models import Act, Contribution, Debate, SourceKind, Turn
 from core.request import Part, PartKind
 from core.rules import facts
 from core.rules.formats import panel
@@ -163,6 +163,12 @@ def note_labels(debate: Debate) -> tuple[str, ...]:
     return tuple(f"note{number}" for number, _ in enumerate(debate.notes, start=1))
 
 
+def earlier_shown(debate: Debate) -> tuple[str, ...]:
+    """How the earlier decisions that a debate knows are cited: d1, d2."""
+    decided = (one for one in debate.evidence if one.reference.kind is SourceKind.DECISION)
+    return tuple(one.id for one in decided)
+
+
 def _asked(debate: Debate) -> list[Part]:
     """The question as it was asked, and the sources."""
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
@@ -293,14 +299,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 for one in candidates(debate, turn)
             ]
         case Act.SYNTHESIS:
-            return (
-                *case.final_positions(debate),
-                *_told_in_short(debate, turn),
-                *case.last_critiques(debate),
-                *case.last_words(debate),
-                *_options(debate, by_name=True),
-                *case.tally_part(debate),
-            )
+            return judged_case(debate, turn)
         case Act.CROSS_CHECK:
             # The same case in the opposite order; how the vote went is not told.
             return (
@@ -330,6 +329,18 @@ def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
             )
             alike.add(len(list(same)))
     return alike - {0}
+
+
+def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What the judge reads: positions, the critiques that count, last words, options, the vote."""
+    return (
+        *case.final_positions(debate),
+        *_told_in_short(debate, turn),
+        *case.last_critiques(debate),
+        *case.last_words(debate),
+        *_options(debate, by_name=True),
+        *case.tally_part(debate),
+    )
 
 
 def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:

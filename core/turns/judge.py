@@ -16,8 +16,10 @@ from core.models import (
     Agent,
     CrossCheck,
     Debate,
+    EarlierDecision,
     NoteOutcome,
     RequirementStatus,
+    SourceKind,
     Turn,
     Usage,
     Verdict,
@@ -32,11 +34,13 @@ from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
 from core.rules.schedule import is_cut_short
 from core.turns.citing import with_checked_evidence
-from core.turns.context import note_labels, options_shown
+from core.turns.context import earlier_shown, note_labels, options_shown
 from core.turns.replies import (
     NOBODY,
+    VerdictReply,
     cross_check_reply,
     first_sentence,
+    relations_in,
     verdict_from,
     verdict_from_text,
     verdict_reply,
@@ -79,7 +83,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     """
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    form = verdict_reply(labels, options_shown(debate))
+    form = verdict_reply(labels, options_shown(debate), earlier_shown(debate))
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
         if terms.patient and not any(is_outage(error) for error in failed):
@@ -100,7 +104,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             failed.append(error)
             continue
         else:
-            verdict = verdict_from(reply, note_ids)
+            verdict = _with_earlier(debate, verdict_from(reply, note_ids), reply)
         stands_in = call and call.stands_in_for and terms.patient
         found = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": found})
@@ -121,6 +125,24 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     verdict = with_checked_evidence(debate, verdict)
     verdict = _with_confidence(debate, verdict.model_copy(update=marks))
     return VerdictReached(verdict=verdict, edition=debate.edition)
+
+
+def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:
+    """The verdict with how it stands to earlier decisions, in the order of their sources."""
+    found = relations_in(reply)
+    earlier = tuple(
+        EarlierDecision(
+            source=one.id,
+            debate=one.reference.fetch,
+            title=one.reference.title,
+            address=one.reference.address,
+            relation=found[one.id][0],
+            why=found[one.id][1],
+        )
+        for one in debate.evidence
+        if one.id in found and one.reference.kind is SourceKind.DECISION
+    )
+    return verdict.model_copy(update={"earlier": earlier})
 
 
 def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:

@@ -4,7 +4,7 @@ from core.errors import BadInput
 from core.events import SourceRead
 from core.models import Debate, Source, SourceText, Turn
 from core.ports import SourceReader
-from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES
+from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, label_of
 
 
 async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> SourceRead:
@@ -22,8 +22,14 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
             fault = _unwanted(debate, found)
         except BadInput as error:
             fault = str(error)
-    whole = {} if fault else dict(found)
-    return SourceRead(source=Source(turn=turn, reference=reference, fault=fault, **whole))
+    # A decision that was given by hand is found by itself as well.
+    known = {(one.kind, one.fetch) for one in debate.references}
+    fresh = tuple(one for one in found.references if (one.kind, one.fetch) not in known)
+    whole = {} if fault else dict(found.model_copy(update={"references": fresh}))
+    label = label_of(debate.references, number)
+    return SourceRead(
+        source=Source(turn=turn, reference=reference, fault=fault, label=label, **whole)
+    )
 
 
 def _unwanted(debate: Debate, found: SourceText) -> str:

@@ -17,6 +17,7 @@ from core.models import (
     NextStep,
     NoteOutcome,
     QuestionKind,
+    Relation,
     Requirement,
     RequirementStatus,
     Verdict,
@@ -253,10 +254,41 @@ class VerdictReply(BaseModel):
     confidence: Annotated[int | None, BeforeValidator(_of_hundred)]
 
 
+class EarlierReply(BaseModel):
+    """How the decision stands to an earlier one."""
+
+    source: str
+    why: str
+    relation: str
+
+
+class VerdictOnEarlierReply(VerdictReply):
+    """What the judge answers where earlier decisions are known."""
+
+    earlier: list[EarlierReply] = []
+
+
 @cache
-def verdict_reply(notes: tuple[str, ...], options: tuple[str, ...] = ()) -> type[VerdictReply]:
-    """The form of a verdict that answers for notes of these labels and chooses among options."""
+def verdict_reply(
+    notes: tuple[str, ...], options: tuple[str, ...] = (), earlier: tuple[str, ...] = ()
+) -> type[VerdictReply]:
+    """The form of a verdict that answers for notes of these labels and chooses among options.
+
+    Args:
+        notes: Labels of the notes.
+        options: Ids of the options.
+        earlier: How earlier decisions are cited.
+    """
     fields: dict[str, Any] = {}
+    base = VerdictReply
+    if earlier:
+        stands: dict[str, Any] = {
+            "source": (_one_of(earlier), ...),
+            "relation": (_one_of([one.value for one in Relation]), ...),
+        }
+        one = create_model("EarlierReply", __base__=EarlierReply, **stands)
+        fields["earlier"] = (list[one], [])
+        base = VerdictOnEarlierReply
     if notes:
         label: dict[str, Any] = {"note": (_one_of(notes), ...)}
         note = create_model("NoteReply", __base__=NoteReply, **label)
@@ -268,7 +300,7 @@ def verdict_reply(notes: tuple[str, ...], options: tuple[str, ...] = ()) -> type
         fields["option"] = (_one_of((*options, NOBODY)), NOBODY)
     if not fields:
         return VerdictReply
-    return create_model("VerdictReply", __base__=VerdictReply, **fields)
+    return create_model("VerdictReply", __base__=base, **fields)
 
 
 class CrossCheckReply(BaseModel):
@@ -402,6 +434,18 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
         confidence=None,
         judge_confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, 100)),
     )
+
+
+def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
+    """How the decision stands to earlier ones, and why, by how they are cited; each once."""
+    if not isinstance(reply, VerdictOnEarlierReply):
+        return {}
+    known = {one.value: one for one in Relation}
+    return {
+        one.source: (known[one.relation], one.why.strip())
+        for one in reversed(reply.earlier)
+        if one.relation in known
+    }
 
 
 def verdict_from_text(text: str) -> Verdict:

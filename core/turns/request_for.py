@@ -27,6 +27,7 @@ from core.turns.acts import ACTS
 from core.turns.citing import is_to_cite, may_look_up
 from core.turns.context import (
     candidates,
+    earlier_shown,
     held_before,
     movers_shown,
     note_labels,
@@ -39,6 +40,8 @@ from core.turns.prompts import render
 #: Whose prompts call agents by letters always, and where the history is everybody's.
 _LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
+#: What was decided earlier; as one text in debates of older versions.
+_DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
 
 
 def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0912, PLR0915
@@ -74,12 +77,12 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
         case Act.CROSS_CHECK | Act.SHADOW_CHOICE:
             values["options"] = ", ".join(options_shown(debate))
         case Act.SYNTHESIS:
-            values["options"] = ", ".join(options_shown(debate))
+            shown = {"options": options_shown(debate), "earlier": earlier_shown(debate)}
+            values |= {name: ", ".join(labels) for name, labels in shown.items()}
             ended = closing_gate(debate)
             values["ended"] = in_words(debate, ended) if ended else ""
-            values["winner"] = _winner_words(debate)
+            values |= {"winner": _winner_words(debate), "partial": _why_early(debate)}
             values["several"] = bool(debate.tally) and len(best_texts(debate.tally)) > 1
-            values["partial"] = _why_early(debate)
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
         case _:
             pass
@@ -105,7 +108,7 @@ def request_with(
         text += "\n\n" + render.citing(
             is_judge=turn.act is Act.SYNTHESIS,
             may_look_up=may_look_up(debate, turn),
-            has_register=any(one.reference.kind is SourceKind.REGISTER for one in debate.evidence),
+            has_register=any(one.reference.kind in _DECIDED for one in debate.evidence),
         )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
     return ModelRequest(

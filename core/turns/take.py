@@ -19,6 +19,7 @@ from core.rules.schedule import ballot_turns, is_ending
 from core.turns import cast as casting
 from core.turns import compare, judge, shadow
 from core.turns import facilitate as facilitator
+from core.turns import follow_up as asking_on
 from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
@@ -64,6 +65,7 @@ PERFORMERS: Mapping[Act, Performer] = {
     Act.SYNTHESIS: judge.synthesise,
     Act.SHADOW: shadow.answer,
     Act.SHADOW_CHOICE: shadow.place,
+    Act.FOLLOW_UP: asking_on.answer,
     **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }
 

@@ -38,6 +38,10 @@ class Bounds(BaseModel):
     note_characters: int = Field(default=4000, ge=1, validation_alias="moot_note_characters")
     #: Notes that one debate takes.
     notes_per_debate: int = Field(default=200, ge=1, validation_alias="moot_notes_per_debate")
+    #: Questions that one debate takes after its verdict.
+    questions_per_debate: int = Field(
+        default=50, ge=1, validation_alias="moot_questions_per_debate"
+    )
 
 
 #: For a surface whose people answer for themselves: the terminal.
@@ -49,6 +53,7 @@ UNBOUNDED = Bounds(
     context_characters=sys.maxsize,
     note_characters=sys.maxsize,
     notes_per_debate=sys.maxsize,
+    questions_per_debate=sys.maxsize,
 )
 
 
@@ -145,4 +150,17 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
         raise BadInput(
             f"Debate `{debate.id}` has {len(debate.notes)} notes, as many as one can take, so the "
             "agents did not get yours. Ask about it in a new debate."
+        )
+
+
+def check_follow_ups(debate: Debate, bounds: Bounds) -> None:
+    """Make sure that the debate takes one more question after its verdict.
+
+    Raises:
+        BadInput: It does not; says what to do.
+    """
+    if len(debate.follow_ups) >= bounds.questions_per_debate:
+        raise BadInput(
+            f"{len(debate.follow_ups)} questions were asked about debate `{debate.id}`, as many as "
+            "one takes. Read its report, or start a debate that goes on from it."
         )

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from core.errors import LogBroken
 from core.estimate import Estimate
-from core.events import DebateStarted
+from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
 from core.models import Place, Setup, ShadowWhen
@@ -140,6 +140,9 @@ class StartDebate:
             )
         debate_id = started.recorded.debate_id
         self.facts.wake(debate_id)
+        if setup.continues and setup.continues != debate_id:
+            goes_on = DebateContinued(debate=debate_id, question=setup.question, by=setup.asked_by)
+            await self.facts.record(setup.continues, goes_on)
         return StartedDebate(debate_id=debate_id, setup=setup, fresh=started.fresh)
 
     async def _begun_before(

@@ -29,6 +29,8 @@ PEOPLES_FACTS = {
     "OutcomeAsked",
     "OutcomeGiven",
     "FeedbackGiven",
+    "FollowUpAsked",
+    "DebateContinued",
 }
 #: May make a start that is written nowhere: it plays a debate that is not held.
 PLAYS = {"core/estimate.py"}

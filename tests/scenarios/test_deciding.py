@@ -240,6 +240,46 @@ async def test_the_report_the_decision_record_and_the_whole_record_are_attached_
     assert record["events"][-1]["event"]["kind"] == "debate_concluded"
 
 
+async def test_the_decision_record_is_renewed_at_accept_with_who_when_and_why(team: Team):
+    board, debate = await ended(team)
+    await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."), user="alex")
+    name = f"moot-{debate.id}-"
+    renewed = await team.workspace.wait_for(
+        lambda: [
+            one
+            for one in files_of(team, board)
+            if one["name"].startswith(name) and one["name"][len(name)].isdigit()
+        ]
+    )
+    text = team.workspace.file(renewed[0]["id"]).decode()
+    assert "- Status: accepted" in text
+    assert f"- Decided by: alex, {debate.ended_at:%Y-%m-%d}" in text
+    assert "- Why: We know it." in text
+    assert any("(ADR), renewed: accepted." in one["text"] for one in team.replies(board))
+
+
+async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Team):
+    board, debate = await ended(team)
+    known = len(files_of(team, board))
+    await team.type(f"export {debate.id}")
+    files = await team.workspace.wait_for(
+        lambda: files_of(team, board)[known:] if len(files_of(team, board)) > known else []
+    )
+    assert [one["name"].rpartition("-")[2] for one in files] == [
+        "report.md",
+        "decision.md",
+        "record.json",
+    ]
+    assert "come into" in team.told()[-1]
+    assert board.replace(".", "") in team.told()[-1]
+    await team.type(f"export {debate.id}")
+    await team.wait_until_sent()
+    assert "already" in team.told()[-1]
+    assert len(files_of(team, board)) == known + 3
+    await team.type("export dabcdefg")
+    assert "There is no debate" in team.told()[-1]
+
+
 async def test_a_report_that_arrived_although_the_answer_was_lost_is_not_attached_twice():
     async with team_at_work(spec=SPEC) as team:
         team.workspace.faults.drop_after("files.completeUploadExternal")

@@ -1,12 +1,16 @@
 """What a team decided earlier in a channel is a source of its next debates there, nowhere else."""
 
+import json
+
 from bot.slack.ids import ActionId, headline_key
 from bot.testing import BotSpec, Team, key_of, team_at_work
-from core.models import Debate, SourceKind
+from core.events import fold
+from core.models import Act, Debate, SourceKind
 from core.request import ModelRequest, PartKind
-from core.testing import ScriptedProvider, plausible_reply
+from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
+from core.transcript.report import report
 
-CITED = '[e1: "Decision: Use PostgreSQL."]'
+CITED = '[d1: "Decision: Use PostgreSQL."]'
 
 
 def quoting(request: ModelRequest) -> str:
@@ -34,8 +38,14 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
         assert not first.sources
         board = await team.debate("Where do queued tasks live from now on?")
         second = await team.wait_for_end(board)
+        said = [str(one["text"]) for one in team.replies(board)]
     (source,) = second.evidence
-    assert source.reference.kind is SourceKind.REGISTER
+    assert source.reference.kind is SourceKind.DECISION
+    assert source.id == "d1"
+    assert source.reference.fetch == first.id
+    told = next(text for text in said if "decided here earlier" in text)
+    assert "d1: <http" in told
+    assert "decided on" in told
     assert "Which database should keep our job queue?" in source.text
     assert "Decision: Use PostgreSQL." in source.text
     assert "It was accepted by dana." in source.text
@@ -43,6 +53,69 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
     assert cited.status.value == "verified"
     assert first.id in cited.place
     assert "/archives/" in cited.address
+
+
+def contradicting(request: ModelRequest) -> str:
+    """Judges that an earlier decision, where one is known, cannot stand."""
+    known = [part.label for part in request.parts if part.label.startswith("Source d1")]
+    if request.act is Act.SYNTHESIS and known:
+        stands = {"source": "d1", "why": "Kafka is there now.", "relation": "contradicts"}
+        return json.dumps(a_verdict_reply(decision="Use Kafka.", earlier=[stands]))
+    return plausible_reply(request)
+
+
+async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_it() -> None:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(contradicting))) as team:
+        first = await decided(team, "Which database should keep our job queue?")
+        board = await team.debate("Do queued tasks stay where they are?")
+        second = await team.wait_for_end(board)
+        headline = next(one for one in team.replies(board) if one["ts"] == team.verdict(board))
+        await team.click(str(headline["ts"]), f"{ActionId.SUPERSEDE_EARLIER.value}-d1")
+        view = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.views(team.user) if "newer" in str(one)]
+        )
+        chosen = {"newer": {"newer": {"selected_option": {"value": second.id}}}}
+        await team.workspace.submit(team.user, view[-1]["id"], chosen)
+        await team.wait_until_sent()
+        superseded = fold(await team.moot.store.events(first.id))
+    assert "*Contradicts* d1, <http" in str(headline["text"])
+    assert "Kafka is there now." in str(headline["text"])
+    assert second.verdict
+    assert second.verdict.earlier[0].debate == first.id
+    assert "Contradicts d1" in report(second)
+    assert superseded.decision
+    assert superseded.decision.superseded_by == second.id
+
+
+async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_other() -> None:
+    async with team_at_work(spec=BotSpec(rounds=1)) as team:
+        board = await team.debate("Kafka or PostgreSQL for our jobs?")
+        first = await team.wait_for_end(board)
+        await team.click(team.verdict(board), ActionId.DEBATE_ON.value)
+        view = (await team.workspace.wait_for(lambda: team.workspace.views(team.user)))[0]
+        values = view["state"]["values"]
+        new = {"context": {"context": {"value": "We now have 60,000 jobs per second."}}}
+        await team.workspace.submit(team.user, view["id"], {**values, **new})
+        newer = await team.workspace.wait_for(
+            lambda: [
+                one
+                for one in team.workspace.messages(team.channel)
+                if key_of(one).endswith("/board") and not key_of(one).startswith(first.id)
+            ]
+        )
+        second = await team.wait_for_end(newer[0]["ts"])
+        old = fold(await team.moot.store.events(first.id))
+        said = [str(one["text"]) for one in team.replies(board)]
+        shown = str(team.thread(newer[0]["ts"])[0]["blocks"])
+    assert second.setup.continues == first.id
+    assert second.setup.question == first.setup.question
+    assert "60,000 jobs" in second.setup.context
+    (source,) = second.evidence
+    assert source.id == "d1"
+    assert "Nobody has accepted or rejected it yet." in source.text
+    assert old.continued_in == (second.id,)
+    assert any("has it debated on: <http" in text for text in said)
+    assert "Goes on from <http" in shown
 
 
 async def test_a_verdict_nobody_decided_on_is_no_earlier_decision() -> None:

@@ -375,7 +375,8 @@ def test_buttons_are_those_that_work_and_those_of_the_team_are_below_the_verdict
     ended = fold(play(a_setup()))
     assert ended.verdict
     assert buttons(board(ended, enabled=set(BoardAction))) == []
-    assert buttons(headline(ended, ended.verdict)) == at_the_end
+    go_on = ["Ask about it", "Debate it on"]
+    assert buttons(headline(ended, ended.verdict)) == [*at_the_end, *go_on]
 
 
 def test_the_newest_summary_of_whole_rounds_is_on_the_board():

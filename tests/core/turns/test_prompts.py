@@ -48,9 +48,11 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "notes": "note1, note2",
             "several": False,
             "options": "o1, o2",
+            "earlier": "d1, d2",
             "ended": "Round 1 moved nobody, and all hold PostgreSQL best.",
         },
         Act.CROSS_CHECK: {"options": "o1, o2"},
+        Act.FOLLOW_UP: {"words": 200},
     },
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
     "summarizer": {

@@ -1,0 +1,37 @@
+"""Asking about a decided debate: a mention in its thread, or the button below the verdict."""
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners.context import ListenerContext, person
+from bot.listeners.interactions import Clicked, on_click, on_form
+from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.slack.payloads import FormSubmitted
+from bot.views.follow_up import ask_form
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to the button and its form."""
+    on_click(app, context, ActionId.ASK, open_ask_form)
+    on_form(app, context, CallbackId.ASK_FORM, take_question)
+
+
+async def open_ask_form(context: ListenerContext, found: Clicked) -> None:
+    """Open the form to ask something.
+
+    Raises:
+        BadInput: The debate takes no questions; says why.
+    """
+    debate = await context.debate(found.click.value, found.click)
+    context.ask.check(debate)
+    await found.open(ask_form(debate))
+
+
+async def take_question(context: ListenerContext, form: FormSubmitted) -> None:
+    """Put the question to the judge, once however often the form arrives."""
+    debate = await context.debate(form.kept.get("debate", ""), form)
+    await context.ask.ask(
+        debate.id,
+        question_id=form.view_id,
+        by=person(form),
+        text=form.typed(FieldId.QUESTION.value),
+    )

@@ -1,0 +1,121 @@
+"""Asking on after the verdict: the buttons, the form, a question and its answer (pure)."""
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement
+
+from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
+from bot.slack.mrkdwn.convert import gist, mrkdwn
+from bot.slack.mrkdwn.escape import literal, plain
+from bot.views.forms import Field, Form, form, text_input
+from bot.views.message import (
+    Block,
+    MessageView,
+    as_json,
+    context,
+    in_pages,
+    named,
+    notice_of,
+    sections,
+)
+from bot.views.turn_groups import post_key
+from bot.views.words import cost, icon, person, title
+from core.evidence.citations import rendered
+from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, FollowUp, FollowUpAnswer
+from core.turns.acts import ACTS
+
+_QUESTION_LIMIT = 300
+_FAULT_LIMIT = 400
+_NO_VERDICT = "It is not part of the verdict."
+
+
+def after_buttons(debate: Debate) -> list[Block]:
+    """Return the buttons to go on from a verdict; none while there is none."""
+    if not debate.verdict:
+        return []
+    ask = ButtonElement(
+        text="Ask about it",
+        action_id=ActionId.ASK.value,
+        value=debate.id,
+        accessibility_label="Ask something about this debate",
+    )
+    go_on = ButtonElement(
+        text="Debate it on",
+        action_id=ActionId.DEBATE_ON.value,
+        value=debate.id,
+        accessibility_label="Start a debate that goes on from this verdict",
+    )
+    return [as_json(ActionsBlock(block_id=BlockId.AFTER.value, elements=[ask, go_on]))]
+
+
+def ask_form(debate: Debate) -> Form:
+    """Return the form to ask something."""
+    decided = debate.verdict.decision if debate.verdict else debate.setup.question
+    field = Field(
+        id=FieldId.QUESTION.value,
+        label="What do you want to know?",
+        hint="The judge answers in the thread from what was said in the debate, and from nothing "
+        "else. A mention of Moot in the thread does the same.",
+    )
+    return form(
+        CallbackId.ASK_FORM,
+        title="Ask about it",
+        submit="Ask",
+        blocks=[
+            *sections(f"*The agents' verdict*\n{gist(decided, _QUESTION_LIMIT)}"),
+            text_input(field, multiline=True),
+        ],
+        metadata={"debate": debate.id},
+    )
+
+
+def asked(question: FollowUp) -> MessageView:
+    """Return the line in the thread about a question that came from the form."""
+    return notice_of(f":speech_balloon: {person(question.by)} asks: {plain(question.text)}")
+
+
+def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
+    """Return the answer, with a link to everything it quotes."""
+    judge = debate.setup.judge
+    quoted = {
+        name: f"<{address_of(_post_of(debate, key))}|{literal(_title(debate, key))}>"
+        for name, key in answer.entries.items()
+    }
+    text = rendered(
+        answer.text,
+        lambda found, is_verified: (
+            f"“{found.words}” ({found.source})"
+            if is_verified
+            else f"~~“{found.words}”~~ (not found)"
+        ),
+    )
+    shown = mrkdwn(text)
+    head = f"{person(question.by)} asked: “{gist(question.text, _QUESTION_LIMIT)}”"
+    if answer.fault:
+        head += f"\n:warning: {gist(answer.fault, _FAULT_LIMIT)}"
+    foot = [", ".join(f"{name}: {link}" for name, link in quoted.items())] if quoted else []
+    told = "Answered from the record of this debate" if answer.text else "Nothing was found"
+    spent = f" · Cost: {cost(answer.usage)}" if answer.call or answer.lost.attempts else ""
+    foot.append(f"{told}. {_NO_VERDICT}{spent}")
+    pages = in_pages(f"{head}\n\n{shown}")
+    return [
+        MessageView(
+            text=page,
+            blocks=[*sections(page), *(context(*foot) if page is pages[-1] else ())],
+            username=named(title(judge)),
+            icon=icon(judge),
+        )
+        for page in pages
+    ]
+
+
+def _post_of(debate: Debate, key: str) -> str:
+    """The key of the post in which people read an entry of the record."""
+    if key in {VERDICT_ENTRY, DECISION_ENTRY}:
+        return headline_key(debate.id, debate.edition)
+    return post_key(debate, debate.contributions[key].turn)
+
+
+def _title(debate: Debate, key: str) -> str:
+    if key in {VERDICT_ENTRY, DECISION_ENTRY}:
+        return "the verdict" if key == VERDICT_ENTRY else "the team's decision"
+    turn = debate.contributions[key].turn
+    return f"{debate.setup.agent(turn.agent).name}'s {ACTS[turn.act].noun}, round {turn.round}"

@@ -1,0 +1,52 @@
+"""What was decided, told to one person who asked for it (pure)."""
+
+from collections.abc import Sequence
+
+from bot.slack.mrkdwn.convert import gist
+from bot.views.decision import standing
+from bot.views.lists import DebateRow
+from bot.views.message import MessageView, context, sections
+from core.figures import day
+
+_LIMIT = 300
+_MOST_REASONS = 3
+_NOTHING = (
+    "I know of no decision on this in your channels. To have it debated, ask it as a choice: "
+    "`/debate A or B?`, or type `/debate` for a form."
+)
+_ONLY_YOU = (
+    "From the decisions of channels that you are in, found by their words; no model was asked. "
+    "Only you can see this."
+)
+
+
+def recalled(rows: Sequence[DebateRow], *, sure: bool) -> MessageView:
+    """Return the decisions that fit best, with their boards' addresses.
+
+    Args:
+        rows: The best one first.
+        sure: The first one is probably the one that was meant.
+    """
+    if not rows:
+        return MessageView(text=_NOTHING, blocks=sections(_NOTHING))
+    head = "*What was decided*" if sure else "*The closest decisions that I know*"
+    parts = [_told(row) for row in (rows[:1] if sure else rows)]
+    if sure and len(rows) > 1:
+        parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
+    text = "\n\n".join([head, *parts])
+    return MessageView(text=text, blocks=[*sections(text), *context(_ONLY_YOU)])
+
+
+def _told(row: DebateRow) -> str:
+    """One decision: what, when and where, why, and what the team made of it."""
+    verdict = row.debate.verdict
+    reasons = [f"• {gist(one, _LIMIT)}" for one in (verdict.reasons if verdict else ())]
+    lines = [f"*{_line(row)}*", f"> {gist(row.debate.setup.question, _LIMIT)}"]
+    return "\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)])
+
+
+def _line(row: DebateRow) -> str:
+    verdict, at = row.debate.verdict, day(row.debate.ended_at or row.debate.now)
+    said = gist(verdict.decision if verdict else row.debate.setup.question, _LIMIT)
+    where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
+    return f"{said}{where}"

@@ -1,0 +1,79 @@
+"""Meanings of texts as vectors, from OpenAI or any server that speaks its Embeddings API."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from core.errors import ProviderDown
+from core.llm.providers.sdk_loading import load
+from core.llm.providers.streams import BROKEN
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+#: Texts of one call: https://platform.openai.com/docs/api-reference/embeddings (2,048 at most).
+_AT_ONCE = 256
+
+
+class OpenAIEmbedder:
+    """The `Embedder` of the core, over the Embeddings API."""
+
+    def __init__(self, key: str, model: str, base_url: str = "", *, seconds: float = 2.0) -> None:
+        """Keep what is needed to connect; nothing is sent yet.
+
+        Args:
+            key: The API key; a server may want none.
+            model: Makes the vectors.
+            base_url: Another address that speaks the same protocol; empty: OpenAI's own.
+            seconds: How long a call may take: a person waits.
+        """
+        self._key, self._model, self._base_url = key, model, base_url
+        self._seconds = seconds
+        self._sdk: AsyncOpenAI | None = None
+        self._loading = asyncio.Lock()
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text, in their order.
+
+        Raises:
+            ProviderDown: Nobody answers in time, or the answer is none.
+        """
+        async with self._loading:
+            sdk = self._sdk = self._sdk or await load(self._new_client)
+        from openai import OpenAIError  # noqa: PLC0415 - it is loaded by now
+
+        found = list[Sequence[float]]()
+        try:
+            for begin in range(0, len(texts), _AT_ONCE):
+                part = [text or " " for text in texts[begin : begin + _AT_ONCE]]
+                answer = await sdk.embeddings.create(
+                    model=self._model, input=part, encoding_format="float"
+                )
+                by_place = {one.index: one.embedding for one in answer.data}
+                found += [by_place[at] for at in range(len(part))]
+        except (OpenAIError, *BROKEN, KeyError, TypeError, ValueError) as error:
+            reason = type(error).__name__
+            raise ProviderDown(f"The server for embeddings does not answer ({reason}).") from error
+        return found
+
+    async def close(self) -> None:
+        """Free connections."""
+        if self._sdk:
+            await self._sdk.close()
+            self._sdk = None
+
+    def _new_client(self) -> "AsyncOpenAI":
+        from openai import AsyncOpenAI  # noqa: PLC0415 - it takes a second
+
+        # At DEBUG the SDK prints whole texts.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        return AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=self._base_url or "https://api.openai.com/v1",
+            max_retries=0,
+            timeout=httpx2.Timeout(self._seconds),
+        )

@@ -1,0 +1,53 @@
+"""People ask about a decided debate: the judge answers in the thread, from the record."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from core.errors import BadInput
+from core.events import FollowUpAsked
+from core.models import Debate, FollowUp, Person, Status
+from core.redaction import redact
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import Bounds, check_follow_ups, check_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskAboutDebate:
+    """Takes questions after the verdict. May raise `StoreDown`, and may then be called again."""
+
+    facts: FactLog
+    bounds: Bounds
+    #: Questions are counted and added one after another, so that the bound holds in this process.
+    _asking: asyncio.Lock = field(
+        default_factory=asyncio.Lock, init=False, repr=False, compare=False
+    )
+
+    def check(self, debate: Debate) -> None:
+        """Make sure that there is something to ask about.
+
+        Raises:
+            BadInput: There is no verdict yet, or the debate takes no more questions.
+        """
+        if debate.status is Status.RUNNING or debate.verdict is None:
+            raise BadInput(
+                f"Debate `{debate.id}` has no verdict to ask about. While it runs, a reply in its "
+                "thread reaches the agents."
+            )
+        check_follow_ups(debate, self.bounds)
+
+    async def ask(self, debate_id: str, *, question_id: str, by: Person, text: str) -> None:
+        """Put a question to the judge. Calling it again with the same id changes nothing.
+
+        Raises:
+            BadInput: It is empty or too long, or nothing can be asked; nothing was recorded.
+        """
+        async with self._asking:
+            debate = await self.facts.debate(debate_id)
+            if any(one.id == question_id for one in debate.follow_ups):
+                return
+            self.check(debate)
+            check_size(text, self.bounds)
+            if not text.strip():
+                raise BadInput("Write what you want to know about this debate.")
+            asked = FollowUp(id=question_id, by=by, text=redact(text.strip()))
+            await self.facts.record(debate_id, FollowUpAsked(question=asked))

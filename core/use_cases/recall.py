@@ -1,0 +1,152 @@
+"""People ask what was decided: answered from the register of decisions, without asking a model."""
+
+import asyncio
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from core.errors import DebateUnknown, ProviderError, StoreDown, StoreError
+from core.events import fold
+from core.evidence.likeness import ANSWERS_FROM, likeness, nearness
+from core.models import Debate, Status
+from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
+from core.rules.options import options_of
+
+_log = structlog.get_logger(__name__)
+
+#: Decisions of all of somebody's channels that are looked through, newest first.
+_MOST_LOOKED_AT = 300
+#: Decisions that one answer names.
+_MOST_TOLD = 3
+#: From so much likeness on a decision is taken for the one that was meant.
+SURE_FROM = 0.6
+#: How people ask for what was decided, in English and German.
+_PAST = re.compile(
+    r"(?:so |and |und |also )?(?:"
+    r"why (?:did|do|don['’]t|didn['’]t|have|are|aren['’]t) we (?:\w+ ){0,2}?(?:choose|chosen|pick|"
+    r"decide|use|using|go(?:ne)? (?:with|for)|take|select|reject|drop|stop|keep|move|adopt|settle)"
+    r"|what (?:did|have) we (?:\w+ )?(?:decide|say|said|agree|choose|chosen|settle)"
+    r"|(?:did|have) we (?:ever |already )?(?:decide|agree|settle|choose|chosen)"
+    r"|(?:what|which|who|how|when)\b[^?]{0,80}\b(?:did we (?:decide|choose|pick|agree|settle)|"
+    r"(?:was it|was|were|have we) (?:decided|chosen|agreed))"
+    r"|what (?:was|is|were) (?:our|the) (?:decision|rule|verdict|stance)"
+    r"|(?:warum|wieso|weshalb) (?:haben|nehmen|nutzen|verwenden|machen) wir"
+    r"|(?:was|wie|wann|wofür|wozu)\b[^?]{0,80}\b(?:entschieden|beschlossen|vereinbart)"
+    r"|haben wir\b[^?]{0,80}\b(?:entschieden|beschlossen|vereinbart)"
+    r"|was (?:war|ist) (?:unsere|die) (?:entscheidung|regel)"
+    r")",
+    re.IGNORECASE,
+)
+
+
+def asks_what_was_decided(question: str) -> bool:
+    """Whether a question is about a decision that was taken, and not one to be debated."""
+    return _PAST.match(" ".join(question.split())) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecalledDecision:
+    """A decision that may be the one that was meant."""
+
+    debate: Debate
+    #: How well it fits the question, 0 to 1.
+    likeness: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallDecisions:
+    """Looks decisions up. Every method may raise `StoreDown`."""
+
+    store: DebateStore
+    #: Says which channels somebody is in; None: whoever asks has the whole database.
+    people: PeopleDirectory | None = None
+    #: Told of a debate that is left out because its log cannot be read, and why.
+    on_unreadable: Callable[[str, StoreError], None]
+    #: Finds by meaning, too; None: by words only.
+    embedder: Embedder | None = None
+    #: Vectors by text, as long as the process lives.
+    _vectors: dict[str, Sequence[float]] = field(
+        default_factory=dict[str, Sequence[float]], init=False, repr=False, compare=False
+    )
+    #: What a decision is found by, by its debate and its end: neither changes.
+    _texts: dict[tuple[str, object], str] = field(
+        default_factory=dict[tuple[str, object], str], init=False, repr=False, compare=False
+    )
+
+    async def for_person(
+        self, question: str, *, person: str, workspace: str
+    ) -> Sequence[RecalledDecision]:
+        """Return the decisions that fit a question best, of the channels this person is in.
+
+        Raises:
+            BadInput: Nobody says in time which channels those are.
+        """
+        channels = await self.people.channels_of(person, workspace) if self.people else ()
+        return await self._among(question, workspace, channels) if channels else ()
+
+    async def anywhere(self, question: str) -> Sequence[RecalledDecision]:
+        """Return the decisions of the whole database that fit a question best."""
+        return await self._among(question, None, None)
+
+    async def _among(
+        self, question: str, workspace: str | None, channels: Collection[str] | None
+    ) -> Sequence[RecalledDecision]:
+        wanted = DebateFilter(
+            workspace=workspace,
+            channels=None if channels is None else tuple(channels),
+            limit=_MOST_LOOKED_AT,
+        )
+        entries = [one for one in await self.store.find(wanted) if one.status == Status.CONCLUDED]
+        texts = [await self._text(one) for one in entries]
+        fits = await self._fits(question, texts)
+        best = sorted(range(len(entries)), key=lambda at: -fits[at])
+        found = list[RecalledDecision]()
+        for at in best:
+            if len(found) == _MOST_TOLD or fits[at] < ANSWERS_FROM:
+                break
+            if debate := await self._debate(entries[at].debate_id):
+                found.append(RecalledDecision(debate=debate, likeness=fits[at]))
+        return found
+
+    async def _fits(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """How well each text fits, by words, and by meaning where that is set up."""
+        by_words = await asyncio.to_thread(likeness, question, texts)
+        if self.embedder is None or not texts:
+            return by_words
+        unseen = [one for one in dict.fromkeys(texts) if one and one not in self._vectors]
+        try:
+            asked, *vectors = await self.embedder.embed([question, *unseen])
+        except ProviderError as error:
+            _log.warning("decisions are found by their words only", reason=str(error))
+            return by_words
+        self._vectors.update(zip(unseen, vectors, strict=True))
+        by_meaning = await asyncio.to_thread(
+            nearness, asked, [self._vectors.get(one, ()) for one in texts]
+        )
+        return [max(pair) for pair in zip(by_words, by_meaning, strict=True)]
+
+    async def _text(self, entry: DebateEntry) -> str:
+        """What a decision is found by: the question, the options and what was decided."""
+        key = (entry.debate_id, entry.ended_at)
+        if key not in self._texts:
+            debate = await self._debate(entry.debate_id)
+            verdict = debate.verdict if debate else None
+            if debate is None or verdict is None or verdict.is_undecided:
+                self._texts[key] = ""
+            else:
+                named = [item.name for item in options_of(debate).items]
+                self._texts[key] = "\n".join([entry.question, verdict.decision, *named])
+        return self._texts[key]
+
+    async def _debate(self, debate_id: str) -> Debate | None:
+        try:
+            return await asyncio.to_thread(fold, await self.store.events(debate_id))
+        except StoreDown:
+            raise
+        except DebateUnknown:
+            return None
+        except StoreError as error:  # damaged, or of a newer Moot: the others are looked through
+            self.on_unreadable(debate_id, error)
+            return None

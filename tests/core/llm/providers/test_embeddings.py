@@ -1,0 +1,73 @@
+"""Embeddings over OpenAI's protocol, and what finding decisions makes of them."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from core.errors import ProviderDown
+from core.evidence.likeness import nearness
+from core.llm.providers.embeddings import OpenAIEmbedder
+from core.llm.providers.testing.script import Asked, Reject
+from core.llm.providers.testing.server import Vendor, always
+from core.use_cases.recall import RecallDecisions
+from tests.core.use_cases.test_recall import a_store, nothing_is_broken
+
+#: What the server takes a text to be about: a number for each of these words.
+ABOUT = (("queue", "postgres", "pipeline"), ("party", "sommerfest"))
+
+
+def vector(text: str) -> Sequence[float]:
+    return [float(any(word in text.lower() for word in group)) for group in ABOUT]
+
+
+def embedding(asked: Asked) -> Reject:
+    """Answers as the Embeddings API does, in another order than asked."""
+    texts = asked.body["input"]
+    data = [
+        {"object": "embedding", "index": at, "embedding": vector(text)}
+        for at, text in enumerate(texts)
+    ]
+    usage = {"prompt_tokens": 3, "total_tokens": 3}
+    body = {"object": "list", "model": "m", "data": data[::-1], "usage": usage}
+    return Reject(status=200, body=json.dumps(body))
+
+
+async def test_vectors_come_in_the_order_of_the_texts() -> None:
+    async with Vendor(embedding) as vendor:
+        embedder = OpenAIEmbedder("key", "text-embedding-3-small", f"{vendor.url}/v1")
+        found = await embedder.embed(["the summer party", "a queue"])
+        await embedder.close()
+    assert found == [[0.0, 1.0], [1.0, 0.0]]
+    (asked,) = vendor.asked
+    assert asked.path == "/v1/embeddings"
+    assert asked.body["model"] == "text-embedding-3-small"
+
+
+@pytest.mark.parametrize("body", ["{}", "no json", '{"data": []}'])
+async def test_an_answer_that_is_none_is_an_error_in_words(body: str) -> None:
+    async with Vendor(always(Reject(status=200, body=body))) as vendor:
+        embedder = OpenAIEmbedder("", "m", f"{vendor.url}/v1")
+        with pytest.raises(ProviderDown, match="embeddings"):
+            await embedder.embed(["a queue"])
+        await embedder.close()
+
+
+async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers() -> None:
+    asked = "How do batch pipelines hand things over?"
+    async with Vendor(embedding) as vendor:
+        embedder = OpenAIEmbedder("key", "m", f"{vendor.url}/v1")
+        register = RecallDecisions(
+            store=await a_store(), on_unreadable=nothing_is_broken, embedder=embedder
+        )
+        assert len(await register.anywhere(asked)) == 1
+        assert not await register.anywhere("Who pays for the party?")
+        assert len(vendor.asked[-1].body["input"]) == 1  # only the question is new
+        vendor.go_away()
+        assert not await register.anywhere(asked)
+        assert await register.anywhere("Why Postgres as a queue?")
+        await embedder.close()
+
+
+def test_vectors_of_another_model_are_not_near() -> None:
+    assert nearness([1.0, 0.0], [[1.0, 0.0], [1.0], [], [0.0, 0.0], [0.0, 1.0]]) == [1, 0, 0, 0, 0]

@@ -1,0 +1,108 @@
+"""Which questions ask for a decision that was taken, and what the register answers."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+
+import pytest
+
+from core.errors import StoreError
+from core.events import DebateStarted
+from core.models import Place
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, a_setup
+from core.use_cases.recall import RecallDecisions, asks_what_was_decided
+from tests.bot.plays import play
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why did we choose PostgreSQL?",
+        "why do we use Keycloak and not Auth0?",
+        "What did we decide about remote work?",
+        "Did we agree on a release day?",
+        "Which vendor did we choose for payroll?",
+        "When was it decided to raise prices?",
+        "What is our stance on AI tools?",
+        "Warum nehmen wir Postgres als Warteschlange?",
+        "Was haben wir zum Homeoffice beschlossen?",
+        "Haben wir das schon einmal entschieden?",
+    ],
+)
+def test_questions_about_decisions(question: str) -> None:
+    assert asks_what_was_decided(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Kafka or PostgreSQL for our jobs?",
+        "Why do we lose jobs when Redis restarts?",
+        "What should we use as a queue?",
+        "Should we decide this week?",
+        "How do we agree on coding style?",
+        "Warum verlieren wir Aufträge?",
+        "Was sollen wir beim Hosting tun?",
+        "Which database keeps every job?",
+    ],
+)
+def test_questions_to_be_debated(question: str) -> None:
+    assert not asks_what_was_decided(question)
+
+
+@dataclass(frozen=True)
+class Members:
+    """Everybody is in these channels."""
+
+    channels: Collection[str]
+
+    async def may_see(self, person: str, place: Place) -> bool:
+        del person
+        return place.channel in self.channels
+
+    async def has_place(self, place: Place) -> bool:
+        return place.channel in self.channels
+
+    async def channels_of(self, person: str, workspace: str) -> Collection[str]:
+        del person, workspace
+        return self.channels
+
+    async def zone_of(self, person: str, workspace: str) -> tzinfo:
+        del person, workspace
+        return UTC
+
+
+async def a_store() -> InMemoryStore:
+    """Has one decided debate, on a job queue, in channel C1."""
+    store, clock = InMemoryStore(), ManualClock()
+    start, *rest = play(a_setup())
+    assert isinstance(start.event, DebateStarted)
+    await store.create(start.debate_id, start.event, origin="o1", at=clock.now())
+    for one in rest:
+        await store.append(start.debate_id, one.event, at=clock.now())
+    return store
+
+
+def nothing_is_broken(debate_id: str, error: StoreError) -> None:
+    raise AssertionError(f"{debate_id}: {error}")
+
+
+async def test_only_decisions_of_the_persons_channels_are_told() -> None:
+    store, asked = await a_store(), "Why did we choose Postgres for background tasks?"
+    inside = RecallDecisions(store=store, people=Members({"C1"}), on_unreadable=nothing_is_broken)
+    outside = RecallDecisions(store=store, people=Members({"C2"}), on_unreadable=nothing_is_broken)
+    nowhere = RecallDecisions(store=store, people=Members(()), on_unreadable=nothing_is_broken)
+
+    (found,) = await inside.for_person(asked, person="U1", workspace="T1")
+    assert found.debate.verdict
+    assert not await inside.for_person(asked, person="U1", workspace="T2")
+    assert not await outside.for_person(asked, person="U1", workspace="T1")
+    assert not await nowhere.for_person(asked, person="U1", workspace="T1")
+
+
+async def test_whoever_has_the_database_is_told_everything_that_fits() -> None:
+    register = RecallDecisions(store=await a_store(), on_unreadable=nothing_is_broken)
+    assert await register.anywhere("Was war mit der Warteschlange?")
+    assert not await register.anywhere("Was war mit dem Sommerfest?")
+    assert await register.anywhere("Why PostgreSQL?")  # once more, from what is remembered

@@ -1,0 +1,44 @@
+"""People ask what was decided, and are told from the register, with links: only what is theirs."""
+
+from bot.testing import BotSpec, team_at_work
+from core.ports import DebateFilter
+from core.testing import ScriptedProvider
+from tests.scenarios.test_finding import in_private
+
+QUESTION = "Kafka or PostgreSQL as our job queue?"
+ASKED = "why did we choose Postgres for background jobs?"
+
+
+async def test_a_mention_and_a_command_are_answered_with_a_link_and_start_nothing() -> None:
+    provider = ScriptedProvider()
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+        calls = len(provider.requests)
+        await team.say(f"@Moot {ASKED}", user="alex")
+        (told,) = await team.workspace.wait_for(lambda: team.told("alex"))
+        known = len(team.told())
+        await team.type(ASKED)
+        await team.workspace.wait_for(lambda: len(team.told()) > known)
+        typed = team.told()[-1]
+        assert len(await team.moot.store.find(DebateFilter(limit=10))) == 1
+        assert len(provider.requests) == calls
+    for text in (told, typed):
+        assert "What was decided" in text or "closest decisions" in text
+        assert "Use PostgreSQL." in text
+        assert QUESTION in text
+        assert board.replace(".", "") in text
+        assert "The team runs PostgreSQL already." in text
+
+
+async def test_nobody_is_told_of_a_channel_they_are_not_in() -> None:
+    async with team_at_work(spec=BotSpec(rounds=1)) as team:
+        secret = await in_private(team)
+        await secret.wait_for_end(await secret.debate("Shall we sell the company to Globex?"))
+        await team.say("@Moot What did we decide about selling the company?", user="alex")
+        (told,) = await team.workspace.wait_for(lambda: team.told("alex"))
+        await team.say("@Moot What did we decide about selling the company?", user="dana")
+        (mine,) = await team.workspace.wait_for(lambda: team.told("dana"))
+    assert "I know of no decision" in told
+    assert "Globex" not in told
+    assert "Globex" in mine
