@@ -114,6 +114,8 @@ class ModelRequest:
     effort: Effort = Effort.MEDIUM
     #: About how long the prompt is, by what was learned of the model; None: not measured.
     prompt_tokens: int | None = None
+    #: Seconds the reply may be silent, at its beginning or amid; None: as the provider has it.
+    silence: float | None = None
     #: Groups calls that share a beginning (the debate's id).
     cache_key: str = ""
     #: Who asks, unrecognisable; for vendors that want to tell people apart.
@@ -129,3 +131,5 @@ class ModelReply:
     #: The model that answered, as the provider names it.
     model: str
     request_id: str = ""
+    #: Seconds of its longest silence, from the asking to the end; 0: not measured.
+    longest_silence: float = 0.0

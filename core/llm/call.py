@@ -42,6 +42,7 @@ from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo
+from core.llm.silence import AskedFor, Silences
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import BESIDE, Agent, Call, Cap, Usage
@@ -110,6 +111,7 @@ class ModelCalls:
         self._warmup = CacheWarmup(clock)
         self._waits = RateLimitWaits(clock)
         self._outages = Outages(clock, probes)
+        self._silences = Silences()
         #: Models that were asked how much they hold.
         self._contexts: set[ModelRef] = set()
         self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
@@ -424,8 +426,14 @@ class ModelCalls:
             ReplyUnusable: It is cut off, whatever the server says of it, or repeats the prompt.
         """
         limits = self._measure.capability(*ref)
+        asked = AskedFor(ref, request.act, request.effort)
+        request = replace(request, silence=self._silences.allowed(asked))
         try:
             reply = await self._provider(ref.provider).complete(request, start)
+            self._silences.answered(asked, reply.longest_silence)
+        except ProviderDown:
+            self._silences.gave_up(asked)
+            raise
         except ReplyUnusable as error:
             if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
                 raise cut_off(ref.provider, request, limits, error.usage) from None

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import pytest
@@ -22,7 +22,7 @@ from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
-from core.llm.providers.testing.server import Vendor
+from core.llm.providers.testing.server import Vendor, always
 from core.models import Act
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
@@ -62,6 +62,18 @@ def _anthropic(url: str) -> ModelProvider:
 
 def _ollama(url: str) -> ModelProvider:
     return OllamaProvider(url, stall_seconds=STALL_SECONDS)
+
+
+def _patient_openai(url: str) -> ModelProvider:
+    return OpenAIProvider(KEY, f"{url}/v1", stall_seconds=60)
+
+
+def _patient_openrouter(url: str) -> ModelProvider:
+    return OpenAIProvider(KEY, f"{url}/v1", dialect=OPENROUTER, stall_seconds=60)
+
+
+def _patient_anthropic(url: str) -> ModelProvider:
+    return AnthropicProvider(KEY, url, stall_seconds=60)
 
 
 CASES = (
@@ -243,6 +255,35 @@ async def test_a_stream_that_breaks_is_a_provider_down(line: Line, fault: Fault)
 
     with pytest.raises(ProviderDown):
         await line.ask()
+
+
+@pytest.mark.parametrize("fault", [Fault.STALL, Fault.NONE], ids=["amid", "before it begins"])
+@pytest.mark.parametrize(
+    ("model", "build"),
+    [
+        (CASES[0].model, _patient_openai),
+        (CASES[3].model, _patient_openrouter),
+        (CASES[2].model, _patient_anthropic),
+    ],
+    ids=["responses", "chat", "messages"],
+)
+async def test_a_request_says_how_long_a_reply_may_be_silent(
+    model: str, build: Callable[[str], ModelProvider], fault: Fault
+) -> None:
+    """What its model usually needs is less than the most that any model may take."""
+    async with Vendor(always(Say(fault=fault, wait=0 if fault is Fault.STALL else 60))) as vendor:
+        provider = build(vendor.url)
+        with pytest.raises(ProviderDown, match="stopped answering"):
+            async with asyncio.timeout(30):
+                await provider.complete(replace(a_request(model), silence=STALL_SECONDS))
+        await provider.close()
+
+
+async def test_a_reply_says_how_long_it_was_silent(line: Line) -> None:
+    line.script(Say(wait=0.05))
+    silence = (await line.ask()).longest_silence
+    # Loading a model may take minutes: of Ollama nothing is concluded from it.
+    assert silence == 0 if line.case.name == "ollama" else 0.05 <= silence < 30
 
 
 async def test_an_overload_in_the_middle_of_a_stream_passes(line: Line) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,14 @@ from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
 from core.llm.providers.fields import count, dig, words
 from core.llm.providers.sdk_loading import load, read_through
-from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
+from core.llm.providers.streams import (
+    BROKEN,
+    give_up,
+    most_characters,
+    patience,
+    read_events,
+    read_text,
+)
 from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
@@ -76,7 +83,7 @@ class AnthropicProvider:
         self._key = key
         self._base_url = base_url or "https://api.anthropic.com"
         self._limits = partial(capability, self.name, overrides=records)
-        self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
+        self._stall_seconds = stall_seconds
         self._sdk: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
 
@@ -102,13 +109,26 @@ class AnthropicProvider:
         reading = _MessagesStream()
         try:
             params = parameters(request, self._limits(request.model))
-            async with await self._client().messages.create(**params, stream=True) as stream:
+            params["timeout"] = patience(self._stall_seconds, request.silence)
+            since = asyncio.get_running_loop().time()
+            messages = self._client().messages.with_streaming_response
+            async with messages.create(**params, stream=True) as answer:
                 text = await read_text(
-                    reading, stream, on_first_token, most=most_characters(request.max_output_tokens)
+                    reading,
+                    _events(answer.http_response),
+                    on_first_token,
+                    since=since,
+                    most=most_characters(request.max_output_tokens),
                 )
-                request_id = stream.response.headers.get("request-id", "")
+                request_id = answer.headers.get("request-id", "")
             model = reading.model or request.model
-            return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+            return ModelReply(
+                text=text,
+                usage=reading.usage(),
+                model=model,
+                request_id=request_id,
+                longest_silence=reading.silence,
+            )
         except (ProviderError, *BROKEN, AnthropicError) as error:
             give_up(reading, error)
 
@@ -121,11 +141,9 @@ class AnthropicProvider:
     async def _rehearse(self, http: httpx2.AsyncClient) -> None:
         """Ask for a reply that comes from this client."""
         limit = 1  # of tokens
-        await read_through(
-            await self._new_client(http).messages.create(
-                model="", max_tokens=limit, messages=[], stream=True
-            )
-        )
+        messages = self._new_client(http).messages.with_streaming_response
+        async with messages.create(model="", max_tokens=limit, messages=[], stream=True) as answer:
+            await read_through(_events(answer.http_response))
 
     def _client(self) -> "AsyncAnthropic":
         """The SDK's client, made on first use."""
@@ -146,10 +164,23 @@ class AnthropicProvider:
         return AsyncAnthropic(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=self._timeout,
+            timeout=patience(self._stall_seconds),
             max_retries=0,
             http_client=http,
         )
+
+
+def _events(response: httpx2.Response) -> AsyncGenerator[Any]:
+    """The events of a stream; an error in its midst is raised as the SDK raises it."""
+
+    def fails(name: str, found: Any) -> Exception | None:
+        if name != "error":
+            return None
+        from anthropic import APIStatusError  # noqa: PLC0415 - slow, and not always needed
+
+        return APIStatusError(f"{found}", response=response, body=found)
+
+    return read_events(response.aiter_bytes(), fails=fails)
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -189,6 +220,7 @@ class _MessagesStream:
     def __init__(self) -> None:
         self.model = ""
         self.length = 0
+        self.silence = 0.0
         self._texts: list[str] = []
         self._reason = ""
         self._counts: dict[str, int] = {}

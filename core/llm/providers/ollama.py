@@ -5,6 +5,7 @@ made as large as the request needs, and what does not fit is refused. Within a d
 Ollama loads the model anew whenever it changes.
 """
 
+import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
@@ -72,11 +73,14 @@ class OllamaProvider:
         reading = _OllamaStream()
         try:
             params = self._parameters(request)
+            since = asyncio.get_running_loop().time()
             async with self._client().stream("POST", "/api/chat", json=params) as response:
                 if response.status_code >= _BAD_STATUS:
                     raise _rejected(response)
                 most = most_characters(request.max_output_tokens)
-                text = await read_text(reading, _parsed(response), on_first_token, most=most)
+                text = await read_text(
+                    reading, _parsed(response), on_first_token, since=since, most=most
+                )
         except (ProviderError, *BROKEN) as error:
             give_up(reading, error)
         return ModelReply(text=text, usage=reading.usage(), model=reading.model or request.model)
@@ -220,6 +224,7 @@ class _OllamaStream:
     def __init__(self) -> None:
         self.model = ""
         self.length = 0
+        self.silence = 0.0
         self._texts: list[str] = []
         self._last: object = None
 

@@ -7,7 +7,7 @@ known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,9 +18,16 @@ from core.capabilities import Record, capability
 from core.errors import KeyRefused, ProviderError, RequestRejected
 from core.llm.providers import openai_chat as chat
 from core.llm.providers import openai_responses as responses
-from core.llm.providers.fields import dig
+from core.llm.providers.fields import dig, words
 from core.llm.providers.sdk_loading import load, read_through
-from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
+from core.llm.providers.streams import (
+    BROKEN,
+    give_up,
+    most_characters,
+    patience,
+    read_events,
+    read_text,
+)
 from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
 
@@ -111,7 +118,7 @@ class OpenAIProvider:
         self._dialect = dialect
         self._base_url = base_url or dialect.base_url
         self._limits = partial(capability, dialect.name, overrides=records)
-        self._timeout = httpx2.Timeout(stall_seconds, connect=10.0)
+        self._stall_seconds = stall_seconds
         self._has_responses = "responses" in dialect.apis
         #: What a server refused, by model: ways to ask for a structure, fields.
         self._refused: dict[str, set[str]] = {}
@@ -178,13 +185,26 @@ class OpenAIProvider:
             openai_fields=self._dialect.chat.openai_fields,
         )
         params |= self._asker(request)
-        async with await self._client().responses.create(**params, stream=True) as stream:
+        params["timeout"] = patience(self._stall_seconds, request.silence)
+        since = asyncio.get_running_loop().time()
+        asking = self._client().responses.with_streaming_response.create(**params, stream=True)
+        async with asking as answer:
             text = await read_text(
-                reading, stream, began, most=most_characters(request.max_output_tokens)
+                reading,
+                _events(answer.http_response),
+                began,
+                since=since,
+                most=most_characters(request.max_output_tokens),
             )
-            request_id = stream.response.headers.get("x-request-id", "")
+            request_id = answer.headers.get("x-request-id", "")
         model = reading.model or request.model
-        return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+        return ModelReply(
+            text=text,
+            usage=reading.usage(),
+            model=model,
+            request_id=request_id,
+            longest_silence=reading.silence,
+        )
 
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
         """The reply by Chat Completions."""
@@ -197,14 +217,19 @@ class OpenAIProvider:
         params = chat.parameters(request, limits, self._dialect.chat) | self._asker(request)
         if _STREAM_OPTIONS in refused:
             del params[_STREAM_OPTIONS]
+        params["timeout"] = patience(self._stall_seconds, request.silence)
+        since = asyncio.get_running_loop().time()
         try:
-            async with await self._client().chat.completions.create(
-                **params, stream=True
-            ) as stream:
+            completions = self._client().chat.completions.with_streaming_response
+            async with completions.create(**params, stream=True) as answer:
                 text = await read_text(
-                    reading, stream, began, most=most_characters(request.max_output_tokens)
+                    reading,
+                    _events(answer.http_response),
+                    began,
+                    since=since,
+                    most=most_characters(request.max_output_tokens),
                 )
-                request_id = stream.response.headers.get("x-request-id", "")
+                request_id = answer.headers.get("x-request-id", "")
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             field = refused_field(error, params)
             if self._dialect.chat.openai_fields or not field:
@@ -213,7 +238,13 @@ class OpenAIProvider:
             refused.add(limits.answers if field == _RESPONSE_FORMAT else field)
             return await self._chat(request, began)
         model = reading.model or request.model
-        return ModelReply(text=text, usage=reading.usage(), model=model, request_id=request_id)
+        return ModelReply(
+            text=text,
+            usage=reading.usage(),
+            model=model,
+            request_id=request_id,
+            longest_silence=reading.silence,
+        )
 
     def _asker(self, request: ModelRequest) -> dict[str, Any]:
         """Who asks, for OpenAI alone: others do not know the field."""
@@ -222,13 +253,15 @@ class OpenAIProvider:
 
     async def _rehearse_responses(self, http: httpx2.AsyncClient) -> None:
         """Ask for a reply that comes from this client, by Responses."""
-        responses_ = self._new_client(http).responses
-        await read_through(await responses_.create(model="", input="", stream=True))
+        responses_ = self._new_client(http).responses.with_streaming_response
+        async with responses_.create(model="", input="", stream=True) as answer:
+            await read_through(_events(answer.http_response))
 
     async def _rehearse_chat(self, http: httpx2.AsyncClient) -> None:
         """Ask for a reply that comes from this client, by Chat Completions."""
-        completions = self._new_client(http).chat.completions
-        await read_through(await completions.create(model="", messages=[], stream=True))
+        completions = self._new_client(http).chat.completions.with_streaming_response
+        async with completions.create(model="", messages=[], stream=True) as answer:
+            await read_through(_events(answer.http_response))
 
     def _client(self) -> "AsyncOpenAI":
         """The SDK's client, made on first use."""
@@ -249,7 +282,7 @@ class OpenAIProvider:
         client = AsyncOpenAI(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=self._timeout,
+            timeout=patience(self._stall_seconds),
             max_retries=0,
             http_client=http,
         )
@@ -263,6 +296,20 @@ class OpenAIProvider:
         from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
 
         return OpenAIError
+
+
+def _events(response: httpx2.Response) -> AsyncGenerator[Any]:
+    """The events of a stream; one that holds an error is raised as the SDK raises it."""
+
+    def fails(_name: str, found: Any) -> Exception | None:
+        if not (said := dig(found, "error")):
+            return None
+        from openai import APIError  # noqa: PLC0415 - slow, and not always needed
+
+        message = words(said, "message") or "An error occurred during streaming"
+        return APIError(message, request=response.request, body=said)
+
+    return read_events(response.aiter_bytes(), fails=fails)
 
 
 def refused_field(error: Exception, params: Mapping[str, Any]) -> str:

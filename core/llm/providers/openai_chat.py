@@ -111,6 +111,7 @@ class ChatReading:
         self.vendor = vendor
         self.model = ""
         self.length = 0
+        self.silence = 0.0
         self._texts: list[str] = []
         self._reason = ""
         self._refused = False

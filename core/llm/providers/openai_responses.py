@@ -109,6 +109,7 @@ class ResponsesReading:
         self.vendor = vendor
         self.model = ""
         self.length = 0
+        self.silence = 0.0
         self._deltas: list[str] = []
         self._response: object = None
 
@@ -119,12 +120,13 @@ class ResponsesReading:
             ProviderError: The event says that the reply failed.
         """
         kind = words(event, "type")
-        if kind == "error":
-            raise from_code(self.vendor, words(event, "code") or words(event, "error", "code"))
-        if kind == "response.output_text.delta":
+        if kind == "response.output_text.delta":  # nearly all are
             delta = words(event, "delta")
             self._deltas.append(delta)
             self.length += len(delta)
+            return True
+        if kind == "error":
+            raise from_code(self.vendor, words(event, "code") or words(event, "error", "code"))
         if kind in {"response.completed", "response.incomplete", "response.failed"}:
             self._response = dig(event, "response")
             self.model = words(self._response, "model")

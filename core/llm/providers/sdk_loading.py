@@ -8,7 +8,7 @@ dies meanwhile. So a reply is rehearsed in a thread, over a Unix socket.
 import asyncio
 import json
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,8 +20,6 @@ T = TypeVar("T")
 
 #: The events of a reply, and what asks for it with the client it is given.
 Rehearsal = tuple[Sequence[Mapping[str, Any]], Callable[[httpx2.AsyncClient], Awaitable[None]]]
-#: What SDKs give for a reply that is streamed.
-Stream = AbstractAsyncContextManager[AsyncIterable[object]]
 
 
 async def load(make: Callable[[], T], *rehearsals: Rehearsal) -> T:
@@ -42,11 +40,10 @@ async def load(make: Callable[[], T], *rehearsals: Rehearsal) -> T:
     return await asyncio.to_thread(made)
 
 
-async def read_through(stream: Stream) -> None:
+async def read_through(events: AsyncIterable[object]) -> None:
     """Read a reply to its end, and forget it."""
-    async with stream as events:
-        async for _ in events:
-            pass
+    async for _ in events:
+        pass
 
 
 async def _rehearse(rehearsals: Sequence[Rehearsal]) -> None:

@@ -1,6 +1,13 @@
-"""Reads any vendor's stream into one reply, and turns its failures into our errors."""
+"""Reads any vendor's stream into one reply, and turns its failures into our errors.
 
-from collections.abc import AsyncIterable, Callable
+SDKs make a typed object of each event, which costs a hundred times what is needed of it; so the
+SDK asks and says what is wrong, and its event stream is read here, as plain JSON.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from typing import Any, Never, Protocol
 
 import httpx2
@@ -24,12 +31,86 @@ def most_characters(max_output_tokens: int) -> int:
     return max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * max_output_tokens)
 
 
+#: Between two rests a stream is read for so many seconds; then for so long events are left to
+#: gather. Each read of the network costs more than the event it brings. A reply comes later by this
+#: share of its time at most.
+_READING_SECONDS, _LONGEST_REST, _REST_SHARE = 0.002, 0.1, 0.02
+_END_OF_LINE = re.compile(rb"\r\n|\n|\r")
+#: Bytes of one line at most; a whole reply is far shorter.
+_LONGEST_LINE = 20_000_000
+_DONE = b"[DONE]"
+
+
+async def read_events(
+    pieces: AsyncIterable[bytes], *, fails: Callable[[str, Any], Exception | None]
+) -> AsyncGenerator[Any]:
+    """The JSON of each server-sent event, up to the stream's end.
+
+    Args:
+        pieces: The body, cut anywhere.
+        fails: From an event's name and JSON: what it is to raise, if it says that the reply failed.
+
+    Raises:
+        ValueError: An event is no JSON, or no text, or far too long.
+        Exception: What `fails` returned.
+    """
+    cutting, done = _EventCutter(), False
+    async for piece in pieces:
+        for name, body in cutting.take(piece):
+            # What comes after the end is only read so that the connection can be used again.
+            done = done or body.startswith(_DONE)
+            found = None if done else json.loads(body)
+            if not done and (error := fails(name.decode(), found)):
+                raise error
+            if not done:
+                yield found
+
+
+class _EventCutter:
+    """Cuts a body into server-sent events: their names and data.
+
+    Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._name = b""
+        self._data: list[bytes] = []
+
+    def take(self, piece: bytes) -> list[tuple[bytes, bytes]]:
+        """The events that are whole now.
+
+        Raises:
+            ValueError: A line does not end.
+        """
+        whole = self._rest + piece
+        # An end of line may be cut in two: what follows a lone \r decides whether it is one.
+        upto = len(whole) - whole.endswith(b"\r")
+        *lines, rest = _END_OF_LINE.split(whole[:upto])
+        self._rest = rest + whole[upto:]
+        if len(self._rest) > _LONGEST_LINE:
+            raise ValueError("a line that does not end")
+        found: list[tuple[bytes, bytes]] = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[5:].removeprefix(b" "))
+            elif line.startswith(b"event:"):
+                self._name = line[6:].strip()
+            elif not line:
+                if self._data:
+                    found.append((self._name, b"\n".join(self._data)))
+                self._name, self._data = b"", []
+        return found
+
+
 class StreamReader(Protocol):
     """A reply while it arrives."""
 
     vendor: str
     #: Characters of text that came so far.
     length: int
+    #: Seconds of the longest silence so far.
+    silence: float
 
     def take(self, event: Any) -> bool:
         """Add one event; True when the reply itself has begun.
@@ -53,7 +134,12 @@ class StreamReader(Protocol):
 
 
 async def read_text(
-    reading: StreamReader, events: AsyncIterable[Any], began: Callable[[], None], *, most: int
+    reading: StreamReader,
+    events: AsyncIterable[Any],
+    began: Callable[[], None],
+    *,
+    since: float,
+    most: int,
 ) -> str:
     """The whole reply; says once when it begins.
 
@@ -61,16 +147,24 @@ async def read_text(
         reading: What the reply becomes.
         events: The stream.
         began: Called once, when the reply begins.
+        since: When it was asked for, on the event loop's clock.
         most: Characters at most; with more the rest is not read.
 
     Raises:
         ProviderError: It is not complete, or empty, or far longer than was asked for.
     """
-    begun = False
+    begun, loop = False, asyncio.get_running_loop()
+    rested = last = since
     async for event in events:
+        now = loop.time()
+        reading.silence, last = max(reading.silence, now - last), now
         if reading.take(event) and not begun:
             begun = True
             began()
+        # Nobody reads along once it has begun: what comes meanwhile is taken in one go.
+        if begun and now - rested > _READING_SECONDS:
+            await asyncio.sleep(min(_LONGEST_REST, _REST_SHARE * (now - since)))
+            rested = last = loop.time()
         if reading.length > most:
             raise too_long(reading.vendor, most)
     text = reading.text()
@@ -81,6 +175,16 @@ async def read_text(
     if not begun:
         began()
     return text
+
+
+def patience(stall_seconds: float, silence: float | None = None) -> httpx2.Timeout:
+    """How long a server may be silent.
+
+    Args:
+        stall_seconds: At most.
+        silence: What the request allows; None: nothing is known of the model yet.
+    """
+    return httpx2.Timeout(min(stall_seconds, silence or stall_seconds), connect=10.0)
 
 
 def give_up(reading: StreamReader, error: Exception) -> Never:

@@ -1,7 +1,7 @@
 """Asking models: through real SDKs, real HTTP and a scripted vendor."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -27,7 +27,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Vendor, always, in_turn
 from core.models import Act, Agent, Cap
-from core.request import ModelRequest, Part, PartKind
+from core.request import ModelReply, ModelRequest, Part, PartKind
 from core.testing import ManualClock, ScriptedProvider
 
 REPLY = "Use PostgreSQL."
@@ -555,6 +555,31 @@ async def test_a_turns_time_ends_and_a_reply_that_had_begun_is_booked(
     assert spent.attempts == 1
     assert spent.input_tokens > 0
     assert spent.cost
+
+
+class Measured(ScriptedProvider):
+    """A provider that says how long each reply was silent."""
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Answer, after a silence of ten seconds."""
+        reply = await super().complete(request, on_first_token)
+        return replace(reply, longest_silence=10.0)
+
+
+async def test_a_model_that_is_known_may_be_silent_for_some_times_what_it_usually_is(
+    clock: ManualClock,
+) -> None:
+    provider = Measured()
+    calls = ModelCalls({"scripted": provider}, clock)
+    agent = ANN.model_copy(update={"provider": "scripted"})
+
+    for _ in range(4):
+        await calls.ask(a_request(), agent)
+    await calls.ask(replace(a_request(), act=Act.CRITIQUE), agent)
+
+    assert [one.silence for one in provider.requests] == [None, None, None, 40.0, None]
 
 
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(

@@ -1,6 +1,7 @@
 """A reply as the pieces each vendor's protocol sends it in."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 from core.llm.providers.testing.script import ReplyEnding, Say
@@ -58,10 +59,10 @@ def overload_frame(path: str) -> bytes:
     return _event({"type": "error", "error": error}, name="error")
 
 
-def _halves(text: str) -> list[str]:
-    """The text in two pieces."""
-    middle = len(text) // 2
-    return [text[:middle], text[middle:]]
+def _cut(say: Say) -> list[str]:
+    """The text in pieces of about the same length."""
+    text, ends = say.text, [len(say.text) * n // say.pieces for n in range(say.pieces + 1)]
+    return [text[first:last] for first, last in pairwise(ends)]
 
 
 def _event(body: Body, name: str = "") -> bytes:
@@ -91,7 +92,7 @@ def _messages(say: Say, model: str) -> list[bytes]:
     if say.thinking:
         delta = {"type": "thinking_delta", "thinking": say.thinking}
         bodies += _block({"type": "thinking", "thinking": "", "signature": ""}, [delta], 0)
-    deltas = [{"type": "text_delta", "text": piece} for piece in _halves(say.text)]
+    deltas = [{"type": "text_delta", "text": piece} for piece in _cut(say)]
     bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
     thought = {"thinking_tokens": counts.reasoning} if counts else None
     usage = {"output_tokens": counts.output, "output_tokens_details": thought} if counts else None
@@ -114,7 +115,7 @@ def _responses(say: Say, model: str) -> list[bytes]:
     bodies = [{"type": "response.created", "response": _response(say, model, status="in_progress")}]
     bodies += [
         {"type": "response.output_text.delta", "item_id": "m", "delta": piece}
-        for piece in _halves(say.text)
+        for piece in _cut(say)
     ]
     status = _RESPONSES_ENDINGS.get(say.ending, "completed")
     final = _response(say, model, status=status)
@@ -152,7 +153,7 @@ def _response(say: Say, model: str, *, status: str) -> Body:
 def _chat(say: Say, model: str) -> list[bytes]:
     """The Chat Completions API."""
     base = {"id": "chatcmpl_1", "object": "chat.completion.chunk", "created": 1, "model": model}
-    deltas: list[Body] = [{"content": piece} for piece in _halves(say.text)]
+    deltas: list[Body] = [{"content": piece} for piece in _cut(say)]
     if say.ending is ReplyEnding.REFUSAL:
         deltas.append({"refusal": "I will not."})
     choices: list[Body] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
@@ -178,7 +179,7 @@ def _ollama(say: Say, model: str) -> list[bytes]:
     """Ollama's native API."""
     bodies: list[Body] = [
         {"model": model, "message": {"role": "assistant", "content": piece}, "done": False}
-        for piece in _halves(say.text)
+        for piece in _cut(say)
     ]
     last: Body = {"model": model, "message": {"role": "assistant", "content": ""}}
     last |= {"done": True, "done_reason": _OLLAMA_ENDINGS[say.ending]}

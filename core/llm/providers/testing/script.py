@@ -51,6 +51,8 @@ class Say:
     """A reply."""
 
     text: str = "Use PostgreSQL, because the team knows it."
+    #: Events that the text comes in; vendors send one for each token or two.
+    pieces: int = 2
     #: Comes before the text where the protocol has such a thing.
     thinking: str = ""
     ending: ReplyEnding = ReplyEnding.WHOLE

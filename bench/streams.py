@@ -1,0 +1,171 @@
+"""What reading a streamed reply costs of a CPU: by Moot, and as the vendors' SDKs read it.
+
+    python -m bench.streams [--replies 10] [--seconds 2]
+
+A reply of 1,800 characters comes in 450 events, evenly over `--seconds`, from a server that speaks
+the vendor's protocol in a process of its own; so many replies come at once. Counted is the CPU time
+of the process that reads. Both ways are measured by turns in one run: on a busy machine only their
+ratio says something.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anthropic import AsyncAnthropic
+from openai import AsyncOpenAI
+
+from core.llm.providers import factory
+from core.llm.providers.testing.script import Counts, Say
+from core.llm.providers.testing.server import Vendor, always
+from core.models import Act
+from core.ports import LoadsSlowly
+from core.request import ModelRequest, Part, PartKind
+
+EVENTS, CHARACTERS = 450, 1800
+TARGET_MS = 3.0
+#: Turns each way takes.
+_TURNS = 3
+REQUEST = ModelRequest(
+    model="any",
+    act=Act.PROPOSAL,
+    role="architect",
+    system="You propose.",
+    delimiter="~",
+    parts=(Part(kind=PartKind.TASK, label="Task", text="Propose a solution."),),
+    max_output_tokens=1000,
+)
+Ask = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Milliseconds of CPU by reply."""
+
+    moot: float
+    sdk: float
+
+
+def _by_responses(url: str) -> Ask:
+    client = AsyncOpenAI(api_key="sk-bench", base_url=f"{url}/v1")
+
+    async def ask() -> None:
+        async for _ in await client.responses.create(model="any", input="?", stream=True):
+            pass
+
+    return ask
+
+
+def _by_chat(url: str) -> Ask:
+    said: Any = [{"role": "user", "content": "?"}]
+    completions = AsyncOpenAI(api_key="sk-bench", base_url=f"{url}/v1").chat.completions
+
+    async def ask() -> None:
+        async for _ in await completions.create(model="any", messages=said, stream=True):
+            pass
+
+    return ask
+
+
+def _by_messages(url: str) -> Ask:
+    said: Any = [{"role": "user", "content": "?"}]
+    messages = AsyncAnthropic(api_key="sk-bench", base_url=url).messages
+
+    async def ask() -> None:
+        asking = messages.create(model="any", max_tokens=1000, messages=said, stream=True)
+        async for _ in await asking:
+            pass
+
+    return ask
+
+
+#: API → the provider that speaks it, the path of its address, and what makes the SDK's own way.
+APIS: Mapping[str, tuple[str, str, Callable[[str], Ask]]] = {
+    "OpenAI, Responses": ("openai", "/v1", _by_responses),
+    "OpenAI, Chat Completions": ("openrouter", "/v1", _by_chat),
+    "Anthropic, Messages": ("anthropic", "", _by_messages),
+}
+
+
+async def serve(seconds: float) -> None:
+    """Answer until the other side hangs up."""
+    said = Say(
+        text=("word " * CHARACTERS)[:CHARACTERS],
+        pieces=EVENTS,
+        pace=seconds / EVENTS,
+        counts=Counts(output=EVENTS),
+    )
+    async with Vendor(always(said)) as vendor:
+        print(vendor.url, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+@asynccontextmanager
+async def a_server(seconds: float) -> AsyncGenerator[str]:
+    """A vendor in a process of its own; its address."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.streams", "--serve", str(seconds)),
+        cwd=Path(__file__).parents[1],
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def cost(api: str, replies: int, seconds: float) -> Cost:
+    """What a reply costs by this API, the cheapest of a few turns each way."""
+    provider, path, by_sdk = APIS[api]
+    async with a_server(seconds) as url:
+        asked = factory.build(provider, "sk-bench", url + path)
+        if isinstance(asked, LoadsSlowly):
+            await asked.load()
+        ways: tuple[Ask, Ask] = (lambda: asked.complete(REQUEST), by_sdk(url))
+        for way in ways:
+            await way()
+        found = [[await _spent(way, replies) for way in ways] for _ in range(_TURNS)]
+        await asked.close()
+    moot, sdk = (1000 * min(column) / replies for column in zip(*found, strict=True))
+    return Cost(moot=moot, sdk=sdk)
+
+
+async def _spent(way: Ask, replies: int) -> float:
+    """Seconds of CPU that so many replies at once take."""
+    began = time.process_time()
+    await asyncio.gather(*(way() for _ in range(replies)))
+    return time.process_time() - began
+
+
+def main() -> None:
+    """Print a line for each API."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replies", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve is not None:
+        asyncio.run(serve(given.serve))
+        return
+    print(f"load {os.getloadavg()[0]:.1f}; {EVENTS} events in {given.seconds:g} s")
+    for api in APIS:
+        found = asyncio.run(cost(api, given.replies, given.seconds))
+        print(
+            f"{api}: {found.moot:.1f} ms of CPU a reply (target {TARGET_MS:g}), "
+            f"by the SDK {found.sdk:.1f}; ratio {found.moot / found.sdk:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
