@@ -33,6 +33,8 @@ class Crew:
     log: Path
     rounds: int = 1
     beat: Heartbeat = QUICK_BEAT
+    #: What all debates may cost a day, in dollars; empty: no cap, and models cost nothing.
+    day_cost: str = ""
     alive: list[Process] = field(default_factory=list[Process])
     #: When replicas were killed, by process id, in seconds since 1970.
     deaths: dict[int, float] = field(default_factory=dict[int, float])
@@ -45,6 +47,7 @@ class Crew:
             "models": self.models,
             "rounds": self.rounds,
             "beat": asdict(self.beat),
+            "day_cost": self.day_cost,
         }
         with self.log.open("ab") as log:
             replica = await asyncio.create_subprocess_exec(

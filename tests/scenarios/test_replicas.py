@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,26 @@ async def test_sigterm_hands_debates_over_within_ten_seconds(scene: Scene) -> No
     assert max(handed_over, time.monotonic() - began) < 10
     await scene.until(1)
     assert (await scene.at_rest()).faults == {}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_replicas_together_do_not_pass_a_cap_on_the_day(scene: Scene) -> None:
+    """Each holds debates of its own, and all ask at the same moment."""
+    cap = Decimal(2)
+    await scene.crew.kill(scene.crew.alive[0])
+    scene.crew.day_cost = str(cap)
+    for _ in range(3):
+        await scene.crew.join()
+    scene.models.latency = 1  # so that many are under way together
+    asking = ("Kafka or SQS?", "Rust or Go?", "Tabs or spaces?")
+    await scene.ask(*asking)
+    entries = await scene.store.find(DebateFilter())
+    async with asyncio.timeout(PATIENCE):
+        while any([await scene.runs(one.debate_id) for one in entries]):  # noqa: ASYNC110 - other processes
+            await asyncio.sleep(0.1)
+    debates = [fold(await scene.store.events(one.debate_id)) for one in entries]
+    spent = sum((one.usage.cost or Decimal(0) for one in debates), start=Decimal(0))
+    assert len(debates) == len(asking)
+    assert cap / 2 < spent <= cap
+    assert any("all debates today" in str(one.failures) for one in debates)
