@@ -136,7 +136,7 @@ def _buttons(debate: Debate) -> Block:
             text=kind.value.capitalize(),
             action_id=action.value,
             value=debate.id,
-            accessibility_label=f"Say how it turned out: {_CHOICES[kind].lower()}",
+            accessibility_label=f"{kind.value.capitalize()}: {_CHOICES[kind].lower()}",
         )
         for kind, action in BUTTONS.items()
     ]
