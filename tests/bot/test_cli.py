@@ -93,7 +93,11 @@ def test_the_demonstration_plays_an_example_and_spends_nothing(
     assert "Examples: debates written by hand" in done.stdout
     assert "The disk: 4 of the 5 hours." in done.stdout
     assert "Export only what changed: 2 of 3 agents" in done.stdout
-    assert done.stdout.count("Written example") > 15
+    posts = re.split(r"(?m)^(?=\w+:$)", done.stdout)
+    speakers = ("Architect:", "Performance:", "Simplicity:", "Judge:")
+    agents = [post for post in posts if post.startswith(speakers)]
+    assert [post.partition("\n")[0] for post in agents] == list(speakers)
+    assert all("Written example" in post for post in agents)
     assert list(tmp_path.iterdir()) == []
 
 
