@@ -69,6 +69,7 @@ async def test_the_command_alone_opens_a_form_with_what_holds_here_and_an_estima
     assert labels == [
         "Question",
         "Context",
+        "Sources",
         "Format",
         "Agents",
         "Rounds",
