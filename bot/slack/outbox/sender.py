@@ -181,6 +181,9 @@ class Outbox:
         if not await self._is_due(row):
             return True
         if row.method == SESSION and SESSION in await self._refused_by(row.workspace):
+            # Handed out first: a version that came during an attempt would wait for ever else.
+            token = row.process_token or self.process_token
+            await self.posts.mark_sending(row.key, token, self.clock.now())
             await self.posts.mark_sent(row.key, process_token=row.process_token)
             return True
         try:

@@ -14,12 +14,13 @@ import pytest
 
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.ids import METADATA_EVENT, address_of
-from bot.slack.outbox.methods import slack_client
+from bot.slack.outbox.methods import SESSION, slack_client
 from bot.slack.outbox.outcomes import Rejected
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.outbox.sender import FREEZE_SECONDS, Outbox
 from bot.slack.payloads import Identity
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
+from bot.store.refused_features import RefusedFeatures
 from bot.store.tables import prepare
 from bot.testing import key_of, quick_workspace
 from core.clock import SystemClock
@@ -125,6 +126,25 @@ async def test_links_to_our_posts_are_filled_in_but_not_in_files(office: Office)
     shown = office.workspace.messages("general")[-1]
     assert f"p{(root.ts or '').replace('.', '')}|the board>" in shown["text"]
     assert office.workspace.file(shown["files"][0]["id"]) == written.encode()
+
+
+async def test_a_session_that_is_refused_while_a_newer_one_comes_holds_up_nothing(tmp_path: Path):
+    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
+    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
+        await prepare(db)
+        office, now = Office(workspace, Posts(db), FAST), SystemClock().now()
+        office.outbox.refused = RefusedFeatures(db)
+        session = office.new("d1/session", SESSION, payload={"status": "processing"})
+        await office.posts.hold(Channel(session.workspace, session.channel), "before")
+        await office.posts.replace_or_enqueue(session)
+        await office.posts.mark_sending("d1/session", "before", now)
+        await office.posts.replace_or_enqueue(replace(session, payload={"status": "completed"}))
+        await office.posts.mark_sent("d1/session", process_token="before")
+        await office.outbox.refused.note(session.workspace, {SESSION}, now)
+        await office.outbox.start()
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.settled("d1/session", "d1/e1/0")
+        await office.outbox.close()
 
 
 @pytest.mark.parametrize("fault", ["drop_after", "drop_before"])
