@@ -11,10 +11,10 @@ from core.proof.calibration import (
 )
 
 _LIMIT = 2500
-_NOTE = (
-    "In channels you are in. Held in part counts as not held; behind each share stands its 95% "
-    "interval. *Against it*: decisions of which this model or role held another option best to the "
-    "end. Moot weights nothing by these figures."
+_NOTE = "In channels you are in. Moot weights nothing by these figures."
+_ROWS_NOTE = (
+    "Held in part counts as not held; behind each share stands its 95% interval. *Against it*: "
+    "decisions of which this model or role held another option best to the end."
 )
 
 
@@ -27,7 +27,7 @@ def calibration_blocks(found: Calibration) -> list[Block]:
     for group in dict.fromkeys(row.group for row in found.rows[1:] if found.known >= FEWEST):
         rows = [_line(row) for row in found.rows if row.group == group]
         blocks += sections(listed([f"*{literal(group)}*", *rows], _LIMIT))
-    return [*blocks, *context(_NOTE)]
+    return [*blocks, *context(*([_ROWS_NOTE] if found.known >= FEWEST else []), _NOTE)]
 
 
 def _line(row: Row) -> str:

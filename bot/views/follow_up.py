@@ -35,13 +35,13 @@ def after_buttons(debate: Debate) -> list[Block]:
         text="Ask about it",
         action_id=ActionId.ASK.value,
         value=debate.id,
-        accessibility_label="Ask something about this debate",
+        accessibility_label="Ask about it: a question to the judge",
     )
     go_on = ButtonElement(
         text="Debate it on",
         action_id=ActionId.DEBATE_ON.value,
         value=debate.id,
-        accessibility_label="Start a debate that goes on from this verdict",
+        accessibility_label="Debate it on: start a debate from this verdict",
     )
     return [as_json(ActionsBlock(block_id=BlockId.AFTER.value, elements=[ask, go_on]))]
 

@@ -116,7 +116,9 @@ def home(
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
         *(calibration_blocks(turned_out) if turned_out else []),
         *context(*([literal(models)] if models else [])),
-        *context("`/debate search WORDS` looks through all of them. Only you see this page."),
+        *context(
+            "`/debate search WORDS` looks through all debates you may see. Only you see this page."
+        ),
     ]
     return {"type": "home", "blocks": [dict(block) for block in blocks]}
 

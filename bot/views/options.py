@@ -121,7 +121,7 @@ def rounds_words(debate: Debate) -> str:
         early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
         return f"{'at most ' if early and wished > 1 else ''}{counted(wished, 'round')}"
     if held == wished:
-        return "the round was held" if wished == 1 else f"all {wished} rounds were held"
+        return "the one planned round was held" if wished == 1 else f"all {wished} rounds were held"
     if not held:
         return "no round was held"
     return f"{held} of {counted(wished, 'round')} {'was' if held == 1 else 'were'} held"

@@ -39,10 +39,11 @@ _CONTROVERSIAL = (
     "want the same in different ways."
 )
 _BY_TEXT = (
-    "A text gets one point for each text a ballot ranks below it; the judge starts from the best."
+    "A text gets one point for each text a ballot ranks below it{own}; the judge starts from the "
+    "best."
 )
 _RULES = (
-    "A position gets one point for each position a ballot ranks below it. "
+    "A position gets one point for each position a ballot ranks below it{own}. "
     "Confidence: mean of the agents who ranked it first."
 )
 _OPTION_HEADS = ("Option", "First choices", "On average", "Texts for it")
@@ -83,7 +84,8 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
             sure = f" (confidence {percent(ballot.confidence)})"
         held = f"{shares}; " if shares else ""
         ballots.append(f"{name_of(debate, ballot.voter)}: {held}ranked {ranking}{sure}")
-    rules = _BY_TEXT if tally.options else _RULES
+    own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
+    rules = (_BY_TEXT if tally.options else _RULES).format(own=own)
     blocks += [] if superseded else ballot_button(debate)
     blocks += context(listed(ballots, _BALLOTS_LIMIT), rules)
     # Edited when people vote: an edit takes less text than a post.

@@ -265,7 +265,7 @@ def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
     ended = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded(), setup=setup)
     text = shown(board(ended))
     assert "Debate ended: not decided" in text
-    assert "Debate decided" not in text
+    assert "The agents have decided" not in text
     assert "hold in" not in text
 
 
