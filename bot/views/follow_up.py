@@ -86,6 +86,7 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
             if is_verified
             else f"~~“{found.words}”~~ (not found)"
         ),
+        of_record=True,
     )
     shown = mrkdwn(text)
     head = f"{person(question.by)} asked: “{gist(question.text, _QUESTION_LIMIT)}”"

@@ -19,17 +19,29 @@ from core.evidence.words import words_in, words_of
 from core.models import Citation, CitationStatus, Source
 
 _DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
-#: A quote holds no empty line and no other citation: else each one would be read to the end.
-_WORDS = r"(?:(?!\n\n|\[\s{0,5}[edr]\d)[\s\S]){0,1200}?"
-_CITATION = re.compile(
-    r"(?:~~)?"  # struck out before, and written again
-    r"\[\s{0,5}(?P<source>[edr]\d{1,4})\s{0,5}(?:,[^:\]\n]{1,40})?"  # some add the page
-    rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{_WORDS})[{_DOUBLE}]"
-    rf"|[{_SINGLE}](?P<single>{_WORDS})[{_SINGLE}]"
-    rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
-    r"(?:~~)?(?: \(not found in [edr]\d{1,4}\))?",
-    re.IGNORECASE,
-)
+
+
+def _citation(ids: str) -> re.Pattern[str]:
+    """Citations of sources whose ids begin so."""
+    # A quote holds no empty line and no other citation: else each one would be read to the end.
+    words = rf"(?:(?!\n\n|\[\s{{0,5}}(?:{ids})\d)[\s\S]){{0,1200}}?"
+    return re.compile(
+        r"(?:~~)?"  # struck out before, and written again
+        rf"\[\s{{0,5}}(?P<source>(?:{ids})\d{{1,4}})\s{{0,5}}"
+        r"(?:,[^:\]\n]{1,40})?"  # some add the page
+        rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{words})[{_DOUBLE}]"
+        rf"|[{_SINGLE}](?P<single>{words})[{_SINGLE}]"
+        rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
+        rf"(?:~~)?(?: \(not found in (?:{ids})\d{{1,4}}\))?",
+        re.IGNORECASE,
+    )
+
+
+_OF_SOURCES = _citation("[ed]")
+#: Entries of a debate's record are cited, too. In small letters, as prompts name them: R1 is what
+#: people and models call a risk or a requirement.
+_OF_RECORD = _citation("[ed]|(?-i:r)")
+_RECORD = "r"
 #: Where a quote leaves words out.
 _GAP = re.compile(
     rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}|[{_DOUBLE}]\s{{0,9}}[,;]\s{{0,9}}[{_DOUBLE}]"
@@ -84,8 +96,13 @@ class Found:
     words: str
 
 
-def citations_in(text: str) -> Sequence[Found]:
-    """All citations in a text, in its order."""
+def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
+    """All citations in a text, in its order.
+
+    Args:
+        text: What an agent or the judge wrote.
+        of_record: Entries of a debate's record can be cited, too: r1 and so on.
+    """
     return [
         Found(
             found.start(),
@@ -93,7 +110,7 @@ def citations_in(text: str) -> Sequence[Found]:
             found["source"].lower(),
             (found["double"] or found["single"] or found["bare"] or "").strip(),
         )
-        for found in _CITATION.finditer(text)
+        for found in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text)
     ]
 
 
@@ -134,8 +151,10 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
 def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:
     """The text with every citation that is not verified struck out, and all citations.
 
-    Checking a text that was checked before changes nothing.
+    Checking a text that was checked before changes nothing. Entries of a record are cited only where
+    there are some among the sources.
     """
+    of_record = any(one.id.startswith(_RECORD) for one in sources)
     made = list[Citation]()
 
     def shown(found: Found) -> str:
@@ -148,26 +167,31 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
             return quote
         return f"~~{quote}~~ (not found in {found.source})"
 
-    return _replaced(text, shown), tuple(made)
+    return _replaced(text, shown, of_record=of_record), tuple(made)
 
 
-def rendered(text: str, show: Callable[[Found, bool], str]) -> str:
+def rendered(text: str, show: Callable[[Found, bool], str], *, of_record: bool = False) -> str:
     """A checked text with each citation as `show` writes it.
 
     Args:
         text: What `checked` returned.
         show: Given a citation, and whether it is verified, what stands in its place.
+        of_record: It was checked against entries of a debate's record, too.
     """
-    return _replaced(text, lambda found: show(found, not _is_struck(text, found)))
+
+    def shown(found: Found) -> str:
+        return show(found, not _is_struck(text, found))
+
+    return _replaced(text, shown, of_record=of_record)
 
 
 def _is_struck(text: str, found: Found) -> bool:
     return text.startswith("~~", found.start)
 
 
-def _replaced(text: str, show: Callable[[Found], str]) -> str:
+def _replaced(text: str, show: Callable[[Found], str], *, of_record: bool) -> str:
     parts, at = list[str](), 0
-    for found in citations_in(text):
+    for found in citations_in(text, of_record=of_record):
         parts += (text[at : found.start], show(found))
         at = found.end
     return "".join((*parts, text[at:]))

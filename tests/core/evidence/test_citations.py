@@ -220,6 +220,33 @@ def test_what_is_no_citation_is_left_alone() -> None:
     assert checked(text, SOURCES) == (text, ())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Risks: [R1] vendor lock-in, [r2] cost.",
+        "See [r1](https://r1.test) and [R2: latency below 50 ms].",
+        'Requirement [r1: "at most 3 s"] is met.',
+    ],
+)
+def test_labels_of_risks_and_requirements_are_no_citations(text: str) -> None:
+    assert checked(text, SOURCES) == (text, ())
+    assert rendered(text, lambda found, _: f"<{found.source}>") == text
+
+
+def test_entries_of_a_record_are_cited_as_prompts_name_them() -> None:
+    entry = a_source(1, LOAD).model_copy(update={"label": "r1"})
+    text = 'It is [r1: "latency of 45 ms"], [r1: "free"]; risk [R1] stays, see [e1: "45 ms"].'
+    shown, citations = checked(text, [entry, *SOURCES])
+    assert shown == (
+        'It is [r1: "latency of 45 ms"], ~~[r1: "free"]~~ (not found in r1); risk [R1] stays, '
+        'see [e1: "45 ms"].'
+    )
+    assert [one.source for one in citations] == ["r1", "r1", "e1"]
+    assert checked(shown, [entry, *SOURCES]) == (shown, citations)
+    written = rendered(shown, lambda found, _: f"<{found.source}>", of_record=True)
+    assert written == "It is <r1>, <r1>; risk [R1] stays, see <e1>."
+
+
 def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
     text = 'Fast: [e1: "latency of 45 ms"], [e1: "latency of 4 ms"] and [e7: "cheap"].'
     shown, citations = checked(text, SOURCES)
