@@ -18,8 +18,9 @@ from bot.views.message import (
 )
 from bot.views.turn_groups import post_key
 from bot.views.words import cost, icon, person, title
-from core.evidence.citations import rendered
+from core.evidence.citations import Found, rendered
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, FollowUp, FollowUpAnswer
+from core.transcript.cited import where
 from core.turns.acts import ACTS
 
 _QUESTION_LIMIT = 300
@@ -79,15 +80,19 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
         name: f"<{address_of(_post_of(debate, key))}|{literal(_title(debate, key))}>"
         for name, key in answer.entries.items()
     }
-    text = rendered(
-        answer.text,
-        lambda found, is_verified: (
-            f"“{found.words}” ({found.source})"
-            if is_verified
-            else f"~~“{found.words}”~~ (not found)"
-        ),
-        of_record=True,
-    )
+    # Quotes of the debate's sources, to which the foot does not lead, tell their place themselves.
+    places = {
+        (one.source, one.words): where(one)
+        for one in answer.citations
+        if one.source not in answer.entries
+    }
+
+    def show(found: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+        if not is_verified:
+            return f"~~“{found.words}”~~ (not found)"
+        return f"“{found.words}” ({places.get((found.source, found.words), found.source)})"
+
+    text = rendered(answer.text, show, of_record=True)
     shown = mrkdwn(text)
     head = f"{person(question.by)} asked: “{gist(question.text, _QUESTION_LIMIT)}”"
     if answer.fault:

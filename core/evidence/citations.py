@@ -151,8 +151,8 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
 def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:
     """The text with every citation that is not verified struck out, and all citations.
 
-    Checking a text that was checked before changes nothing. Entries of a record are cited only where
-    there are some among the sources.
+    Checking a text that was checked before changes nothing. Entries of a record can be cited only
+    where there are some among the sources.
     """
     of_record = any(one.id.startswith(_RECORD) for one in sources)
     made = list[Citation]()

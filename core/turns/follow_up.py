@@ -86,11 +86,14 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
         why = _NO_JUDGE.format(reason=str(error))
         found = _from_passages(turn, asked, entries, why).answer
         return FollowUpAnswered(answer=found.model_copy(update={"lost": error.usage}))
-    shown, citations = checked(text.strip(), _sources(entries))
+    # The prompt holds the sources, too, and positions that quote them.
+    record = _sources(entries)
+    shown, citations = checked(text.strip(), (*record, *debate.evidence))
+    ids = {one.id for one in record}
     named = {
         one.source: _entry(entries, one.source).key
         for one in citations
-        if one.status is CitationStatus.VERIFIED
+        if one.status is CitationStatus.VERIFIED and one.source in ids
     }
     made = FollowUpAnswer(turn=turn, text=shown, citations=citations, entries=named, call=call)
     return FollowUpAnswered(answer=made)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.slack.ids import ActionId, FieldId
-from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.errors import ProviderDown
 from core.events import fold
 from core.models import OFFLINE, Act, Debate
@@ -65,6 +65,34 @@ async def test_a_mention_in_the_thread_is_answered_from_the_record_with_checked_
     assert debate.follow_ups[0].by.name == "alex"
     assert debate.usage.attempts == ended.usage.attempts + 1
     assert debate.status == ended.status
+
+
+async def test_an_answer_may_quote_the_debates_sources() -> None:
+    quotes = (
+        'It is [e1: "costs $1,840 per month"], not [e1: "costs $840 per month"]: '
+        '[r1: "More than 50,000 jobs per second"].'
+    )
+
+    def quoting(request: ModelRequest) -> str:
+        return quotes if request.act is Act.FOLLOW_UP else plausible_reply(request)
+
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(quoting), rounds=1)) as team:
+        root = await team.say("The offer costs $1,840 per month.", user="alex")
+        await team.say(f"@Moot {QUESTION}", root["ts"])
+        boards = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        board = boards[0]["ts"]
+        ended = await team.wait_for_end(board)
+        await team.say(f"@Moot {ASKED}", board)
+        (answer,) = await answers(team, board)
+        debate = await log_of(team, ended)
+    text = str(answer["text"])
+    assert f"/archives/{root['channel']}/p{root['ts'].replace('.', '')}" in text
+    assert "“costs $1,840 per month” (<" in text
+    assert "~“costs $840 per month”~" in text
+    assert "“More than 50,000 jobs per second” (r1)" in text
+    assert list(debate.follow_up_answers[1].entries) == ["r1"]
 
 
 async def test_the_button_asks_too_and_each_answer_sees_the_ones_before() -> None:
