@@ -338,7 +338,12 @@ def _connect(
     context = ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
-        ask=AskAboutDebate(facts=facts, bounds=parts.bounds),
+        ask=AskAboutDebate(
+            facts=facts,
+            bounds=parts.bounds,
+            caps=settings.limits,
+            spending=SqlDebateStore(database),
+        ),
         steer=SteerDebate(
             facts=facts, note=note, stewards=channels.stewards, mention="<@{}>".format
         ),

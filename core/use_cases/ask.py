@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from core.errors import BadInput
 from core.events import FollowUpAsked
 from core.models import Debate, FollowUp, Person, Status
+from core.ports import Spending
 from core.redaction import redact
+from core.settings import Caps
 from core.use_cases.fact_log import FactLog
-from core.use_cases.limits import Bounds, check_follow_ups, check_size
+from core.use_cases.limits import Bounds, check_follow_ups, check_money, check_size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +19,10 @@ class AskAboutDebate:
 
     facts: FactLog
     bounds: Bounds
+    #: What people may spend in a day.
+    caps: Caps
+    #: Knows what was spent.
+    spending: Spending
     #: Questions are counted and added one after another, so that the bound holds in this process.
     _asking: asyncio.Lock = field(
         default_factory=asyncio.Lock, init=False, repr=False, compare=False
@@ -39,7 +45,8 @@ class AskAboutDebate:
         """Put a question to the judge. Calling it again with the same id changes nothing.
 
         Raises:
-            BadInput: It is empty or too long, or nothing can be asked; nothing was recorded.
+            BadInput: It is empty or too long, nothing can be asked, or the money of the day is
+                spent; nothing was recorded.
         """
         async with self._asking:
             debate = await self.facts.debate(debate_id)
@@ -49,5 +56,16 @@ class AskAboutDebate:
             check_size(text, self.bounds)
             if not text.strip():
                 raise BadInput("Write what you want to know about this debate.")
+            # What an answer costs is the starter's, whoever asks: without this, somebody whose own
+            # day is spent would go on at another's expense.
+            day = self.facts.clock.now().date()
+            await check_money(
+                self.caps,
+                self.spending,
+                day,
+                by=by,
+                place=debate.setup.place,
+                otherwise="the judge was not asked",
+            )
             asked = FollowUp(id=question_id, by=by, text=redact(text.strip()))
             await self.facts.record(debate_id, FollowUpAsked(question=asked))

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput
 from core.figures import counted, money, number
-from core.models import Debate, Person, Place, Setup
+from core.models import Debate, Person, Place
 from core.ports import DebateEntry, Spending
-from core.settings import QUESTION_CHARACTERS, AllLimits
+from core.settings import QUESTION_CHARACTERS, Caps
 
 
 class Bounds(BaseModel):
@@ -89,17 +89,26 @@ def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds:
         )
 
 
-async def check_money(setup: Setup, limits: AllLimits, spent: Spending, day: date) -> None:
-    """Make sure that there is money left for this debate on that day (UTC).
+async def check_money(
+    caps: Caps, spent: Spending, day: date, *, by: Person, place: Place, otherwise: str
+) -> None:
+    """Make sure that somebody may have models asked on that day.
+
+    Args:
+        caps: What holds.
+        spent: Knows what was spent.
+        day: That of UTC.
+        by: Who wants it.
+        place: Where; what is spent in its workspace counts.
+        otherwise: What did not happen, as the end of a sentence: "nothing was started".
 
     Raises:
         BadInput: A cap is used up; says what to do.
         StoreDown: The database does not answer.
     """
-    of_person, of_day = limits.person_day_cost, limits.day_cost
-    workspace, person = setup.place.workspace, setup.asked_by.id
+    of_person, of_day, workspace = caps.person_day_cost, caps.day_cost, place.workspace
     if of_person is not None and of_person <= await spent.spent(
-        day, workspace=workspace, person=person
+        day, workspace=workspace, person=by.id
     ):
         words, cap = "You have spent what one person may spend in a day", of_person
     elif of_day is not None and of_day <= await spent.spent(day, workspace=workspace):
@@ -107,7 +116,7 @@ async def check_money(setup: Setup, limits: AllLimits, spent: Spending, day: dat
     else:
         return
     raise BadInput(
-        f"{words} ({money(cap)}), so nothing was started. Ask again tomorrow (UTC), or let "
+        f"{words} ({money(cap)}), so {otherwise}. Ask again tomorrow (UTC), or let "
         "whoever runs Moot raise the cap."
     )
 

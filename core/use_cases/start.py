@@ -130,8 +130,15 @@ class StartDebate:
                     return begun
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
-                    limits, day = self.settings().limits, self.facts.clock.now().date()
-                    await check_money(setup, limits, self.spending, day)
+                    caps, day = self.settings().limits, self.facts.clock.now().date()
+                    await check_money(
+                        caps,
+                        self.spending,
+                        day,
+                        by=setup.asked_by,
+                        place=place,
+                        otherwise="nothing was started",
+                    )
             started = await store.create(
                 new_debate_id(),
                 DebateStarted(setup=setup),
