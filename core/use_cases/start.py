@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from core.errors import LogBroken
+from core.errors import DebateUnknown, LogBroken
 from core.estimate import Estimate
 from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
@@ -149,7 +149,9 @@ class StartDebate:
         self.facts.wake(debate_id)
         if setup.continues and setup.continues != debate_id:
             goes_on = DebateContinued(debate=debate_id, question=setup.question, by=setup.asked_by)
-            await self.facts.record(setup.continues, goes_on)
+            # The older one may be deleted by now; this one has begun all the same.
+            with suppress(DebateUnknown):
+                await self.facts.record(setup.continues, goes_on)
         return StartedDebate(debate_id=debate_id, setup=setup, fresh=started.fresh)
 
     async def _begun_before(

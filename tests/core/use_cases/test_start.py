@@ -52,6 +52,21 @@ async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> No
     assert len(await store.find(DebateFilter())) == 1
 
 
+async def test_a_debate_that_goes_on_from_a_deleted_one_has_begun_all_the_same() -> None:
+    store, setup = InMemoryStore(), a_setup()
+    start = StartDebate(
+        facts=FactLog(store=store, clock=ManualClock(), wake=str),
+        settings=Settings,
+        estimating=no_estimate,
+        bounds=Bounds(),
+    )
+
+    started = await start.begin(setup.model_copy(update={"continues": "dgone234"}), origin="o1")
+
+    assert started.fresh
+    assert [one.debate_id for one in await store.find(DebateFilter())] == [started.debate_id]
+
+
 async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:
     store, setup = SlowStore(), a_setup()
     start = StartDebate(
