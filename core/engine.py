@@ -387,7 +387,9 @@ class _Run:
             waited = (self._clock.now() - debate.outage_at).total_seconds()
             left = [limits.outage_seconds - waited]
         now, due = self._clock.now(), schedule.due(debate)
-        if due:  # a summary in hand keeps nobody's time to answer open
+        # A summary in hand keeps nobody's time to answer open; what the debate waits for does, and
+        # wakes this when it is there.
+        if due and not self._in_foreground():
             left.append((due - now).total_seconds())
         if self._ending_since:
             left.append(self._summary_grace - (now - self._ending_since).total_seconds())

@@ -110,15 +110,22 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
 
 
 def due(debate: Debate) -> datetime | None:
-    """When a debate that waits for people goes on without them."""
-    waiting = clarifying.due(debate)
-    return waiting[1] if waiting and not debate.paused_by else None
+    """When a debate that waits for people goes on without them; None where it does not wait."""
+    waiting = _waited_for(debate)
+    return waiting[1] if waiting else None
 
 
 def overdue(debate: Debate, now: datetime) -> str | None:
     """Key of the clarifications whose time is over by now."""
-    waiting = clarifying.due(debate)
-    return waiting[0] if waiting and not debate.paused_by and waiting[1] <= now else None
+    waiting = _waited_for(debate)
+    return waiting[0] if waiting and waiting[1] <= now else None
+
+
+def _waited_for(debate: Debate) -> tuple[str, datetime] | None:
+    """Which questions end next, and when; what only ends, or has ended, leaves them open."""
+    if debate.status is not Status.RUNNING or debate.paused_by or is_cut_short(debate):
+        return None
+    return clarifying.due(debate)
 
 
 def open_questions(debate: Debate) -> Sequence[Clarification]:

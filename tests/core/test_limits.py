@@ -1,7 +1,7 @@
 """Time limits, pauses, waits and downtime: who is late fails, who waits does not."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,11 +9,13 @@ import pytest
 
 from core.events import (
     ClarificationAnswered,
+    ClarificationsOpened,
     ContributionMade,
     DebatePaused,
     DebateResumed,
     DebateStarted,
     Event,
+    FollowUpAsked,
     Recorded,
     StopRequested,
     TimeRanOut,
@@ -21,12 +23,16 @@ from core.events import (
     fold,
 )
 from core.models import (
+    ENGINE,
     Act,
     Answer,
+    Clarification,
+    Clarifications,
     Clarifying,
     ContextMethod,
     Contribution,
     Debate,
+    FollowUp,
     Limits,
     Person,
     Setup,
@@ -38,6 +44,7 @@ from core.models import (
 )
 from core.request import ModelReply, ModelRequest
 from core.rules import schedule
+from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 
@@ -248,3 +255,64 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
     assert debate.stop
     assert debate.status is Status.CONCLUDED
     assert len(debate.contributions) == 1
+
+
+class Looking(InMemoryStore):
+    """A store that counts how often a log is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        self.looks += 1
+        return await super().events(debate_id, after=after)
+
+
+class Thinking(ScriptedProvider):
+    """Takes many steps of the event loop for the answers to one kind of turn."""
+
+    def __init__(self, slow: Act) -> None:
+        super().__init__()
+        self.slow = slow
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        if request.act is self.slow:
+            for _ in range(2000):
+                await asyncio.sleep(0)
+        return await super().complete(request, on_first_token)
+
+
+def a_question_whose_time_is_over() -> ClarificationsOpened:
+    turn = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
+    asked = Clarification(number=1, question="How many?", assumption="Few", asked_by=("engine",))
+    return ClarificationsOpened(
+        clarifications=Clarifications(turn=turn, items=(asked,), until=START)
+    )
+
+
+async def test_a_question_left_open_at_the_end_keeps_nobody_awake_while_an_answer_is_made() -> None:
+    store = Looking()
+    bench = Bench(Thinking(Act.FOLLOW_UP), store)
+    await bench.run()
+    await bench.add(a_question_whose_time_is_over())
+    await bench.add(FollowUpAsked(question=FollowUp(id="M1", by=DANA, text="Why?", number=1)))
+    before = store.looks
+    debate = await bench.engine.run(DEBATE)
+
+    assert debate.open_clarifications
+    assert debate.follow_up_answers
+    assert store.looks - before < 20
+
+
+async def test_a_question_whose_time_is_over_keeps_nobody_awake_while_turns_are_taken() -> None:
+    store = Looking()
+    bench = Bench(Thinking(Act.PROPOSAL), store)
+    await bench.start()
+    await bench.add(a_question_whose_time_is_over())
+    debate = await bench.engine.run(DEBATE)
+
+    assert debate.verdict
+    assert store.looks < 100
