@@ -13,6 +13,8 @@ _KNOWN, _REMEMBERED = 3, 16
 _FACTOR = 4.0
 #: Seconds that a model may always be silent.
 _LEAST = 20.0
+#: How often that doubles at most: long past what any provider allows, and still a number.
+_MOST_DOUBLINGS = 8
 
 
 class AskedFor(NamedTuple):
@@ -38,7 +40,8 @@ class Silences:
         known = self._seconds.get(asked, ())
         if len(known) < _KNOWN:
             return None
-        return max(_LEAST, _FACTOR * max(known)) * 2 ** self._given_up.get(asked, 0)
+        doublings = min(self._given_up.get(asked, 0), _MOST_DOUBLINGS)
+        return max(_LEAST, _FACTOR * max(known)) * 2**doublings
 
     def answered(self, asked: AskedFor, longest: float) -> None:
         """Note the longest silence of a reply that came, in seconds; 0: nobody measured it."""

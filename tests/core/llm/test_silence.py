@@ -43,3 +43,11 @@ def test_a_model_that_became_slow_is_given_more_each_time_until_it_answers() -> 
     silences.answered(QUICK, 50.0)
 
     assert silences.allowed(QUICK) == 200.0
+
+
+def test_a_model_that_was_away_for_long_is_still_asked() -> None:
+    silences = after(1.0, 1.0, 1.0)
+    for _ in range(2000):
+        silences.gave_up(QUICK)
+
+    assert silences.allowed(QUICK) == 20.0 * 256
