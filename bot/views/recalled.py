@@ -10,10 +10,11 @@ from core.figures import day
 
 _LIMIT = 300
 _MOST_REASONS = 3
-_NOTHING = (
-    "I know of no decision on this in your channels. To have it debated, ask it as a choice: "
-    "`/debate A or B?`, or type `/debate` for a form."
+_TO_DEBATE = (
+    "To have it debated, ask it as a choice: `/debate A or B?`, or type `/debate` for a form."
 )
+_NOTHING = f"I know of no decision on this in your channels. {_TO_DEBATE}"
+_NOT_STARTED = f"No debate was started. {_TO_DEBATE}"
 _ONLY_YOU = (
     "From the decisions of channels that you are in, found by their words; no model was asked. "
     "Only you can see this."
@@ -33,7 +34,7 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool) -> MessageView:
     parts = [_told(row) for row in (rows[:1] if sure else rows)]
     if sure and len(rows) > 1:
         parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
-    text = "\n\n".join([head, *parts])
+    text = "\n\n".join([head, *parts, _NOT_STARTED])
     return MessageView(text=text, blocks=[*sections(text), *context(_ONLY_YOU)])
 
 

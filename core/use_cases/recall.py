@@ -25,10 +25,11 @@ SURE_FROM = 0.6
 #: How people ask for what was decided, in English and German.
 _PAST = re.compile(
     r"(?:so |and |und |also )?(?:"
-    r"why (?:did|do|don['’]t|didn['’]t|have|are|aren['’]t) we (?:\w+ ){0,2}?(?:choose|chosen|pick|"
-    r"decide|use|using|go(?:ne)? (?:with|for)|take|select|reject|drop|stop|keep|move|adopt|settle)"
-    r"|what (?:did|have) we (?:\w+ )?(?:decide|say|said|agree|choose|chosen|settle)"
-    r"|(?:did|have) we (?:ever |already )?(?:decide|agree|settle|choose|chosen)"
+    r"why (?:did|do|don['’]t|didn['’]t|have|are|aren['’]t) we (?:\w+ ){0,2}?(?:choose|chosen|"
+    r"pick(?:ed)?|decided?|used?|using|(?:go|gone|going) (?:with|for)|take|taken|select(?:ed)?|"
+    r"reject(?:ed)?|drop(?:ped)?|stop(?:ped)?|keep|keeping|kept|moved?|adopt(?:ed)?|settled?)"
+    r"|what (?:did|have) we (?:\w+ )?(?:decided?|say|said|agreed?|choose|chosen|settled?)"
+    r"|(?:did|have) we (?:ever |already )?(?:decided?|agreed?|settled?|choose|chosen)"
     r"|(?:what|which|who|how|when)\b[^?]{0,80}\b(?:did we (?:decide|choose|pick|agree|settle)|"
     r"(?:was it|was|were|have we) (?:decided|chosen|agreed))"
     r"|what (?:was|is|were) (?:our|the) (?:decision|rule|verdict|stance)"
@@ -36,14 +37,26 @@ _PAST = re.compile(
     r"|(?:was|wie|wann|wofür|wozu)\b[^?]{0,80}\b(?:entschieden|beschlossen|vereinbart)"
     r"|haben wir\b[^?]{0,80}\b(?:entschieden|beschlossen|vereinbart)"
     r"|was (?:war|ist) (?:unsere|die) (?:entscheidung|regel)"
-    r")",
+    r")\b",
+    re.IGNORECASE,
+)
+#: Whoever asks what to do wants a debate, however the question begins.
+_TO_DO = re.compile(r"\b(?:should we|sollen wir|sollten wir)\b", re.IGNORECASE)
+_CHOICE = re.compile(r"\b(?:or|oder)\b", re.IGNORECASE)
+#: "Did we choose A or B?" names a choice that is behind the team.
+_TAKEN = re.compile(
+    r"\b(?:did we|have we|(?:was|were) (?:it )?(?:decided|chosen|agreed)|haben wir|"
+    r"entschieden|beschlossen|vereinbart)\b",
     re.IGNORECASE,
 )
 
 
 def asks_what_was_decided(question: str) -> bool:
     """Whether a question is about a decision that was taken, and not one to be debated."""
-    return _PAST.match(" ".join(question.split())) is not None
+    words = " ".join(question.split())
+    if _PAST.match(words) is None or _TO_DO.search(words):
+        return False
+    return _CHOICE.search(words) is None or _TAKEN.search(words) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

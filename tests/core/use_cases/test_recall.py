@@ -28,6 +28,10 @@ from tests.bot.plays import play
         "Warum nehmen wir Postgres als Warteschlange?",
         "Was haben wir zum Homeoffice beschlossen?",
         "Haben wir das schon einmal entschieden?",
+        "Have we decided on Kafka or on PostgreSQL?",
+        "Why are we using Kafka?",
+        "What have we agreed for on-call?",
+        "Haben wir uns für Kafka oder PostgreSQL entschieden?",
     ],
 )
 def test_questions_about_decisions(question: str) -> None:
@@ -45,6 +49,13 @@ def test_questions_about_decisions(question: str) -> None:
         "Warum verlieren wir Aufträge?",
         "Was sollen wir beim Hosting tun?",
         "Which database keeps every job?",
+        "Why are we using Kafka or should we go to SQS?",
+        "What is our stance going to be: build or buy?",
+        "Why are we keeping two clusters: should we merge or split them?",
+        "Why do we keepalive connections?",
+        "Why did we choose Kafka, and should we move to SQS?",
+        "Warum nutzen wir Kafka, oder reicht PostgreSQL?",
+        "Warum haben wir zwei Cluster, sollen wir sie zusammenlegen?",
     ],
 )
 def test_questions_to_be_debated(question: str) -> None:
