@@ -14,6 +14,7 @@ from bot.slack.ids import (
     asked_key,
     board_key,
     card_key,
+    continued_key,
     edit_key,
     ended_key,
     event_key,
@@ -134,7 +135,9 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             )
             pin = _post(debate, pin_key(debate.id), "pin", {"target_key": root.key})
             whole = () if question_is_whole(debate) else notices.question(debate)
-            return [root, *_answer_to_mention(debate), pin, *_in_thread(debate, recorded, whole)]
+            mention = _answer_to_mention(debate)
+            told = _told_in_older(debate)
+            return [root, *told, *mention, pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
             # A reaction on the message that the note is; a note from a form is shown to everybody.
             seen = _reaction(debate, recorded, note.id.removesuffix(FILES), _SEEN)
@@ -224,8 +227,8 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
         case SourceRead(source=source):
             is_silent = source.reference.kind is SourceKind.DECISION or not source.text
             messages = [] if is_silent and not source.fault else [notices.source_read(source)]
-        case DebateContinued(debate=newer, question=question, by=by):
-            messages = [notices.continued(address_of(board_key(newer)), question, by)]
+        case DebateContinued():
+            return ()  # said when the newer debate starts, right behind the board it links to
         case StopRequested(stop=stop):
             messages = [notices.stopped(stop, debate)]
         case VoteCalled(by=by):
@@ -376,6 +379,23 @@ def _answer_to_mention(debate: Debate) -> Sequence[NewPost]:
     link = asked_thread.begun(debate, address_of(board_key(debate.id)))
     eyes = _post(debate, asked_key(debate.id, "eyes"), "react", seen)
     return [replace(eyes, urgent=True), *_where_asked(debate, "link", link, urgent=True)]
+
+
+def _told_in_older(debate: Debate) -> Sequence[NewPost]:
+    """The line in the thread of the debate that this one goes on from, which leads here.
+
+    Two debates are presented side by side: only together with this board the line is sure to be
+    sent after it, and so to have its address.
+    """
+    setup, older = debate.setup, debate.setup.continues
+    if not older or older == debate.id:
+        return ()
+    link = address_of(board_key(debate.id))
+    payload = notices.continued(link, setup.question, setup.asked_by).payload
+    post = _post(
+        debate, continued_key(older, debate.id), "post", payload, thread_key=board_key(older)
+    )
+    return [replace(post, debate_id=older)]
 
 
 def _where_asked(

@@ -202,6 +202,11 @@ def outcome_key(debate_id: str, decision: str, number: int) -> str:
     return f"{debate_id}/outcome/{decision}/{number}"
 
 
+def continued_key(debate_id: str, newer: str) -> str:
+    """The key of the line in a debate's thread that leads to a newer debate that goes on."""
+    return f"{debate_id}/continued/{newer}"
+
+
 def after_end_key(debate_id: str, person: str) -> str:
     """The key of the word to a person who replies after the end."""
     return f"{debate_id}/after-end/{person}"

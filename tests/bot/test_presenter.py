@@ -12,6 +12,7 @@ from bot.presenter.event_posts import posts_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all, turn_of
 from bot.presenter.sink import Presenter
 from bot.slack.ids import (
+    addressed,
     board_key,
     edit_key,
     ended_key,
@@ -30,6 +31,7 @@ from core.errors import StoreDown
 from core.events import (
     ContributionMade,
     DebateConcluded,
+    DebateContinued,
     DebateFailed,
     DebatePaused,
     DebateResumed,
@@ -327,6 +329,18 @@ async def test_the_first_posts_are_the_board_and_its_pin():
     assert (board.workspace, board.channel, board.debate_id) == ("T1", "C1", DEBATE_ID)
     assert (pin.method, pin.payload) == ("pin", {"target_key": board.key})
     assert not queue.edits
+
+
+async def test_the_older_debates_thread_is_told_of_a_newer_one_right_behind_its_board():
+    older, setup = "dolder22", SETUP.model_copy(update={"continues": "dolder22"})
+    log, queue = play(setup), Queue()
+    await publish(Presenter(queue, Log(log)), log, 0, 1)
+    board, told, _ = queue.sent.values()
+    assert (board.key, told.thread_key) == (board_key(DEBATE_ID), board_key(older))
+    assert told.debate_id == older
+    assert addressed(told.payload["text"]) == {board.key}
+    goes_on = DebateContinued(debate="dnewer22", question="Kafka?", by=Person(id="U7"))
+    assert not posts_after(goes_on)  # the older debate's own event may come before that board
 
 
 async def test_a_question_without_room_on_the_board_follows_in_full():

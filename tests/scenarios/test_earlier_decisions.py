@@ -114,7 +114,9 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
     assert source.id == "d1"
     assert "Nobody has accepted or rejected it yet." in source.text
     assert old.continued_in == (second.id,)
-    assert any("has it debated on: <http" in text for text in said)
+    told = [text for text in said if "has it debated on: <http" in text]
+    assert len(told) == 1
+    assert f"/p{newer[0]['ts'].replace('.', '')}|" in told[0]
     assert "Goes on from <http" in shown
 
 
