@@ -151,7 +151,7 @@ class Database:
         Nobody else may use the database. On a server its own housekeeping (VACUUM) does it.
 
         Raises:
-            StoreDown: The database does not answer.
+            StoreDown: The database does not answer, or another program has it open.
         """
         file = self._file
         if file is None:
@@ -160,17 +160,20 @@ class Database:
         def vacuum() -> None:
             """Write the file anew, in its present form and without what was deleted."""
             with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-                # With a write-ahead log the size of pages cannot change; this empties it, too.
+                # With a write-ahead log the size of pages cannot change; this empties it, too. It
+                # is refused while anybody else is connected, whatever they do.
                 for pragma in ("journal_mode=DELETE", *FILE_FORM):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("VACUUM")
 
-        await self._writer.close()
         try:
+            await self._writer.close()
+            await self._reader.close()  # connects anew when it is next asked
             await asyncio.to_thread(vacuum)
         except sqlite3.Error as error:
             raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
-        self._writer = self._file_writer(file)
+        finally:
+            self._writer = self._file_writer(file)
 
     def _file_writer(self, file: Path) -> BatchingWriter:
         """Write to the file for as long as it is the one that was opened."""

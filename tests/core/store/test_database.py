@@ -137,6 +137,30 @@ async def test_reading_goes_on_while_others_write(database: Database) -> None:
     assert len(await database.read(words)) == 200
 
 
+async def test_it_can_be_cleaned_after_it_was_read(database: Database) -> None:
+    await database.write(put("kept"))
+    assert await database.read(words) == ["kept"]
+
+    await database.clean()
+
+    await database.write(put("later"))
+    assert await database.read(words) == ["kept", "later"]
+
+
+async def test_a_cleaning_that_is_refused_leaves_it_as_it_was(
+    database: Database, tmp_path: Path
+) -> None:
+    await database.write(put("kept"))
+    with closing(sqlite3.connect(tmp_path / "moot.db")) as somebody:
+        somebody.execute("SELECT * FROM words").fetchall()
+        with pytest.raises(StoreDown, match="was not cleaned"):
+            await database.clean()
+
+    await database.write(put("later"))
+    await database.clean()
+    assert await database.read(words) == ["kept", "later"]
+
+
 async def test_reading_cannot_write(database: Database) -> None:
     with pytest.raises(StoreError):
         await database.read(put("duck"))
