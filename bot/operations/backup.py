@@ -168,5 +168,4 @@ async def purge(
         elif before is None and (only.person or only.channel):
             await database.write(lambda c: purge_answers(c, workspace, only.person, only.channel))
         await database.clean()
-        readers = await database.read(lambda connection: readers_of(connection, deleted))
-        return Purged(len(deleted), readers)
+        return Purged(len(deleted), await readers_of(database, deleted))

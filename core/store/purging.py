@@ -1,14 +1,22 @@
 """Deleting debates for good: their logs, what they cost, their entries."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, tuple_
 
 from core.events import SourceRead
 from core.models import Status
+from core.store.database import Database
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS, SPENDING
+
+#: Each may have a megabyte.
+_BODIES_AT_ONCE = 16
+_SOURCE_READ = SourceRead.model_fields["kind"].default
+#: An id as `new_debate_id` makes them; only the "d" is used up, so that none is missed.
+_AFTER_D = re.compile("d(?=([a-z2-7]{7}))")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +73,46 @@ def purge_debates(
     return ids
 
 
-def readers_of(connection: Connection, debates: Collection[str]) -> Sequence[str]:
+async def readers_of(database: Database, debates: Collection[str]) -> Sequence[str]:
     """Ids of debates that are left and read a decision of the deleted ones as a source.
 
     They hold its words for good: a log is not changed.
+
+    Args:
+        database: Open.
+        debates: Ids of the deleted ones, as `new_debate_id` makes them.
+
+    Raises:
+        StoreDown: The database does not answer.
     """
-    kind = SourceRead.model_fields["kind"].default
-    sources = connection.execute(
-        select(EVENTS.c.debate_id, EVENTS.c.body).where(EVENTS.c.kind == kind)
-    )
-    found = {by for by, body in sources if any(debate in body for debate in debates)}
+    deleted, found = frozenset(debates), set[str]()
+    last: tuple[str, int] = ("", 0)
+    while deleted and (
+        sources := await database.read(lambda c, last=last: _sources_after(c, last))
+    ):
+        for by, seq, body in sources:
+            last = (by, seq)
+            if not deleted.isdisjoint(ids_in(body)):
+                found.add(by)
     return sorted(found)
+
+
+def ids_in(body: str) -> Iterator[str]:
+    """Whatever may be a debate's id in a text, each part of a longer word included.
+
+    Words have no bounds to go by: in an event's JSON a line begins with the letter of
+    its escape.
+    """
+    return (f"d{one[1]}" for one in _AFTER_D.finditer(body))
+
+
+def _sources_after(connection: Connection, last: tuple[str, int]) -> Sequence[tuple[str, int, str]]:
+    """Debate, number and body of the next events that tell of a source."""
+    place = (EVENTS.c.debate_id, EVENTS.c.seq)
+    rows = connection.execute(
+        select(*place, EVENTS.c.body)
+        .where(EVENTS.c.kind == _SOURCE_READ, tuple_(*place) > last)
+        .order_by(*place)
+        .limit(_BODIES_AT_ONCE)
+    )
+    return [(by, seq, body) for by, seq, body in rows]
