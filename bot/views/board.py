@@ -228,7 +228,8 @@ def _summary(debate: Debate) -> str:
     known = ACTS.get(Act(stage)) if stage in set(Act) else None
     upto = f"after {known.phase}" if known else f"up to round {newest.turn.round}"
     text = gist(newest.text, _SUMMARY_LIMIT)
-    return "\n".join(filter(None, (f"*Summary {upto}*", text, letters(debate, text))))
+    who = letters(debate, newest.model_copy(update={"text": text}))
+    return "\n".join(filter(None, (f"*Summary {upto}*", text, who)))
 
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:

@@ -54,7 +54,7 @@ def group_post(
     lines += [_missing(debate, failure) for failure in failures]
     text, head = "\n".join(lines), f"Round {first.round}"
     foot = list(_foot(agent, said))
-    if of_letters := letters(debate, *(made.text for made in said)):
+    if of_letters := letters(debate, *said):
         foot.insert(0, of_letters)
     return MessageView(
         text="\n".join([head, text, *(note for note in foot if note == OFFLINE_NOTE)]),

@@ -38,7 +38,7 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
         head = f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{which}"
         foot = list[str]()
         if number == len(parts):
-            foot = [*filter(None, [letters(debate, made.text)]), *_foot(made, agent)]
+            foot = [*filter(None, [letters(debate, made)]), *_foot(made, agent)]
         blocks = [*context(head), *sections(part), *(context(*foot) if foot else [])]
         message = MessageView(
             text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),

@@ -10,7 +10,19 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
 from core.errors import MootError
 from core.figures import money, when
-from core.models import ENGINE, EXAMPLE, OFFLINE, Agent, Debate, Person, Turn, Usage, Verdict
+from core.models import (
+    ENGINE,
+    EXAMPLE,
+    OFFLINE,
+    Agent,
+    Contribution,
+    Debate,
+    Person,
+    Summary,
+    Turn,
+    Usage,
+    Verdict,
+)
 from core.rules.confidence import Confidence
 from core.transcript.words import letters_words
 from core.turns.acts import ACTS
@@ -45,9 +57,9 @@ def plain_name(debate: Debate, agent_id: str) -> str:
     return bare(name, _NAME_LIMIT) or agent_id
 
 
-def letters(debate: Debate, *texts: str) -> str:
+def letters(debate: Debate, *said: Contribution | Summary) -> str:
     """Who is meant where agents call one another by letters; empty where these texts do not."""
-    words = letters_words(debate, *texts)
+    words = letters_words(debate, said)
     return f"Letters agents go by: {literal(words)}" if words else ""
 
 

@@ -72,8 +72,7 @@ def _facts(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Asked by", setup.asked_by.name or setup.asked_by.id
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
     yield "Agents", ", ".join(f"{one.name} ({one.role})" for one in setup.agents)
-    said = (made.text for made in debate.contributions.values())
-    if letters := letters_words(debate, *said):
+    if letters := letters_words(debate, debate.contributions.values()):
         yield "Letters they go by among themselves", letters
     yield "Models", debate_models_words(setup)
     if judged := judge_words(debate):

@@ -5,8 +5,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from core.figures import counted, money, number, tenths
-from core.models import ENGINE, RESERVED_IDS, Act, Debate, Status, Turn, Usage, Verdict
+from core.models import (
+    ENGINE,
+    RESERVED_IDS,
+    Act,
+    Contribution,
+    Debate,
+    Status,
+    Summary,
+    Turn,
+    Usage,
+    Verdict,
+)
 from core.rules.confidence import Confidence
+from core.rules.history.told import reads_letters
 from core.transcript.inert import FENCE, ends, inert, inert_line, visible
 from core.turns.acts import ACTS
 
@@ -15,7 +27,23 @@ _STATUS_WORDS = {
     Status.CONCLUDED: "concluded",
     Status.FAILED: "failed",
 }
-_WORDS_TOO = frozenset({"A", "I"})
+#: As prompts name positions, and what an agent said: "Position B", "B's critique". A letter alone
+#: may be anything: an article, a language, an option.
+_POSITION = re.compile(r"\b[Pp]osition ([A-Z])(?![\w+#&]|[-/]\w)")
+_POSITIONS = re.compile(r"\b[Pp]osition(?:s|en) ([A-Z](?:(?:,|,? and|,? or| und| oder) [A-Z]\b)+)")
+#: What may stand before a letter that is nobody else's: else it is "vendor B's proposal".
+_BEFORE = (
+    "about|accept|accepted|accepts|after|against|also|and|answer|answers|as|because|both|but|by|"
+    "concede|conceded|contradicts|for|from|if|in|like|met|of|on|or|reject|rejected|rejects|see|"
+    "since|support|supports|take|than|that|to|under|when|where|while|with"
+)
+#: Of `core.rules.history.told.SAID`: what agents are told that a text is.
+_NOUNS = "answer|critique|facts|plan|position|proposal|rebuttal|statement"
+_SPOKEN = re.compile(
+    rf"(?:^\W*|[.,;:!?()\[\]\"“”*—–]\s?|\b(?i:{_BEFORE})\s)"
+    rf"([A-Z]['’]s(?:(?:,|,? and|,? or) [A-Z]['’]s)*) (?:[a-z]+ )?(?:{_NOUNS})s?\b",
+    re.MULTILINE,
+)
 _HEADING = re.compile(r"(#{1,6})(?=\s|$)")
 _DEEPEST = 6
 
@@ -28,22 +56,21 @@ def name_of(debate: Debate, agent: str) -> str:
     return debate.setup.agent(agent).name if agent in known else agent
 
 
-def letters_words(debate: Debate, *texts: str) -> str:
+def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str:
     """Who is meant where agents call one another by letters: `B is Security, C is Legal.`; else "".
 
-    "A" and "I" are words too: alone they name nobody.
+    A letter counts only in the words in which prompts use it, and only where the prompt did.
     """
-    said = "\n".join(texts)
+    named = "".join(
+        found[1]
+        for one in said
+        if one.turn.act is Act.SUMMARY or reads_letters(debate, one.turn)
+        for form in (_POSITION, _POSITIONS, _SPOKEN)
+        for found in form.finditer(one.text)
+    )
     letters = {debate.setup.letter(one.id): one.name for one in debate.setup.agents}
-    used = {letter: name for letter, name in letters.items() if _names(letter, said)}
-    if used.keys() <= _WORDS_TOO and not re.search(r"\bPosition [A-Z]\b", said):
-        return ""
-    return ", ".join(f"{letter} is {name}" for letter, name in used.items()) + "." if used else ""
-
-
-def _names(letter: str, text: str) -> bool:
-    """Whether the letter stands there as a name: not in C++, C#, "B-tree" or C/D."""
-    return bool(re.search(rf"(?<![\w#/&-]){letter}(?:['’]s)?(?![\w+#/&-]|['’]\w)", text))
+    used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
+    return ", ".join(used) + "." if used else ""
 
 
 def act_words(turn: Turn) -> str:

@@ -7,7 +7,6 @@ from core.models import (
     SUMMARIZER,
     Act,
     Agent,
-    ContextMethod,
     Debate,
     NextStep,
     SourceKind,
@@ -18,7 +17,7 @@ from core.rules import casting
 from core.rules.formats import critique, panel
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
-from core.rules.history.rules_in_force import method_of
+from core.rules.history.told import reads_letters
 from core.rules.options import MOST_OPTIONS, options_of
 from core.rules.schedule import is_cut_short, is_patient
 from core.rules.voting import best_texts, winning_options
@@ -37,9 +36,6 @@ from core.turns.context import (
 )
 from core.turns.prompts import render
 
-#: Whose prompts call agents by letters always, and where the history is everybody's.
-_LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
-_CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 #: What was decided earlier; as one text in debates of older versions.
 _DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
 
@@ -138,10 +134,7 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
 
 def _letter(debate: Debate, turn: Turn) -> str:
     """The agent's own letter, where what it is shown calls agents by letters."""
-    in_common = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
-    is_told = turn.round > 1 and method_of(debate, turn.agent) in in_common
-    is_used = turn.act in _LETTERED or (turn.act in _CRITICISED and is_told)
-    return debate.setup.letter(turn.agent) if is_used else ""
+    return debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
 
 
 def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Act, Contribution, Debate, Turn
+from core.models import Act, ContextMethod, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of, turns_ready
+from core.rules.history.rules_in_force import method_of
 
 #: What agents are told that a text is: the nouns of `core.turns.acts`.
 SAID: Mapping[Act, str] = {
@@ -18,6 +19,16 @@ SAID: Mapping[Act, str] = {
     Act.REBUTTAL: "rebuttal",
     Act.STATEMENT: "statement",
 }
+#: Whose prompts call agents by letters always, and where the history is everybody's.
+_LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
+_CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
+
+
+def reads_letters(debate: Debate, turn: Turn) -> bool:
+    """Whether what a speaker is shown on this turn calls agents by letters."""
+    in_common = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
+    is_told = turn.round > 1 and method_of(debate, turn.agent) in in_common
+    return turn.act in _LETTERED or (turn.act in _CRITICISED and is_told)
 
 
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:

@@ -7,7 +7,7 @@ from core.events import ContributionMade, DebateStarted, SummaryMade, fold
 from core.models import SUMMARIZER, Act, Contribution, Summary, SummaryKind, Turn
 from core.testing import a_setup, recorded
 
-_SAID = "**Still PostgreSQL.** Position B forgets backups, and C overlooks it."
+_SAID = "**Still PostgreSQL.** Position B forgets backups, and C's answer overlooks it."
 _WHO = "B is Security, C is Simplicity."
 _TURN = Turn(act=Act.DEBATE, round=1, agent="architect")
 

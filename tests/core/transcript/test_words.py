@@ -3,22 +3,57 @@
 import pytest
 
 from core.events import DebateStarted, fold
+from core.models import Act, Contribution, Debate, Turn
 from core.testing import a_setup, recorded
 from core.transcript.words import letters_words
+
+
+def a_debate() -> Debate:
+    return fold(recorded([DebateStarted(setup=a_setup())]))
+
+
+def said(text: str, act: Act = Act.DEBATE) -> Contribution:
+    return Contribution(turn=Turn(act=act, round=1, agent="architect"), text=text)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("Position B forgets backups.", "B is Security."),
-        ("A and C hold PostgreSQL, B’s Kafka.", "A is Architect, B is Security, C is Simplicity."),
-        ("Position A is right.", "A is Architect."),
-        ("A queue in C++ or C#, a B-tree, plan D.", ""),
-        ("I would take A.", ""),
-        ("", ""),
+        (
+            "**Position A** holds; so does **B's last position**.",
+            "A is Architect, B is Security.",
+        ),
+        ("Positions A and C hold it.", "A is Architect, C is Simplicity."),
+        ("Den Positionen A, B und C fehlt es.", "A is Architect, B is Security, C is Simplicity."),
+        ("I reject A's and C’s critiques.", "A is Architect, C is Simplicity."),
+        ("- B's critique was:", "B is Security."),
+        ("Nach Position C ist das falsch.", "C is Simplicity."),
     ],
 )
 def test_letters_are_explained_where_a_text_uses_them(text: str, words: str) -> None:
-    debate = fold(recorded([DebateStarted(setup=a_setup())]))
+    assert letters_words(a_debate(), [said(text)]) == words
 
-    assert letters_words(debate, text) == words
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I prefer Option B over Option A.",
+        "The driver in C is fast, and A queue is not.",
+        "A queue in C++ or C#, a B-tree, plan D.",
+        "Plan B's critique, Vendor B's proposal and vendor C's position.",
+        "Variante A, Vitamin B, Hepatitis C, Klasse B und C.",
+        "Position C++ developers well; position B-trees there.",
+        "It's A/B tested. Series A's proposal.",
+        "I would take A.",
+        "",
+    ],
+)
+def test_other_letters_are_nobody(text: str) -> None:
+    assert letters_words(a_debate(), [said(text)]) == ""
+
+
+def test_letters_are_nobody_where_no_prompt_used_them() -> None:
+    """Before the others are shown, "Position B" is the agent's own invention."""
+    drafts = [said("Position B forgets backups.", act) for act in (Act.PROPOSAL, Act.FORMULATE)]
+    assert letters_words(a_debate(), drafts) == ""
