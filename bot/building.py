@@ -170,7 +170,7 @@ def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
     if not environment.moot_embeddings_model:
         return None
     return OpenAIEmbedder(
-        environment.openai_api_key.get_secret_value(),
+        environment.embeddings_key,
         environment.moot_embeddings_model,
         environment.moot_embeddings_url,
     )

@@ -99,6 +99,8 @@ class BotSettings(Bounds, BaseSettings):
     #: OpenAI's Embeddings API; no model: by words only.
     moot_embeddings_model: str = ""
     moot_embeddings_url: str = ""
+    #: That server's key; empty: OpenAI's own is asked with `OPENAI_API_KEY`, another with none.
+    moot_embeddings_key: SecretStr = SecretStr("")
     anthropic_api_key: SecretStr = SecretStr("")
     anthropic_base_url: str = ""
     openrouter_api_key: SecretStr = SecretStr("")
@@ -135,6 +137,12 @@ class BotSettings(Bounds, BaseSettings):
             variables: Names of keys that it is handed.
         """
         return {**self._usual, **{name: key for name in variables if (key := self.key_in(name))}}
+
+    @property
+    def embeddings_key(self) -> str:
+        """The key with which embeddings are asked for: OpenAI's is sent to OpenAI alone."""
+        own = self.moot_embeddings_key.get_secret_value()
+        return own or ("" if self.moot_embeddings_url else self.openai_api_key.get_secret_value())
 
     @property
     def bounds(self) -> Bounds:

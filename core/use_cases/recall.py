@@ -12,6 +12,7 @@ from core.events import fold
 from core.evidence.likeness import ANSWERS_FROM, likeness, nearness
 from core.models import Debate, Status
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
+from core.redaction import redact
 from core.rules.options import options_of
 
 _log = structlog.get_logger(__name__)
@@ -106,6 +107,7 @@ class RecallDecisions:
     async def _among(
         self, question: str, workspace: str | None, channels: Collection[str] | None
     ) -> Sequence[RecalledDecision]:
+        question = redact(question)  # it may be sent to a server
         wanted = DebateFilter(
             workspace=workspace,
             channels=None if channels is None else tuple(channels),

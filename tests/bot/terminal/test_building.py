@@ -1,10 +1,12 @@
 """What surfaces are built from: providers by what the environment has, and clear refusals."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from bot.building import (
+    build_embedder,
     build_providers,
     check_providers,
     check_settings,
@@ -15,6 +17,8 @@ from bot.building import (
 from bot.settings import BotSettings, read_settings
 from core.config.writing import all_as_yaml
 from core.errors import ConfigurationBroken
+from core.llm.providers.testing.script import Reject
+from core.llm.providers.testing.server import Vendor, always
 from core.models import Setup
 from core.settings import ModelServer, Settings
 from core.testing import a_setup
@@ -199,3 +203,30 @@ async def test_a_variable_that_an_mcp_server_needs_is_named_and_handed_on(tmp_pa
     assert given["DOCS_TOKEN"] == "abcdef123"
     assert given.keys() & {"OTHER_TOKEN", "SLACK_BOT_TOKEN", "OPENAI_API_KEY"} == set()
     assert "PATH" in given
+
+
+@pytest.mark.parametrize(
+    ("url", "own", "key"),
+    [
+        ("", "", "of-openai"),
+        ("", "its-own", "its-own"),
+        ("https://vectors.test/v1", "", ""),
+        ("https://vectors.test/v1", "its-own", "its-own"),
+    ],
+)
+def test_no_other_server_for_embeddings_is_sent_the_key_of_openai(
+    url: str, own: str, key: str
+) -> None:
+    values = {"moot_embeddings_url": url, "moot_embeddings_key": own}
+    assert environment(openai_api_key="of-openai", **values).embeddings_key == key
+
+
+async def test_embeddings_are_asked_for_with_that_key() -> None:
+    answer = {"data": [{"object": "embedding", "index": 0, "embedding": [1.0]}], "model": "m"}
+    async with Vendor(always(Reject(status=200, body=json.dumps(answer)))) as vendor:
+        where = {"moot_embeddings_model": "m", "moot_embeddings_url": f"{vendor.url}/v1"}
+        embedder = build_embedder(environment(openai_api_key="of-openai", **where))
+        assert embedder
+        assert await embedder.embed(["a queue"]) == [[1.0]]
+        await embedder.close()
+    assert "of-openai" not in str(vendor.asked[0].headers)

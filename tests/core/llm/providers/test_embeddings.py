@@ -69,5 +69,16 @@ async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers(
         await embedder.close()
 
 
+async def test_secrets_in_a_question_are_not_sent() -> None:
+    async with Vendor(embedding) as vendor:
+        embedder = OpenAIEmbedder("key", "m", f"{vendor.url}/v1")
+        register = RecallDecisions(
+            store=await a_store(), on_unreadable=nothing_is_broken, embedder=embedder
+        )
+        await register.anywhere("Why Postgres with sk-proj-abcdefghijklmnop1234?")
+        await embedder.close()
+    assert vendor.asked[0].body["input"][0] == "Why Postgres with [redacted]?"
+
+
 def test_vectors_of_another_model_are_not_near() -> None:
     assert nearness([1.0, 0.0], [[1.0, 0.0], [1.0], [], [0.0, 0.0], [0.0, 1.0]]) == [1, 0, 0, 0, 0]
