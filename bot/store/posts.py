@@ -325,7 +325,13 @@ def _settle(
 ) -> PostRow:
     """End an attempt; a version nobody was handed waits for the next one."""
     head = _head_for(connection, key, process_token)
-    newer = head.sending_version is not None and head.version > head.sending_version
+    # Only an attempt under way has handed a version out: what is refused before it is tried again
+    # is refused in its newest version.
+    newer = (
+        head.state == PostState.SENDING
+        and head.sending_version is not None
+        and head.version > head.sending_version
+    )
     # What is in doubt keeps its payload: its files' names are what it is looked for by.
     settled: dict[str, Any] = {"state": PostState.WAITING} if newer else {**EMPTY, "state": state}
     return _change(connection, key, **settled, ts=ts or head.ts, error=error, not_before=None)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
 from bot.slack.ids import METADATA_EVENT, address_of
 from bot.slack.outbox.methods import SESSION, slack_client
 from bot.slack.outbox.outcomes import Rejected
@@ -72,6 +72,19 @@ class Office:
                 if len(rows) == len(keys) and all(row.state in done for row in rows):
                     return rows
                 await asyncio.sleep(0.02)
+
+
+class Uninstalled:
+    """The clients of a bot that was removed from its only workspace."""
+
+    async def of(self, team_id: str) -> WorkspaceClient:
+        raise NotInstalled(f"Moot is not installed in {team_id}.")
+
+    async def teams(self) -> Sequence[str]:
+        return ()
+
+    async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
+        """There is nothing to forget."""
 
 
 @asynccontextmanager
@@ -266,6 +279,26 @@ async def test_a_refusal_for_good_fails_the_post_in_words_and_frees_the_queue(
     assert (row.state, office.refused[0]) == (PostState.FAILED, ("d1/board", code))
     assert "channel" in (row.error or "")
     assert office.refused[1] == ("d1/e1/0", "root_missing")
+
+
+async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(office: Office):
+    await office.outbox.post([office.new("d1/board")])
+    await office.settled("d1/board")
+    await office.outbox.close()
+    edit = office.new("d1/edit", "update", payload={"text": "one", "target_key": "d1/board"})
+    now = SystemClock().now()
+    await office.posts.hold(Channel(edit.workspace, edit.channel), "before")
+    await office.posts.replace_or_enqueue(edit)
+    await office.posts.mark_sending("d1/edit", "before", now)
+    await office.posts.postpone("d1/edit", now, "Slack asks for a slower pace")
+    await office.posts.replace_or_enqueue(replace(edit, payload={**edit.payload, "text": "two"}))
+    left = office.open(FAST, "process-2")
+    left.clients = Uninstalled()
+    await left.start()
+    (row,) = await office.settled("d1/edit")
+    await left.close()
+    assert row.state is PostState.FAILED
+    assert office.refused == [("d1/edit", "not_installed")]
 
 
 async def test_a_refused_pin_is_reported_and_later_posts_go_on(office: Office):

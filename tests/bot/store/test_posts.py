@@ -257,6 +257,18 @@ async def test_an_edit_replaced_while_it_fails_is_tried_with_the_newest_state(
     assert await drained(posts) == ["d1/board"]
 
 
+async def test_an_edit_refused_before_it_is_tried_again_is_refused_in_its_newest_version(
+    posts: Posts,
+) -> None:
+    await posts.replace_or_enqueue(edit("one"))
+    await posts.mark_sending("d1/board", "process-1", NOON)
+    await posts.postpone("d1/board", NOON, "Slack asks for a slower pace")
+    await posts.replace_or_enqueue(edit("two"))
+    row = await posts.mark_failed("d1/board", "Moot is not installed there")
+    assert row.state is PostState.FAILED
+    assert await posts.next_for(GENERAL) is None
+
+
 async def test_an_edit_after_the_last_one_was_sent_goes_to_the_end(posts: Posts) -> None:
     await posts.replace_or_enqueue(edit("round 1"))
     await send(posts, "d1/board", "1700.0001")
