@@ -71,10 +71,8 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
             else:
                 await take_reply(context, MessageEvent.model_validate(body))
         except LogBroken as error:  # it stays so: Slack need not repeat it
-            _log.warning("reply not recorded", reason=str(error))
             said = edited or deleted or MessageEvent.model_validate(body).message
-            told, key = {"text": answers.LOG_BROKEN}, f"{note_id(said.channel, said.ts)}/answer"
-            await whisper(context, event.team_id, said, told, key=key)
+            await say_broken(context, event.team_id, said, error)
         except StoreError:
             on_unrecorded()  # Slack repeats it for five minutes only
             raise
@@ -193,10 +191,13 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
         return
     origin = note_id(said.channel, said.ts)
     debate_id = await debate_of_thread(context, event.team_id, said)
-    if debate_id is None:
-        await _answer_mention(context, event, origin)
-    else:
-        await _ask(context, event, debate_id, origin)
+    try:
+        if debate_id is None:
+            await _answer_mention(context, event, origin)
+        else:
+            await _ask(context, event, debate_id, origin)
+    except LogBroken as error:  # it stays so: nobody need deliver or find it again
+        await say_broken(context, event.team_id, said, error)
     # Whoever looks for mentions that nobody heard leaves this one out, whatever becomes of it.
     await context.deliveries.seen(MENTION, origin, context.clock.now())
 
@@ -312,6 +313,15 @@ async def debate_of_thread(
             return found
         await context.clock.sleep(_LOOK_SECONDS)
     raise BoardUnknownYet
+
+
+async def say_broken(
+    context: ListenerContext, team: str, message: PostedMessage, error: LogBroken
+) -> None:
+    """Tell a message's author only that the log of the debate it is about cannot be read."""
+    _log.warning("message not taken", reason=str(error))
+    told, key = {"text": answers.LOG_BROKEN}, f"{note_id(message.channel, message.ts)}/answer"
+    await whisper(context, team, message, told, key=key)
 
 
 async def whisper(

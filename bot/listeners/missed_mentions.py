@@ -18,7 +18,7 @@ from bot.slack.clients import NotInstalled
 from bot.slack.ids import note_id
 from bot.slack.outbox.pace import Pace
 from bot.slack.payloads import ChannelsPage, MessageEvent, PostedMessage, ThreadPage
-from core.errors import StoreError
+from core.errors import StoreDown, StoreError
 
 _log = logger(__name__)
 
@@ -90,8 +90,14 @@ class MissedMentions:
                 continue
             here = message.model_copy(update={"channel": channel})
             event = {"team_id": team, "event_id": f"missed/{origin}", "event": here}
-            with suppress(BoardUnknownYet, *UNREACHED):
-                await take_mention(self._context, MessageEvent.model_validate(event))
+            try:
+                with suppress(BoardUnknownYet, *UNREACHED):
+                    await take_mention(self._context, MessageEvent.model_validate(event))
+            except StoreDown:
+                raise
+            except StoreError as error:  # it stays so, and the next mention is no part of it
+                _log.warning("mention not taken", message=origin, reason=str(error))
+                await self._context.deliveries.seen(MENTION, origin, now)
 
     async def _messages(
         self, team: str, channel: str, since: float, *, thread: str = ""

@@ -6,10 +6,10 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.messages import debate_of_thread, whisper
+from bot.listeners.messages import debate_of_thread, say_broken, whisper
 from bot.slack.ids import note_id
 from bot.slack.payloads import SessionStopped
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, LogBroken, StoreError
 from core.models import Person
 
 Next = Callable[[], Awaitable[None]]
@@ -47,3 +47,5 @@ async def take_stop(context: ListenerContext, stopped: SessionStopped) -> None:
     except BadInput as refusal:
         key = f"{note_id(said.channel, said.ts)}/answer"
         await whisper(context, stopped.team_id, said, {"text": str(refusal)}, key=key)
+    except LogBroken as error:  # it stays so: Slack need not repeat it
+        await say_broken(context, stopped.team_id, said, error)

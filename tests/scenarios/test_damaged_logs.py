@@ -105,6 +105,19 @@ async def test_who_asks_for_it_is_told_that_it_cannot_be_read(scene: Scene, dama
     assert "log cannot be read: it is damaged" in team.told("alex")[-1]
 
 
+async def test_a_mention_about_it_is_answered_once_and_acknowledged(scene: Scene) -> None:
+    team, (debate_id, board) = scene.team, scene.damaged["half an event"]
+    before = len(team.told("alex"))
+    await team.say("@Moot what did the judge weigh?", board, user="alex")
+    await team.workspace.wait_for(lambda: len(team.told("alex")) == before + 1)
+    await team.say(f"@Moot show {debate_id}", user="alex")
+    await team.workspace.wait_for(lambda: len(team.told("alex")) == before + 2)
+    await team.wait_until_sent()
+    assert len(team.told("alex")) == before + 2
+    for said in team.told("alex")[before:]:
+        assert "log cannot be read: it is damaged" in said
+
+
 async def test_whoever_may_not_see_it_does_not_learn_that_it_is_there(scene: Scene) -> None:
     team, (debate_id, _) = scene.team, scene.damaged["half an event"]
     work = team.workspace

@@ -1,14 +1,18 @@
 """Mentions that came while nobody listened are taken afterwards, each once, unless they are old."""
 
+import sqlite3
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.building import database_url
+from bot.listeners.messages import MENTION
 from bot.listeners.missed_mentions import MissedMentions
 from bot.operations.retention import EndedDebates
+from bot.slack.ids import note_id
 from bot.slack.outbox.pace import FAST
 from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
 from core.clock import SystemClock
@@ -91,6 +95,32 @@ async def test_an_old_mention_is_left_alone(workspace: Workspace, tmp_path: Path
         assert not await debates(team)
         await look_again(team)
         assert len(await debates(team)) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET body = substr(body, 1, 9) WHERE seq = 3",
+        "DELETE FROM debates",
+    ],
+)
+async def test_a_mention_about_a_debate_that_cannot_be_read_hides_no_other(
+    workspace: Workspace, tmp_path: Path, damage: str
+) -> None:
+    database = tmp_path / "moot.db"
+    async with running_bot(workspace, database=database, spec=SPEC) as team:
+        board = await team.debate("Oak or ash?")
+        await team.wait_for_end(board)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(damage)
+    about = await team.say("@Moot why not ash?", board)
+    await team.say(f"@Moot {QUESTION}")
+    async with running_bot(workspace, database=database, spec=SPEC) as team:
+        while not (found := [one for one in await debates(team) if one.question == QUESTION]):
+            await team.moot.outbox.clock.sleep(0.02)
+        deliveries, origin = team.moot.context.deliveries, note_id(about["channel"], about["ts"])
+        assert await deliveries.knows(MENTION, origin)
+        await team.wait_for_end(await team.board_of(found[0].debate_id))
 
 
 async def test_a_debate_that_was_deleted_does_not_begin_again(

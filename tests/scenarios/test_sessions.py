@@ -1,6 +1,8 @@
 """Installed as an agent: Slack shows title and status of a debate's thread, and its own Stop."""
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,21 @@ async def test_a_stop_that_is_delivered_twice_is_one():
         await team.wait_for_end(board)
         said = [one for one in team.replies(board) if "stopped" in one["text"].casefold()]
         assert len([one for one in said if "Partial" not in one["text"]]) == 1
+
+
+async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Path):
+    file, models = tmp_path / "moot.db", ScriptedProvider(latency=0.1)
+    async with run_workspace(with_agents()) as workspace:
+        async with running_bot(workspace, database=file, spec=BotSpec(provider=models)) as team:
+            board = await team.debate(QUESTION)
+            await status_is(team, board, "processing")
+            await models.until_asked(Act.CRITIQUE, 1)
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("UPDATE events SET body = substr(body, 1, 9) WHERE seq = 3")
+        async with running_bot(workspace, database=file) as team:
+            await workspace.stop_session("alex", team.channel, board)
+            await workspace.wait_for(lambda: team.told("alex"))
+            assert "log cannot be read: it is damaged" in team.told("alex")[-1]
 
 
 async def test_where_the_app_is_no_agent_slack_is_asked_once_and_all_is_as_before(
