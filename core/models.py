@@ -1475,7 +1475,11 @@ class Debate:
     @property
     def outcome(self) -> DecisionOutcome | None:
         """How the accepted decision turned out, as was said last."""
-        of = self.accepted.origin if self.accepted else ""
+        return self.outcome_of(self.accepted)
+
+    def outcome_of(self, accepted: Decision | None) -> DecisionOutcome | None:
+        """How this decision turned out, as was said last; None: where nobody accepts."""
+        of = accepted.origin if accepted else ""
         return next((one for one in reversed(self.outcomes) if one.decision == of), None)
 
     #: What was computed from this very value already; another value has a memory of its own.

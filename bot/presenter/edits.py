@@ -6,6 +6,7 @@ from bot.presenter.event_posts import (
     card_edit,
     headline_edit,
     outcome_edits,
+    replaced_edits,
     superseded_edits,
     vote_edit,
 )
@@ -63,6 +64,8 @@ def edits_of(debate: Debate, recorded: Recorded, before: Debate | None = None) -
         edits.append(vote_edit(debate, debate.tally))
     if isinstance(event, DecisionRecorded | OutcomeGiven) and debate.verdict:
         edits.append(headline_edit(debate, debate.verdict))
+    if isinstance(event, DecisionRecorded):
+        edits += replaced_edits(debate)
     if isinstance(event, OutcomeGiven):
         edits += outcome_edits(debate, event.outcome)
     if isinstance(event, DebateWanted) and before:

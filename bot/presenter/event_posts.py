@@ -74,6 +74,7 @@ from core.events import (
 from core.models import (
     Clarifications,
     Debate,
+    DecisionKind,
     DecisionOutcome,
     NextStep,
     Person,
@@ -284,13 +285,28 @@ def headline_edit(debate: Debate, reached: Verdict) -> NewPost:
 
 def outcome_edits(debate: Debate, given: DecisionOutcome) -> Sequence[NewPost]:
     """Return the edits that show how a decision turned out wherever people were asked."""
-    asked = debate.outcomes_asked.get(given.decision, 0)
-    numbers = list(range(1, asked + 1))
-    first = next(one for one in debate.outcomes if one.decision == given.decision)
-    if debate.came_first(f"outcome/{first.origin}", OutcomeAsked.key_of(given.decision, 1)):
+    of = next((one for one in debate.decisions if one.origin == given.decision), None)
+    return _edits_about(debate, given.decision, outcome_post(debate, of))
+
+
+def replaced_edits(debate: Debate) -> Sequence[NewPost]:
+    """Return the edits that ask nothing more of decisions that the team has replaced."""
+    return [
+        edit
+        for one in debate.decisions[:-1]
+        if one.kind is DecisionKind.ACCEPT
+        for edit in _edits_about(debate, one.origin, outcome_post(debate, one))
+    ]
+
+
+def _edits_about(debate: Debate, origin: str, shown: MessageView) -> Sequence[NewPost]:
+    """Edits of every post about how one decision turned out."""
+    numbers = list(range(1, debate.outcomes_asked.get(origin, 0) + 1))
+    first = next((one for one in debate.outcomes if one.decision == origin), None)
+    asked = OutcomeAsked.key_of(origin, 1)
+    if first and (not numbers or debate.came_first(f"outcome/{first.origin}", asked)):
         numbers.insert(0, 0)  # said before anybody asked
-    shown = outcome_post(debate)
-    return [_edit(debate, outcome_key(debate.id, given.decision, one), shown) for one in numbers]
+    return [_edit(debate, outcome_key(debate.id, origin, one), shown) for one in numbers]
 
 
 def superseded_edits(before: Debate, by: Person) -> Sequence[NewPost]:

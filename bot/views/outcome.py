@@ -10,7 +10,7 @@ from bot.views.forms import Field, Form, form, select, text_input
 from bot.views.message import Block, MessageView, as_json, sections
 from bot.views.words import moment, person
 from core.figures import counted
-from core.models import Debate, DecisionOutcome, OutcomeKind
+from core.models import Debate, Decision, DecisionOutcome, OutcomeKind
 
 _WHY_LIMIT = 600
 _DECISION_LIMIT = 400
@@ -35,12 +35,18 @@ _CHOICES: Mapping[OutcomeKind, str] = {
 }
 
 
-def outcome_post(debate: Debate) -> MessageView:
+def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
     """Return the question how the accepted decision turned out, or what was said to it.
 
-    Every post about it looks the same, so that an answer shows wherever people were asked.
+    Every post about one decision looks the same, so that an answer shows wherever people were
+    asked. Where the team has decided anew since, nothing is asked any more.
+
+    Args:
+        debate: The debate.
+        of: Which of the team's decisions; None: the newest one to accept.
     """
-    accepted, said = debate.accepted, debate.outcome
+    accepted = of or debate.accepted
+    said = debate.outcome_of(accepted)
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
     whom, at = "", debate.now
     if accepted:
@@ -48,11 +54,18 @@ def outcome_post(debate: Debate) -> MessageView:
         whom = f"{' '.join(map(person, people.values()))} "
         at = debate.times.get(f"decision/{accepted.origin}", at)
     quote = f"“{gist(verdict, _DECISION_LIMIT)}”"
+    answered = f"\n{_words(debate, said)}" if said else ""
+    if accepted and accepted != debate.decision:
+        text = (
+            f"*How it turned out*, accepted {moment(at)}, replaced since\n{quote}{answered}\n"
+            "Your team has decided anew since then, so nothing is asked here any more. What it "
+            "decided stands below the verdict."
+        )
+        return MessageView(text=text, blocks=sections(text))
     if said and said.kind is not OutcomeKind.TOO_EARLY:
         since = f", accepted {moment(at)}" if accepted else ""
-        text = f"*How it turned out*{since}\n{quote}\n{_words(debate, said)}"
+        text = f"*How it turned out*{since}\n{quote}{answered}"
     else:
-        answered = f"\n{_words(debate, said)}" if said else ""
         text = (
             f"{whom}*How did it turn out?* Your team accepted this {moment(at)}:\n"
             f"{quote}{answered}\n"

@@ -54,6 +54,10 @@ def asking(team: Team, board: str) -> list[Message]:
     return [one for one in team.replies(board) if ASKS in one["text"]]
 
 
+def pressable(post: Message) -> bool:
+    return any(block["type"] == "actions" for block in post["blocks"])
+
+
 async def asked(team: Team, board: str, debate: Debate, days: float = 91) -> Message:
     await remind_in(team, debate, days).look()
     await team.workspace.wait_for(lambda: asking(team, board))
@@ -147,6 +151,41 @@ async def test_too_early_is_asked_again_and_every_question_shows_the_answer(team
 
 def views(team: Team, user: str) -> Any:
     return team.workspace.views(user)
+
+
+async def test_what_the_team_replaced_is_asked_about_no_more(team: Team):
+    board, debate = await accepted(team)
+    post = await asked(team, board, debate)
+    assert pressable(post)
+    await decide(team, board, ActionId.REJECT, chosen_why("It cannot be run."))
+
+    def closed() -> Any:
+        found = next(one for one in team.replies(board) if one["ts"] == post["ts"])
+        return found if "replaced since" in found["text"] else None
+
+    shown = await team.workspace.wait_for(closed)
+    assert asking(team, board) == []
+    assert not pressable(shown)
+
+
+async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(team: Team):
+    board, debate = await accepted(team)
+    post = await asked(team, board, debate)
+    await decide(team, board, ActionId.REJECT, chosen_why("It cannot be run."))
+    await board_saying(team, board, "*Rejected*")
+    await team.wait_until_sent()
+    await decide(team, board, ActionId.ACCEPT, chosen_why("Once more."))
+    await board_saying(team, board, "Once more.")
+    again = await asked(team, board, await debate_at(team, board), 182)
+    assert again["ts"] != post["ts"]
+    await team.workspace.click("alex", team.channel, again["ts"], ActionId.OUTCOME_HELD.value)
+    await board_saying(team, board, "*It held*, says")
+    await team.wait_until_sent()
+    assert asking(team, board) == []
+    said = {one["ts"]: one["text"] for one in team.replies(board)}
+    assert "*It held*" in said[again["ts"]]
+    assert "replaced since" in said[post["ts"]]
+    assert "*It held*" not in said[post["ts"]]
 
 
 async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Team):
