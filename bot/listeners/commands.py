@@ -37,6 +37,7 @@ from bot.presenter.event_posts import exported_files
 from bot.presenter.example_mark import marked
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command
+from bot.store.posts import PostState
 from bot.views.message import MessageView
 from core.errors import BadInput, LogBroken, StoreError
 from core.events import fold
@@ -150,8 +151,12 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
     """Post a debate's files as it stands into its thread; whoever may see it may have them."""
     log = await context.find.store.events(debate.id)
     files = exported_files(fold(log), log)
-    again = await context.posts.row_by_key(files.key) is not None
-    await context.outbox.post([marked(debate, files)])
+    before = await context.posts.row_by_key(files.key)
+    again = before is not None and before.state is PostState.SENT
+    if before and before.state is PostState.FAILED:
+        await context.outbox.replace(marked(debate, files))  # what Slack refused may be allowed now
+    else:
+        await context.outbox.post([marked(debate, files)])
     board, place_of, thread = (
         await context.posts.row_by_key(board_key(debate.id)),
         debate.setup.place,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.figures import day
-from core.models import Debate, Verdict
+from core.models import Debate, Status, Verdict
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
@@ -35,7 +35,9 @@ def adr(debate: Debate) -> str:
         parts.append(nested(debate.setup.context, 2))
     if considered := [*positions_words(debate)]:
         parts.append(f"## Options considered\n\n{bullets(considered)}")
-    if verdict is None:
+    if debate.status is Status.RUNNING and verdict is None:
+        parts.append("## Decision\n\nNone yet: the debate is running.")
+    elif verdict is None:
         parts.append(f"## Decision\n\nNone was reached. {inert_line(debate.failure)}".strip())
     else:
         notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import money
-from core.models import Debate, Verdict, VerdictSource
+from core.models import Debate, Status, Verdict, VerdictSource
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
 from core.transcript.ending import how_it_ended
@@ -36,7 +36,7 @@ def decision_text(debate: Debate, *, judged: bool = True) -> str:
     """
     verdict = debate.verdict and cited_verdict(debate.verdict)
     if verdict is None:
-        return f"There is no decision. {inert_line(debate.failure)}".strip()
+        return _why_none(debate)
     notes: list[str] = []
     outcomes = {outcome.note: outcome for outcome in verdict.notes}
     for note in debate.notes:
@@ -75,8 +75,7 @@ def verdict_section(debate: Debate, *, level: int = 2) -> str:
     verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
     question = quoted(debate.setup.question)
     if verdict is None:
-        none = f"There is no decision. {inert_line(debate.failure)}".strip()
-        return "\n\n".join([f"{mark} Decision", none, question, *_ending(debate)])
+        return "\n\n".join([f"{mark} Decision", _why_none(debate), question, *_ending(debate)])
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
     parts = [
         f"{mark} Decision",
@@ -89,6 +88,12 @@ def verdict_section(debate: Debate, *, level: int = 2) -> str:
         *_footnote(verdict),
     ]
     return "\n\n".join(parts)
+
+
+def _why_none(debate: Debate) -> str:
+    if debate.status is Status.RUNNING:
+        return "None yet: the debate is running."
+    return f"There is no decision. {inert_line(debate.failure)}".strip()
 
 
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:

@@ -49,6 +49,21 @@ async def test_the_debate_is_held_and_the_thread_names_the_permission_that_lacks
         assert f"Moot lacks the permission {scope}" in await said(team, board, words)
 
 
+async def test_files_that_slack_refused_are_not_said_to_be_there_and_are_tried_again() -> None:
+    async with team_at_work(config=a_workspace_without("files:write")) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        await team.wait_until_sent()
+        tried = [len(team.workspace.calls.of("files.getUploadURLExternal"))]
+        for _ in range(2):
+            await team.type(f"export {debate.id}")
+            assert "come into" in team.told()[-1]
+            assert "already" not in team.told()[-1]
+            await team.wait_until_sent()
+            tried.append(len(team.workspace.calls.of("files.getUploadURLExternal")))
+    assert tried[0] < tried[1] < tried[2]
+
+
 async def test_without_names_of_their_own_agents_are_heard_all_the_same() -> None:
     async with team_at_work(config=a_workspace_without("chat:write.customize")) as team:
         board = await team.debate(QUESTION)

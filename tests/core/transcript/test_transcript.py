@@ -335,6 +335,14 @@ def test_without_a_verdict_texts_say_why() -> None:
     assert "None was reached. No agent could speak." in adr(debate)
 
 
+def test_while_it_runs_texts_say_that_there_is_no_decision_yet() -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup())]))
+    for text in (decision_text(debate), report(debate), adr(debate)):
+        assert "None yet: the debate is running." in text
+        assert "There is no decision" not in text
+        assert "None was reached" not in text
+
+
 @pytest.mark.parametrize(
     ("text", "level", "expected"),
     [
