@@ -25,6 +25,7 @@ from core.turns.acts import ACTS
 
 _QUESTION_LIMIT = 300
 _FAULT_LIMIT = 400
+_NOT_FOUND = "No answer was found in the record of this debate."
 _NO_VERDICT = "It is not part of the verdict."
 
 
@@ -98,9 +99,11 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
     if answer.fault:
         head += f"\n:warning: {gist(answer.fault, _FAULT_LIMIT)}"
     foot = [", ".join(f"{name}: {link}" for name, link in quoted.items())] if quoted else []
-    told = "Answered from the record of this debate" if answer.text else "Nothing was found"
+    # Where no model answers, the text is passages of the record, or says that there are none.
+    is_answered = bool(answer.entries) if answer.fault else bool(answer.text)
+    told = f"Answered from the record of this debate. {_NO_VERDICT}" if is_answered else _NOT_FOUND
     spent = f" · Cost: {cost(answer.usage)}" if answer.call or answer.lost.attempts else ""
-    foot.append(f"{told}. {_NO_VERDICT}{spent}")
+    foot.append(f"{told}{spent}")
     pages = in_pages(f"{head}\n\n{shown}")
     return [
         MessageView(

@@ -136,7 +136,13 @@ async def test_without_a_model_nobody_pretends_to_answer() -> None:
         await team.wait_for_end(board)
         await team.say("@Moot What about the queue's depth?", board)
         (answer,) = await answers(team, board)
+        await team.say("@Moot Zebras, quaggas?", board)
+        nothing = (await answers(team, board, 2))[-1]
     assert "No model was asked" in str(answer["text"])
+    assert "Answered from the record" in str(answer["blocks"])
+    assert "Nothing in the record shares its words." in str(nothing["text"])
+    assert "No answer was found in the record of this debate." in str(nothing["blocks"])
+    assert "Answered from the record" not in str(nothing["blocks"])
     assert not provider.asked(Act.FOLLOW_UP)
 
 
