@@ -110,7 +110,7 @@ async def debates_with_canaries(team: Team) -> tuple[str, str]:
             await asyncio.sleep(0.02)
     reader = await debate_at(team, later)
     (source,) = reader.evidence
-    assert source.reference.kind is SourceKind.REGISTER
+    assert source.reference.kind is SourceKind.DECISION
     assert WHY in source.text
     assert OUTCOME in source.text
     return debate.id, reader.id
