@@ -82,16 +82,20 @@ class FileReader:
         )
 
     async def _ask(self, order: bytes) -> _Answer:
-        # No variable of ours reaches it, so no key does.
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            str(_PROCESS),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
-        )
+        try:
+            # No variable of ours reaches it, so no key does.
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",
+                str(_PROCESS),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+            )
+        except OSError as error:  # no memory, no process or no file is left
+            why = error.strerror or "no reason given"
+            return _Answer(fault=f"Moot cannot start the process that reads files ({why})")
         try:
             async with asyncio.timeout(2 * self._limits.seconds):
                 written, _ = await process.communicate(order)

@@ -255,26 +255,27 @@ class FetchTools:
             The asking process, and its ends of the pipes; -1 where there is no program.
 
         Raises:
-            BadInput: The program cannot be started.
+            BadInput: One of them cannot be started.
         """
         reads, writes = -1, -1
         with ExitStack() as ours:
             if server.command:
-                (reads, their_out), (their_in, writes) = os.pipe(), os.pipe()
-                # Closed here once both have them: else neither would see the other's end.
-                for end in (reads, writes, their_in, their_out):
-                    ours.callback(os.close, end)
+                reads, their_out = _pipe(ours)
+                their_in, writes = _pipe(ours)
                 running.push_async_callback(_end, await self._start(server, their_in, their_out))
-            asking = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",
-                str(_PROCESS),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                pass_fds=(reads, writes) if server.command else (),
-                env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
-            )
+            try:
+                asking = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-P",
+                    str(_PROCESS),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.DEVNULL,
+                    pass_fds=(reads, writes) if server.command else (),
+                    env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+                )
+            except OSError as error:
+                raise _no_process(error) from None
         running.push_async_callback(_kill, asking)
         return asking, reads, writes
 
@@ -295,6 +296,29 @@ class FetchTools:
             )
         except (OSError, ValueError):
             raise BadInput(f"the program {server.command[0]} cannot be started") from None
+
+
+def _pipe(ours: ExitStack) -> tuple[int, int]:
+    """A pipe's two ends, closed here once both processes have theirs.
+
+    Else neither would see that the other has closed its end.
+
+    Raises:
+        BadInput: No file is left.
+    """
+    try:
+        ends = os.pipe()
+    except OSError as error:
+        raise _no_process(error) from None
+    for end in ends:
+        ours.callback(os.close, end)
+    return ends
+
+
+def _no_process(error: OSError) -> BadInput:
+    """No memory, no process or no file is left."""
+    why = error.strerror or "no reason given"
+    return BadInput(f"Moot cannot start the process that asks the server ({why})")
 
 
 async def _end(program: Process) -> None:

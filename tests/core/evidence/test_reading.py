@@ -21,6 +21,7 @@ from tests.core.evidence.office import (
     an_excel_file,
     with_entries,
 )
+from tests.core.evidence.scarce import files_left
 
 LIMITS = EvidenceLimits()
 
@@ -271,3 +272,14 @@ async def test_the_reading_process_sees_no_secret(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-ours")
     found = await read(b"plain")
     assert found.text == "plain"
+
+
+async def test_where_no_process_can_be_started_one_file_fails_in_words() -> None:
+    reader = FileReader(LIMITS)
+    with files_left(0), pytest.raises(BadInput) as refused:
+        await reader.read(b"Words.", "notes.txt")
+
+    assert str(refused.value) == (
+        "Moot cannot start the process that reads files (Too many open files)"
+    )
+    assert (await reader.read(b"Words.", "notes.txt")).text == "Words."

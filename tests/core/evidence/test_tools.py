@@ -18,6 +18,7 @@ from core.evidence.tools import FetchTools, filled, tool_references
 from core.models import Person, Place, SourceKind, SourceText
 from core.settings import EvidenceLimits, ToolServer
 from tests.core.evidence.office import a_pdf
+from tests.core.evidence.scarce import files_left, open_files
 
 SERVER = Path(__file__).with_name("tool_server.py")
 QUESTION = "Is Kafka or SQS better for our queue?"
@@ -323,3 +324,14 @@ async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> Non
         await asking
 
     assert not is_running(int(pid.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("left", range(9))
+async def test_where_no_process_can_be_started_one_source_fails_in_words(left: int) -> None:
+    server, before = a_server("search", {"query": "{question}"}), open_files()
+    with files_left(left):
+        told = await refusal(server)
+
+    asking = "Moot cannot start the process that asks the server (Too many open files)"
+    assert told in {asking, f"the program {sys.executable} cannot be started"}
+    assert open_files() == before
