@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import structlog
+
+from core.errors import LogBroken
 from core.events import DebatePaused
 from core.models import Person
 from core.use_cases.fact_log import FactLog
 from core.use_cases.steer import pauses
+
+_log = structlog.get_logger(__name__)
 
 #: Nobody paused them.
 _NOBODY = Person(id="", name="a restored backup")
@@ -38,7 +43,11 @@ async def hold_restored(restored: RestoredDebates, facts: FactLog) -> frozenset[
         StoreDown: The database does not answer.
     """
     for debate_id in await restored.find_out():
-        debate = await facts.debate(debate_id)
+        try:
+            debate = await facts.debate(debate_id)
+        except LogBroken as error:  # no run goes on with it: there is nothing to hold
+            _log.warning("not held", debate=debate_id, reason=str(error))
+            continue
         if not debate.paused_by:
             await facts.record(debate_id, DebatePaused(by=_NOBODY, origin=pauses(debate)))
     await restored.held()

@@ -1,13 +1,15 @@
 """A backup made in the middle of a debate is restored: nothing is debated or posted twice."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.operations.backup import back_up, restore
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, key_of, quick_workspace, running_bot
+from bot.testing import BotSpec, debate_of, key_of, quick_workspace, running_bot
 from core.errors import BadInput, StoreDown
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
@@ -50,6 +52,28 @@ async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
     assert len(set(after)) == len(after)
     assert not debate.paused_by
     assert len(verdicts) >= 1
+
+
+async def test_a_damaged_debate_in_a_backup_keeps_neither_the_bot_nor_the_others_back(
+    tmp_path: Path,
+):
+    database, copy = tmp_path / "moot.db", tmp_path / "copy.db"
+    spec = BotSpec(provider=ScriptedProvider(latency=0.1))
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=database, spec=spec) as team:
+            boards = [await team.debate("Oak or ash?"), await team.debate(QUESTION)]
+            for board in boards:
+                await team.wait_for_posts(3, board)
+            ids = [debate_of(team.thread(board)[0]) for board in boards]
+            await asyncio.to_thread(back_up, str(database), copy)
+        with closing(sqlite3.connect(copy)) as connection, connection:
+            cut = "UPDATE events SET body = substr(body, 1, 9) WHERE debate_id = ? AND seq = 2"
+            assert connection.execute(cut, ids[:1]).rowcount
+        assert await asyncio.to_thread(restore, str(database), copy)
+        async with running_bot(workspace, database=database, spec=spec) as team:
+            held = boards[1]
+            await workspace.wait_for(lambda: "Debate held" in team.thread(held)[0]["text"])
+            assert (await team.moot.health.report()).healthy
 
 
 async def test_a_database_in_use_and_a_missing_backup_are_refused(tmp_path: Path):
