@@ -67,6 +67,19 @@ PLACE_GONE = frozenset(
         "message_not_found",
     }
 )
+#: Refusals that mean: the app may not call this method at all, whoever and whatever it is about.
+NOT_FOR_THIS_APP = frozenset(
+    {
+        "deprecated_endpoint",
+        "feature_not_enabled",
+        "method_deprecated",
+        "missing_scope",
+        "no_permission",
+        "not_allowed_token_type",
+        "not_an_agent",
+        "unknown_method",
+    }
+)
 _PASSING = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"})
 
 _WORDS: Mapping[str, str] = {

@@ -27,7 +27,14 @@ from bot.slack.outbox.methods import (
     carry_out,
     find_post,
 )
-from bot.slack.outbox.outcomes import PLACE_GONE, Outcome, Rejected, Retry, Unknown, outcome_of
+from bot.slack.outbox.outcomes import (
+    NOT_FOR_THIS_APP,
+    Outcome,
+    Rejected,
+    Retry,
+    Unknown,
+    outcome_of,
+)
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
 from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
@@ -46,6 +53,10 @@ FREEZE_SECONDS = 2.0
 #: Seconds after which a post that waits looks whether something more urgent has come.
 LOOK_SECONDS = 0.5
 _MOST_KNOWN = 1000
+#: Who began a session: must be in the channel when it is made
+#: (https://docs.slack.dev/reference/methods/agents.sessions.setStatus).
+_STARTER = "initiator_user_id"
+_STARTER_GONE = "user_not_in_channel"
 _NO_ROOT = "the message it belongs to was never posted"
 
 
@@ -289,15 +300,23 @@ class Outbox:
 
         Where it is not, board and thread say the same, and Slack is not asked again for a while.
         """
-        try:
-            await carry_out(call)
-        except SlackApiError as error:
-            outcome = outcome_of(error)
-            if not isinstance(outcome, Rejected):
-                raise
-            _log.info("no session", workspace=call.row.workspace, code=outcome.code)
-            if outcome.code not in PLACE_GONE:
-                await self._note_refused(call.row.workspace, {SESSION})
+        row = call.row
+        while True:
+            try:
+                await carry_out(replace(call, row=row))
+            except SlackApiError as error:
+                outcome = outcome_of(error)
+                if not isinstance(outcome, Rejected):
+                    raise
+                if outcome.code == _STARTER_GONE and _STARTER in row.payload:
+                    # Who asked has left the channel: the session then is nobody's.
+                    left = {name: row.payload[name] for name in row.payload if name != _STARTER}
+                    row = replace(row, payload=left)
+                    continue
+                _log.info("no session", workspace=row.workspace, code=outcome.code)
+                if outcome.code in NOT_FOR_THIS_APP:
+                    await self._note_refused(row.workspace, {SESSION})
+            return
 
     async def _refused_by(self, workspace: str) -> frozenset[str]:
         """What a workspace refused lately."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
 from bot.slack.ids import METADATA_EVENT, address_of
@@ -26,6 +27,8 @@ from bot.testing import key_of, quick_workspace
 from core.clock import SystemClock
 from core.store.database import Database
 from slack_on_loopback import Workspace, run_workspace
+
+AGENT_MANIFEST = Path(__file__).parents[3] / "manifest.agent.yaml"
 
 
 class Office:
@@ -139,6 +142,30 @@ async def test_links_to_our_posts_are_filled_in_but_not_in_files(office: Office)
     shown = office.workspace.messages("general")[-1]
     assert f"p{(root.ts or '').replace('.', '')}|the board>" in shown["text"]
     assert office.workspace.file(shown["files"][0]["id"]) == written.encode()
+
+
+async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
+    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
+    manifest = yaml.safe_load(AGENT_MANIFEST.read_text("utf-8"))
+    config = replace(quick_workspace(), manifest=manifest)
+    async with run_workspace(config) as workspace, await Database.open(location) as db:
+        await prepare(db)
+        office = Office(workspace, Posts(db), FAST)
+        office.outbox.refused = RefusedFeatures(db)
+        away = {"status": "processing", "initiator_user_id": "U404"}
+        odd = {"status": "dancing"}
+        await office.outbox.post([office.new("d1/board")])
+        for key, payload in (("d1/session", away), ("d2/session", odd)):
+            session = office.new(key, SESSION, payload=payload, thread_key="d1/board")
+            await office.outbox.post([session])
+        root, *_ = await office.settled("d1/board", "d1/session", "d2/session")
+        made = workspace.session("general", root.ts or "")
+        assert made is not None
+        assert made.status == "processing"
+        outcomes = [one.outcome for one in workspace.calls.of("agents.sessions.setStatus")]
+        assert outcomes == ["user_not_in_channel", "ok", "invalid_arguments"]
+        assert await office.outbox.refused.of("T1", SystemClock().now()) == frozenset()
+        await office.outbox.close()
 
 
 async def test_a_session_that_is_refused_while_a_newer_one_comes_holds_up_nothing(tmp_path: Path):
