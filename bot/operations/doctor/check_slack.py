@@ -20,6 +20,8 @@ _SECONDS = 5
 _MOST_PINS = 100
 #: In the manifest, and nothing but files as evidence needs it.
 _READS_FILES = "files:read"
+#: Slack gives it to apps that are agents: manifest.agent.yaml.
+_OF_AGENTS = "assistant:write"
 _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
 
 
@@ -86,7 +88,7 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
     identity = Identity.model_validate(who.body)
     named = set(manifest()["oauth_config"]["scopes"]["bot"])
     wanted = named - {_READS_FILES}
-    missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - named)
+    missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - named - {_OF_AGENTS})
     more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
     scopes = good("scopes", f"all {len(wanted)} that are needed are granted{more}")
     if missing:

@@ -76,6 +76,14 @@ async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
     assert "missing: pins:write" in as_text(found)
 
 
+async def test_the_scope_of_an_agent_is_not_called_unneeded(workspace: Workspace) -> None:
+    app = workspace.app
+    app.scopes = [*app.scopes, "assistant:write", "team:read"]
+    found = await check_access(socket_access(workspace), "")
+
+    assert "not needed: team:read" in as_text(found)
+
+
 async def test_files_need_an_optional_scope_without_which_all_is_well(
     workspace: Workspace,
 ) -> None:
