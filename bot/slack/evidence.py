@@ -141,11 +141,13 @@ def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceRe
         parts = urlsplit("")
     if not is_web:
         raise BadInput(f"“{link[:_LONGEST_TITLE]}” is no link. Put links only, one a line.")
-    if parts.netloc != urlsplit(workspace_url).netloc:
+    # A host's capitals say nothing; a port and a name before it lead elsewhere.
+    if parts.netloc.lower() != urlsplit(workspace_url).netloc.lower():
         return SourceReference(
             kind=SourceKind.LINK, title=link[:_LONGEST_TITLE], address=link, fetch=link, by=by
         )
-    if message := _MESSAGE_LINK.fullmatch(parts.path):
+    path = parts.path.rstrip("/")
+    if message := _MESSAGE_LINK.fullmatch(path):
         if message["channel"] != channel:
             raise BadInput(
                 "A link leads to a message of another channel. What was written there stays there: "
@@ -158,7 +160,7 @@ def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceRe
         return thread_reference(
             channel, root, by=by, address=link, title="a thread of this channel"
         )
-    if file := _FILE_LINK.fullmatch(parts.path):
+    if file := _FILE_LINK.fullmatch(path):
         title = unquote(file["name"] or "")[:_LONGEST_TITLE] or file["id"]
         return SourceReference(
             kind=SourceKind.FILE, title=title, address=link, fetch=file["id"], by=by

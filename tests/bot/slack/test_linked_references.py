@@ -39,6 +39,19 @@ def test_files_and_pages_are_told_apart_and_nothing_is_there_twice() -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "fetch"),
+    [
+        ("https://Team.Slack.com/archives/C0HERE/p1700000000123456", "C0HERE/1700000000.123456/"),
+        (f"{TEAM}/archives/C0HERE/p1700000000123456/", "C0HERE/1700000000.123456/"),
+        (f"{TEAM}/files/U1/F0OFFER/", "F0OFFER"),
+        (f"{TEAM}/files/U1/F0OFFER/offer.pdf/", "F0OFFER"),
+    ],
+)
+def test_capitals_in_the_host_and_a_slash_at_the_end_change_nothing(typed: str, fetch: str) -> None:
+    assert [one.fetch for one in linked(typed)] == [fetch]
+
+
+@pytest.mark.parametrize(
     ("typed", "said"),
     [
         (f"{TEAM}/archives/C0ELSE/p1700000000123456", "a message of another channel"),
