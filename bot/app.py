@@ -353,6 +353,7 @@ def _connect(
             store=facts.store,
             people=access,
             on_unreadable=on_unreadable,
+            bounds=parts.bounds,
             embedder=parts.embedder,
         ),
         remind=RemindPeople(

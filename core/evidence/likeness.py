@@ -8,8 +8,9 @@ with a decision counts by how rare it is among all decisions.
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -29,6 +30,9 @@ _SHORTEST = 5
 ANSWERS_FROM = 0.38
 #: Letters of a word from which an s at its end is its plural's.
 _PLURAL_FROM = 3
+#: Words that count of a question and of a decision, the first ones: each of the one is compared
+#: with each of all the others.
+_MOST_ASKED, _MOST_DECIDED = 40, 120
 _KEPT = 4096
 #: Cosines of texts that have nothing to do with each other, and of those that say the same: what
 #: common models give for a question and a text of a few sentences.
@@ -36,18 +40,29 @@ _UNRELATED, _EQUAL = 0.2, 0.7
 
 
 def likeness(question: str, decisions: Sequence[str]) -> Sequence[float]:
-    """For each decision, the share of the question's words that it has, by weight: 0 to 1."""
-    wanted = _content(question)
+    """For each decision, the share of the question's words that it has, by weight: 0 to 1.
+
+    Of long texts the beginning counts.
+    """
+    wanted = _content(question, _MOST_ASKED)
     if not wanted:
         return [0.0] * len(decisions)
-    texts = [_content(text) for text in decisions]
+    texts = [_content(text, _MOST_DECIDED) for text in decisions]
     holding = Counter(word for text in texts for word in text)
-
-    def weight(word: str) -> float:
-        return math.log(1 + (len(texts) + 1) / (holding[word] + 0.5))
-
-    total = sum(weight(word) for word in wanted)
-    return [sum(weight(word) * _worth(word, text) for word in wanted) / total for text in texts]
+    total, shares = 0.0, [0.0] * len(texts)
+    for word in wanted:
+        weight = math.log(1 + (len(texts) + 1) / (holding[word] + 0.5))
+        total += weight
+        # Every other word is compared once, however many decisions have it.
+        same_group, alike = _same_group(word, holding), _alike(word, holding)
+        for at, text in enumerate(texts):
+            if word in text:
+                shares[at] += weight
+            elif not same_group.isdisjoint(text):
+                shares[at] += weight * _SAME_GROUP
+            elif not alike.isdisjoint(text):
+                shares[at] += weight * _ALIKE
+    return [share / total for share in shares]
 
 
 def nearness(question: Sequence[float], decisions: Sequence[Sequence[float]]) -> Sequence[float]:
@@ -69,10 +84,10 @@ def nearness(question: Sequence[float], decisions: Sequence[Sequence[float]]) ->
 
 
 @lru_cache(maxsize=_KEPT)
-def _content(text: str) -> frozenset[str]:
-    """The stems of the words that say what a text is about."""
-    said = [word for word in words_of(text) if word not in _stop_words()]
-    return frozenset(map(_root, said)) - {""}
+def _content(text: str, most: int) -> frozenset[str]:
+    """The stems of the first words that say what a text is about."""
+    said = (_root(word) for word in words_of(text) if word not in _stop_words())
+    return frozenset(islice(dict.fromkeys(filter(None, said)), most))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -85,23 +100,26 @@ def _root(word: str) -> str:
     return plain if plain.isalnum() else ""
 
 
-def _worth(word: str, text: frozenset[str]) -> float:
-    """How surely a text has a word, in whatever form."""
-    if word in text:
-        return 1.0
-    groups = _groups().get(word, frozenset())
-    if any(groups & _groups().get(other, frozenset()) for other in text):
-        return _SAME_GROUP
+def _same_group(word: str, others: Iterable[str]) -> frozenset[str]:
+    """Those of the words that mean the same."""
+    groups = _groups().get(word)
+    if not groups:
+        return frozenset()
+    return frozenset(other for other in others if groups & _groups().get(other, frozenset()))
+
+
+def _alike(word: str, others: Iterable[str]) -> frozenset[str]:
+    """Those of the words that are forms of this one by their letters."""
     if len(word) < _SHORTEST:
-        return 0.0
-    return _ALIKE if any(_are_alike(word, other) for other in text) else 0.0
+        return frozenset()
+    return frozenset(other for other in others if _are_alike(word, other))
 
 
 def _are_alike(one: str, other: str) -> bool:
     """Whether two words are forms of one, or one is a part of the other."""
     if len(other) < _SHORTEST:
         return False
-    return one in other or other in one or fuzz.ratio(one, other) >= _ALIKE_FROM
+    return one in other or other in one or fuzz.ratio(one, other, score_cutoff=_ALIKE_FROM) > 0
 
 
 @cache

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from core.errors import DebateUnknown, ProviderError, StoreDown, StoreError
+from core.errors import BadInput, DebateUnknown, ProviderError, StoreDown, StoreError
 from core.events import fold
 from core.evidence.likeness import ANSWERS_FROM, likeness, nearness
+from core.figures import counted, number
 from core.models import Debate, Status
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
 from core.redaction import redact
 from core.rules.options import options_of
+from core.use_cases.limits import UNBOUNDED, Bounds
 
 _log = structlog.get_logger(__name__)
 
@@ -78,6 +80,8 @@ class RecallDecisions:
     people: PeopleDirectory | None = None
     #: Told of a debate that is left out because its log cannot be read, and why.
     on_unreadable: Callable[[str, StoreError], None]
+    #: How long a person's question may be.
+    bounds: Bounds = UNBOUNDED
     #: Finds by meaning, too; None: by words only.
     embedder: Embedder | None = None
     #: Vectors by text, as long as the process lives.
@@ -95,8 +99,14 @@ class RecallDecisions:
         """Return the decisions that fit a question best, of the channels this person is in.
 
         Raises:
-            BadInput: Nobody says in time which channels those are.
+            BadInput: The question is too long, or nobody says in time which channels those are.
         """
+        most = self.bounds.question_characters
+        if len(question) > most:
+            raise BadInput(
+                f"The question has {counted(len(question), 'character')}; the most is "
+                f"{number(most)}. Ask for what was decided in fewer words."
+            )
         channels = await self.people.channels_of(person, workspace) if self.people else ()
         return await self._among(question, workspace, channels) if channels else ()
 
@@ -143,7 +153,10 @@ class RecallDecisions:
         return [max(pair) for pair in zip(by_words, by_meaning, strict=True)]
 
     async def _text(self, entry: DebateEntry) -> str:
-        """What a decision is found by: the question, the options and what was decided."""
+        """What a decision is found by: what was decided, the options and the question.
+
+        In this order: of a long text the beginning counts.
+        """
         key = (entry.debate_id, entry.ended_at)
         if key not in self._texts:
             debate = await self._debate(entry.debate_id)
@@ -152,7 +165,7 @@ class RecallDecisions:
                 self._texts[key] = ""
             else:
                 named = [item.name for item in options_of(debate).items]
-                self._texts[key] = "\n".join([entry.question, verdict.decision, *named])
+                self._texts[key] = "\n".join([verdict.decision, *named, entry.question])
         return self._texts[key]
 
     async def _debate(self, debate_id: str) -> Debate | None:

@@ -39,3 +39,12 @@ def test_nothing_is_like_words_that_say_nothing() -> None:
 
 def test_what_shares_no_word_is_not_alike() -> None:
     assert likeness("Which queue keeps jobs?", ["Plant trees around the car park."]) == [0.0]
+
+
+def test_of_long_texts_the_beginning_counts() -> None:
+    """Else the cost grows with the question's length times all that was ever decided."""
+    said = [f"{'abcdefghij'[at // 26]}{chr(97 + at % 26)}x" for at in range(200)]
+    after = " ".join(["kafka", *said])
+    assert likeness(" ".join(said[:60]), [" ".join(said[:40])]) == [1.0]
+    assert likeness(" ".join([*said[:40], "kafka"]), ["Kafka."]) == [0.0]
+    assert likeness("Kafka?", [after, " ".join([*said, "kafka"])]) == [1.0, 0.0]

@@ -6,11 +6,12 @@ from datetime import UTC, tzinfo
 
 import pytest
 
-from core.errors import StoreError
+from core.errors import BadInput, StoreError
 from core.events import DebateStarted
 from core.models import Place
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
+from core.use_cases.limits import Bounds
 from core.use_cases.recall import RecallDecisions, asks_what_was_decided
 from tests.bot.plays import play
 
@@ -110,6 +111,18 @@ async def test_only_decisions_of_the_persons_channels_are_told() -> None:
     assert not await inside.for_person(asked, person="U1", workspace="T2")
     assert not await outside.for_person(asked, person="U1", workspace="T1")
     assert not await nowhere.for_person(asked, person="U1", workspace="T1")
+
+
+async def test_a_question_that_is_too_long_is_refused_before_anything_is_looked_up() -> None:
+    register = RecallDecisions(
+        store=await a_store(),
+        people=Members({"C1"}),
+        on_unreadable=nothing_is_broken,
+        bounds=Bounds(question_characters=30),
+    )
+    assert await register.for_person("Why Postgres for the queue?", person="U1", workspace="T1")
+    with pytest.raises(BadInput, match="The question has 40,001 characters; the most is 30"):
+        await register.for_person("Why " + "x" * 39_997, person="U1", workspace="T1")
 
 
 async def test_whoever_has_the_database_is_told_everything_that_fits() -> None:
