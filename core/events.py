@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from core.errors import LogBroken
 from core.models import (
+    BESIDE,
     JUDGE,
     RESERVED_IDS,
     SHADOW,
@@ -790,8 +791,8 @@ class Recorded:
     event: Event
 
 
-#: A summary is made beside the rounds: it says nothing of how long one takes.
-_ROUND = re.compile(r"r(\d+)/(?!summary/)")
+#: What is made beside the rounds (a summary, the shadow answer) says not how long one takes.
+_ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
 
 
 def fold(log: Iterable[Recorded]) -> Debate:

@@ -17,8 +17,11 @@ from core.events import (
     Event,
     FollowUpAsked,
     Recorded,
+    ShadowAnswered,
+    ShadowPlaced,
     StopRequested,
     TimeRanOut,
+    TurnFailed,
     VoteCalled,
     fold,
 )
@@ -32,10 +35,13 @@ from core.models import (
     ContextMethod,
     Contribution,
     Debate,
+    Failure,
     FollowUp,
     Limits,
     Person,
     Setup,
+    ShadowAnswer,
+    ShadowChoice,
     Status,
     Stop,
     Summarization,
@@ -43,7 +49,7 @@ from core.models import (
     Usage,
 )
 from core.request import ModelReply, ModelRequest
-from core.rules import schedule
+from core.rules import schedule, shadow
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
@@ -153,6 +159,24 @@ def test_a_rounds_time_begins_with_the_end_of_the_rounds_before() -> None:
 
     assert schedule.worked_on(debate, 1) == 50
     assert schedule.worked_on(debate, 2) == 20
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        ShadowAnswered(shadow=ShadowAnswer(turn=shadow.ANSWER, decision="Kafka.")),
+        ShadowPlaced(choice=ShadowChoice(turn=shadow.CHOICE, option="o1")),
+        *(
+            TurnFailed(failure=Failure(turn=turn, reason="down"))
+            for turn in (shadow.ANSWER, shadow.CHOICE)
+        ),
+    ],
+    ids=lambda event: f"{event.kind} {event.key}",
+)
+def test_what_is_made_beside_a_round_does_not_begin_its_time_anew(beside: Event) -> None:
+    debate = a_log((30, said(1, "architect")), (95, beside), (100, said(1, "security")))
+
+    assert schedule.worked_on(debate, 1) == 100
 
 
 @pytest.mark.parametrize("event", [StopRequested(stop=Stop(by=DANA)), VoteCalled(by=DANA)])
