@@ -6,11 +6,13 @@ checked against it without asking a model.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 
 from core.models import CitationStatus, Debate, Verdict
 
@@ -48,7 +50,9 @@ _UNIT = re.compile(
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.](?=\S)[^.!?\n]*)*[.!?]?")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 #: Where a sentence can be cut so that each piece may say something by itself.
-_CLAUSE = re.compile(r"(?<=[,;:–—])\s+|\s+(?:and|but|und|aber)\s+")
+_CLAUSE = re.compile(
+    r"(?<=[,;:–—])\s+|(?<![^\S\n])[^\S\n]+(?:and|but|und|aber)\s+"  # a run of blanks is tried once
+)
 _JOINED = re.compile(r"\s(?:and|but|und|aber)$")
 #: A piece of fewer words says too little: "and 10 servers" of "between 5 and 10 servers".
 _LEAST_WORDS = 4
@@ -89,6 +93,10 @@ class Fact:
 
 def ledger(debate: Debate) -> Sequence[Fact]:
     """All facts people gave so far, and those agents cited from their sources, each once."""
+    return debate.once("facts", lambda: _ledger(debate))
+
+
+def _ledger(debate: Debate) -> Sequence[Fact]:
     answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
     notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
     cited = [
@@ -148,34 +156,62 @@ def _facts(text: str, source: str) -> Sequence[Fact]:
         if demands:
             major = any(not _WISHES.fullmatch(demand) for demand in demands)
             found.append(Fact(FactKind.REQUIREMENT, sentence, source, is_major=major))
+    clauses = _Clauses(text)
     for match in _NUMBER.finditer(text):
         unit = _UNIT.match(text, match.end())
         figure = match.group() + (unit.group() if unit else "")
-        words = _around(text, match.start(), match.start() + len(figure))
+        words = clauses.around(match.start(), match.start() + len(figure))
         found.append(Fact(FactKind.FIGURE, figure, source, words=words))
     return found
 
 
-def _around(text: str, start: int, end: int) -> str:
-    """The clause in which these characters stand, cut on both sides where it is long, visibly."""
-    sentences = ((found.start(), found.end()) for found in _SENTENCE.finditer(text))
-    at, to = next((one for one in sentences if one[0] <= start and end <= one[1]), (start, end))
+class _Clauses:
+    """A text cut into clauses once, however many figures stand in it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        spans = (found.span() for found in _SENTENCE.finditer(text))
+        cuts = [_clauses(text, *span) for span in spans if span[0] < span[1]]
+        #: Where each sentence begins and ends, and all clauses of all sentences, in order.
+        self._sentences = [(one[0], one[-1]) for one in cuts]
+        self._clauses = [clause for one in cuts for clause in pairwise(one)]
+
+    def around(self, start: int, end: int) -> str:
+        """The clause in which these characters stand, cut on both sides where it is long, visibly.
+
+        What goes on in the next clause stands in its sentence; in the next sentence, by itself.
+        """
+        text = self._text
+        at, to = (
+            _holding(self._clauses, start, end)
+            or _holding(self._sentences, start, end)
+            or (start, end)
+        )
+        # Only so much of a long clause is looked at: there may be many figures in it.
+        room = max(0, (_AROUND - (end - start)) // 2)
+        left, right = text[max(at, start - room) : start], text[end : min(to, end + room)]
+        if start - at > room:
+            left = "… " + left.partition(" ")[2]
+        if to - end > room:
+            right = right.rpartition(" ")[0] + " …"
+        words = " ".join(f"{left}{text[start:end]}{right}".split()).strip(",;:. ")
+        return _JOINED.sub("", words)
+
+
+def _clauses(text: str, at: int, to: int) -> Sequence[int]:
+    """Where the clauses of a sentence begin, and its end."""
     cuts = [to]
     for cut in reversed([at, *(found.end() for found in _CLAUSE.finditer(text, at, to))]):
         # A piece that says too little stays with the one before it.
-        if cut == at or len(text[cut : cuts[0]].split()) >= _LEAST_WORDS:
-            cuts.insert(0, cut)
-    for first, last in pairwise(cuts):
-        if first <= start and end <= last:
-            at, to = first, last
-    room = (_AROUND - (end - start)) // 2
-    left, right = text[at:start], text[end:to]
-    if len(left) > room:
-        left = "… " + left[-room:].partition(" ")[2]
-    if len(right) > room:
-        right = right[:room].rpartition(" ")[0] + " …"
-    words = " ".join(f"{left}{text[start:end]}{right}".split()).strip(",;:. ")
-    return _JOINED.sub("", words)
+        if cut == at or len(text[cut : cuts[-1]].split()) >= _LEAST_WORDS:
+            cuts.append(cut)
+    return cuts[::-1]
+
+
+def _holding(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
+    """Which of these spans, in order, holds these characters; None where it is cut within them."""
+    index = bisect_right(spans, start, key=itemgetter(0)) - 1
+    return spans[index] if index >= 0 and end <= spans[index][1] else None
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)

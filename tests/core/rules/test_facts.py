@@ -146,3 +146,20 @@ def test_figures_of_the_same_words_are_told_once() -> None:
     assert [fact.told for fact in facts.each_once(facts.ledger(debate))] == [
         "It grows from 5 to 10 in a year"
     ]
+
+
+def test_a_long_clause_is_cut_around_each_of_its_figures() -> None:
+    text = " ".join(f"server {at}" for at in range(300)) + "."
+    debate = fold(recorded([DebateStarted(setup=a_setup(text))]))
+    told = [fact.told for fact in facts.ledger(debate)]
+
+    assert told[200].startswith("… ")
+    assert told[200].endswith(" …")
+    assert " 200 " in told[200]
+    assert max(len(words) for words in told) < 140
+
+
+def test_the_facts_of_a_debate_are_looked_for_once() -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup("It must take 500 jobs."))]))
+
+    assert facts.ledger(debate) is facts.ledger(debate)
