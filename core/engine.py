@@ -211,7 +211,7 @@ class _Run:
             if recorded.seq > published:  # the rest was published before the last stop
                 await self._sink.publish(then, recorded)
         # What is owed an answer counts as news until it has it, so that it outlives a crash.
-        owes = debate.status is Status.CONCLUDED and schedule.unanswered(debate)
+        owes = debate.status is not Status.RUNNING and schedule.unanswered(debate)
         if news and news[-1][1].seq > published and not owes:
             await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
         if began:

@@ -39,9 +39,9 @@ def ready(debate: Debate) -> Sequence[Turn]:
 
 
 def _ready(debate: Debate) -> Sequence[Turn]:
-    if debate.status is Status.CONCLUDED:
+    if debate.status is not Status.RUNNING:
         return unanswered(debate)
-    if debate.status is not Status.RUNNING or debate.verdict or debate.paused_by:
+    if debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
         return _end(debate)
@@ -66,7 +66,10 @@ def _debating(debate: Debate) -> Sequence[Turn]:
 
 
 def unanswered(debate: Debate) -> Sequence[Turn]:
-    """The turns on which the judge answers what people have asked since the verdict."""
+    """The turns on which the judge answers what people have asked since the verdict.
+
+    Also where the debate was wanted after all since, and then failed: who asked is owed an answer.
+    """
     turns = (
         turn_of(Act.FOLLOW_UP, 0, JUDGE, str(question.number)) for question in debate.follow_ups
     )

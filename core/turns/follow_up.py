@@ -46,6 +46,7 @@ _MOST_BEFORE = 3
 _MOST_PASSAGES = 3
 _PASSAGE = 300
 _NO_MODEL = "No model was asked, so nobody can answer in words."
+_NO_VERDICT = "It was debated on after this was asked, and failed: no verdict stands."
 _NO_JUDGE = "The judge could not be asked: {reason}"
 _STANDING = {
     DecisionKind.ACCEPT: "accepted the verdict",
@@ -69,6 +70,8 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     """Answer one question. It never fails: why nobody can answer is said with what was found."""
     asked = debate.follow_ups[int(turn.target or 1) - 1]
     entries = record_of(debate)
+    if debate.verdict is None:
+        return _from_passages(turn, asked, entries, _NO_VERDICT)
     judge = judge_of(debate)
     if judge.provider in {OFFLINE, EXAMPLE}:
         return _from_passages(turn, asked, entries, _NO_MODEL)

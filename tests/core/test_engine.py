@@ -13,6 +13,8 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
+    DebateWanted,
+    FollowUpAsked,
     NoteAdded,
     StopRequested,
     TurnFailed,
@@ -21,6 +23,7 @@ from core.events import (
 from core.llm.call import ModelCalls
 from core.models import (
     Act,
+    FollowUp,
     Note,
     Person,
     Status,
@@ -28,6 +31,7 @@ from core.models import (
     VerdictSource,
 )
 from core.request import ModelReply, ModelRequest, PartKind
+from core.rules import schedule
 from core.store.memory import InMemoryStore
 from core.testing import (
     ManualClock,
@@ -51,6 +55,27 @@ async def test_a_debate_runs_from_question_to_verdict() -> None:
     assert debate.verdict.decision == "Use PostgreSQL."
     assert not debate.verdict.partial
     assert isinstance(bench.sink.events[-1].event, DebateConcluded)
+
+
+async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed() -> None:
+    bench = Bench()
+    ended = await bench.run(a_setup(rounds=1))
+    asked = FollowUp(id="f1", by=DANA, text="What does the architect say of the question?")
+    since = (
+        FollowUpAsked(question=asked),
+        DebateWanted(by=DANA),
+        DebateFailed(reason="No model could be asked.", edition=2),
+    )
+    for event in since:
+        await bench.store.append(DEBATE, event, at=SystemClock().now())
+    debate = await asyncio.wait_for(bench.engine.run(DEBATE), timeout=30)
+
+    assert (debate.status, debate.verdict) == (Status.FAILED, None)
+    answer = debate.follow_up_answers[1]
+    assert "no verdict stands" in answer.fault
+    assert "The architect says proposal" in answer.text
+    assert debate.usage == ended.usage
+    assert not schedule.ready(debate)
 
 
 async def test_three_agents_and_three_rounds_take_exactly_the_turns_of_the_format() -> None:
