@@ -90,17 +90,15 @@ async def open_to_supersede(context: ListenerContext, found: Clicked) -> None:
     """Open the form that lets a newer verdict stand in place of an earlier decision.
 
     Raises:
-        BadInput: One of them is gone, or the earlier one is superseded already.
+        BadInput: One of them is gone, the earlier one is superseded already, or the newer one has
+            no verdict any more.
     """
     earlier_id, _, newer_id = found.click.value.partition("/")
     earlier = await context.debate(earlier_id, found.click)
     newer = await context.debate(newer_id, found.click)
-    if earlier.decision and earlier.decision.kind is DecisionKind.SUPERSEDE:
-        raise BadInput(f"Debate `{earlier.id}` is superseded already.")
-    candidates = await context.decide.newer_than(earlier)
-    this_one = [one for one in candidates if one.debate_id == newer.id]
+    this_one = context.decide.stand_in(earlier, newer)
     today = context.decide.today()
-    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=this_one or candidates)
+    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=[this_one])
     await found.open(form)
 
 

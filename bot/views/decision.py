@@ -75,7 +75,10 @@ def decision_buttons(debate: Debate) -> list[Block]:
 
 
 def earlier_buttons(debate: Debate) -> list[Block]:
-    """Return a button for each earlier decision that this verdict changes; none once it is done."""
+    """Return a button for each earlier decision that this verdict changes.
+
+    They stay once that is done: whether it is stands in the other debate's log. A click says so.
+    """
     earlier = debate.verdict.earlier if debate.verdict else ()
     changed = [one for one in earlier if one.relation is not Relation.CONFIRMS]
     elements = [

@@ -9,6 +9,7 @@ from core.events import DecisionRecorded, FeedbackGiven, OutcomeGiven, PeopleBal
 from core.models import (
     Debate,
     Decision,
+    DecisionKind,
     DecisionOutcome,
     Feedback,
     PeopleBallot,
@@ -98,6 +99,32 @@ class DecideOnVerdict:
                 "`/debate`, and supersede this one when it is decided."
             )
         return decided
+
+    def stand_in(self, earlier: Debate, newer: Debate) -> DebateEntry:
+        """Return this very debate as the one to stand in an earlier one's place.
+
+        However many debates the channel has had since, no other one is offered instead.
+        """
+        standing = earlier.decision
+        if standing and standing.kind is DecisionKind.SUPERSEDE:
+            by = f" by debate `{standing.superseded_by}`" if standing.superseded_by else ""
+            raise BadInput(f"Debate `{earlier.id}` is superseded{by} already.")
+        if newer.verdict is None or newer.status is not Status.CONCLUDED:
+            raise BadInput(
+                f"Debate `{newer.id}` has no verdict that could stand in place of "
+                f"`{earlier.id}`: it goes on, or ended without one. Nothing was changed."
+            )
+        place = newer.setup.place
+        return DebateEntry(
+            debate_id=newer.id,
+            question=newer.setup.question,
+            workspace=place.workspace,
+            channel=place.channel,
+            asked_by=newer.setup.asked_by.id,
+            started_at=newer.started_at,
+            ended_at=newer.ended_at,
+            status=newer.status,
+        )
 
     def check_outcome(self, debate: Debate) -> None:
         """Make sure that there is something that can have turned out well or badly.

@@ -78,6 +78,10 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
         await team.workspace.submit(team.user, view[-1]["id"], chosen)
         await team.wait_until_sent()
         superseded = fold(await team.moot.store.events(first.id))
+        await team.click(str(headline["ts"]), f"{ActionId.SUPERSEDE_EARLIER.value}-d1")
+        (told,) = await team.workspace.wait_for(
+            lambda: [text for text in team.told() if "already" in text]
+        )
     assert "*Contradicts* d1, <http" in str(headline["text"])
     assert "Kafka is there now." in str(headline["text"])
     assert second.verdict
@@ -85,6 +89,7 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
     assert "Contradicts d1" in report(second)
     assert superseded.decision
     assert superseded.decision.superseded_by == second.id
+    assert told == f"Debate `{first.id}` is superseded by debate `{second.id}` already."
 
 
 async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_other() -> None:

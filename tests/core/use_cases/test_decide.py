@@ -147,3 +147,27 @@ async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_pla
     with pytest.raises(BadInput, match="no newer debate with a verdict"):
         await decide.newer_than(newer)
     assert older.id == DEBATE
+
+
+async def test_the_debate_of_the_button_is_offered_however_many_came_since_and_no_other() -> None:
+    log = Recording()
+    older = await log.begin(verdict(), DebateConcluded())
+    decide = DecideOnVerdict(facts=log.facts)
+    for number in range(52):
+        log.clock.advance(1)
+        name, begun = f"d{number}", DebateStarted(setup=a_setup())
+        await log.store.create(name, begun, origin=name, at=log.clock.now())
+        await log.store.append(name, verdict(), at=log.clock.now())
+        if number != 1:
+            await log.store.append(name, DebateConcluded(), at=log.clock.now())
+    newer, running = await log.facts.debate("d0"), await log.facts.debate("d1")
+    assert newer.id not in {one.debate_id for one in await decide.newer_than(older)}
+
+    assert decide.stand_in(older, newer).debate_id == newer.id
+    with pytest.raises(BadInput, match="`d1` has no verdict that could stand in place"):
+        decide.stand_in(older, running)
+
+    by = Decision(kind=DecisionKind.SUPERSEDE, by=DANA, superseded_by=newer.id, origin="V1")
+    await decide.decide(older, by)
+    with pytest.raises(BadInput, match="superseded by debate `d0` already"):
+        decide.stand_in(await log.debate(), newer)
