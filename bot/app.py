@@ -334,7 +334,8 @@ def _connect(
         people=access,
         on_unreadable=on_unreadable,
     )
-    lists = DebateLists(find=find, posts=posts, clients=clients)
+    by_meaning = parts.embedder is not None
+    lists = DebateLists(find=find, posts=posts, clients=clients, by_meaning=by_meaning)
     context = ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),

@@ -25,7 +25,7 @@ from core.events import fold
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Status, When
-from core.ports import DebateFilter, ModelProvider
+from core.ports import DebateFilter, Embedder, ModelProvider
 from core.retry import RetryPolicy
 from core.rules.formats import critique
 from core.settings import EvidenceLimits, ModelChoice, Settings
@@ -193,6 +193,8 @@ class BotSpec:
     examine: Examine | None = None
     #: Where traces go; empty: nowhere.
     traces: str = ""
+    #: Finds decisions by meaning, too; None: by words only.
+    embedder: Embedder | None = None
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
@@ -219,6 +221,7 @@ class BotSpec:
             bounds=self.bounds,
             examine=self.examine,
             traces=self.traces,
+            embedder=self.embedder,
         )
 
 

@@ -52,6 +52,8 @@ class DebateLists:
     find: FindDebates
     posts: Posts
     clients: WorkspaceClients
+    #: Decisions are found by meaning, too: a model for embeddings is set up.
+    by_meaning: bool = False
 
     async def listed(self, command: Command) -> MessageView:
         """Return the channel's debates; in a direct message those of all one's channels.
@@ -73,7 +75,8 @@ class DebateLists:
     async def recalled(self, found: Sequence[RecalledDecision]) -> MessageView:
         """Return what was decided, for the person who asked for it."""
         rows = await self.rows(FoundDebate(debate=one.debate) for one in found)
-        return recalled(rows, sure=bool(found) and found[0].likeness >= SURE_FROM)
+        is_sure = bool(found) and found[0].likeness >= SURE_FROM
+        return recalled(rows, sure=is_sure, by_meaning=self.by_meaning)
 
     async def rows(self, found: Iterable[FoundDebate]) -> Sequence[DebateRow]:
         """Return debates with the addresses of their boards, as far as those are posted."""

@@ -174,7 +174,7 @@ def ask(
     *,
     json: AsJson = False,
 ) -> None:
-    """Tell what was decided, from the decisions in the database; asks no model."""
+    """Tell what was decided, from the database; no model is asked but MOOT_EMBEDDINGS_MODEL."""
     from bot.terminal.records import ask_register
 
     _run(ask_register(" ".join(question), as_json=json))

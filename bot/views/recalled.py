@@ -15,18 +15,21 @@ _TO_DEBATE = (
 )
 _NOTHING = f"I know of no decision on this in your channels. {_TO_DEBATE}"
 _NOT_STARTED = f"No debate was started. {_TO_DEBATE}"
-_ONLY_YOU = (
-    "From the decisions of channels that you are in, found by their words; no model was asked. "
-    "Only you can see this."
+_FROM = "From the decisions of channels that you are in, found by their"
+_BY_WORDS = f"{_FROM} words; no model was asked. Only you can see this."
+_BY_MEANING = (
+    f"{_FROM} words and meaning: your question and the decisions go to the embeddings model that "
+    "is set up for this; no other model was asked. Only you can see this."
 )
 
 
-def recalled(rows: Sequence[DebateRow], *, sure: bool) -> MessageView:
+def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False) -> MessageView:
     """Return the decisions that fit best, with their boards' addresses.
 
     Args:
         rows: The best one first.
         sure: The first one is probably the one that was meant.
+        by_meaning: A model for embeddings is set up, and gets question and decisions.
     """
     if not rows:
         return MessageView(text=_NOTHING, blocks=sections(_NOTHING))
@@ -35,7 +38,8 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool) -> MessageView:
     if sure and len(rows) > 1:
         parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
     text = "\n\n".join([head, *parts, _NOT_STARTED])
-    return MessageView(text=text, blocks=[*sections(text), *context(_ONLY_YOU)])
+    foot = context(_BY_MEANING if by_meaning else _BY_WORDS)
+    return MessageView(text=text, blocks=[*sections(text), *foot])
 
 
 def _told(row: DebateRow) -> str:

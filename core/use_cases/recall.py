@@ -1,4 +1,4 @@
-"""People ask what was decided: answered from the register of decisions, without asking a model."""
+"""People ask what was decided: answered from the register of decisions; no model writes it."""
 
 import asyncio
 import re

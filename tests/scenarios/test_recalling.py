@@ -1,5 +1,7 @@
 """People ask what was decided, and are told from the register, with links: only what is theirs."""
 
+from collections.abc import Sequence
+
 from bot.testing import BotSpec, team_at_work
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
@@ -30,6 +32,35 @@ async def test_a_mention_and_a_command_are_answered_with_a_link_and_start_nothin
         assert QUESTION in text
         assert board.replace(".", "") in text
         assert "The team runs PostgreSQL already." in text
+
+
+class Alike:
+    """Finds all texts alike, as an embedder that was told nothing would; keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        self.sent += texts
+        return [[1.0, 0.0] for _ in texts]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_who_asks_is_told_whether_a_model_gets_the_question() -> None:
+    embedder, told = Alike(), dict[bool, str]()
+    for by_meaning in (False, True):
+        spec = BotSpec(rounds=1, embedder=embedder if by_meaning else None)
+        async with team_at_work(spec=spec) as team:
+            await team.wait_for_end(await team.debate(QUESTION))
+            await team.type(ASKED)
+            shown = team.workspace.ephemeral(team.user, team.channel)[-1]
+            told[by_meaning] = str(shown["blocks"])
+    assert "found by their words; no model was asked" in told[False]
+    assert ASKED in embedder.sent
+    assert "go to the embeddings model that is set up" in told[True]
+    assert "no model was asked" not in told[True]
 
 
 async def test_nobody_is_told_of_a_channel_they_are_not_in() -> None:
