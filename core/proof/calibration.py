@@ -102,6 +102,7 @@ class Calibration:
     known: int
     too_early: int
     unanswered: int
+    #: Nobody was asked: not yet, or nobody will be (accepted before Moot asked, or asking is off).
     not_asked: int
     replaced: int
     #: The first is all; groups follow one another. None where nothing is known.
@@ -162,7 +163,7 @@ def states(found: Calibration) -> str:
         "with an outcome": found.known,
         "too early to say": found.too_early,
         "asked, without an answer": found.unanswered,
-        "not asked yet": found.not_asked,
+        "that nobody was asked about": found.not_asked,
         "rejected or replaced since, without an outcome": found.replaced,
     }
     said = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)

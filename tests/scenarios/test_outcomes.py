@@ -235,7 +235,7 @@ async def test_a_bot_that_was_down_on_the_day_asks_when_it_is_up_once(tmp_path: 
 async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
     board, _ = await accepted(team)
     await team.workspace.open_home("alex")
-    await home_saying(team, "alex", "1 accepted decision: 1 not asked yet.")
+    await home_saying(team, "alex", "1 accepted decision: 1 that nobody was asked about.")
     debate = await debate_at(team, board)
     await team.type(f"outcome {debate.id}")
     view = await form_of(team)

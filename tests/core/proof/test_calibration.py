@@ -148,7 +148,7 @@ def test_every_accepted_decision_is_in_one_state_and_all_are_told() -> None:
     ]
     assert states(calibration(cases)) == (
         "7 accepted decisions: 3 with an outcome, 1 too early to say, 1 asked, without an answer, "
-        "1 not asked yet, 1 rejected or replaced since, without an outcome."
+        "1 that nobody was asked about, 1 rejected or replaced since, without an outcome."
     )
 
 
