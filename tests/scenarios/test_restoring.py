@@ -11,6 +11,7 @@ from bot.operations.backup import back_up, restore
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, debate_of, key_of, quick_workspace, running_bot
 from core.errors import BadInput, StoreDown
+from core.models import Clarifying
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
 
@@ -58,12 +59,13 @@ async def test_a_damaged_debate_in_a_backup_keeps_neither_the_bot_nor_the_others
     tmp_path: Path,
 ):
     database, copy = tmp_path / "moot.db", tmp_path / "copy.db"
-    spec = BotSpec(provider=ScriptedProvider(latency=0.1))
+    # Both wait for people, so that neither ends before the backup is made.
+    spec = BotSpec(clarifying=Clarifying(enabled=True, wait_seconds=600))
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
             boards = [await team.debate("Oak or ash?"), await team.debate(QUESTION)]
             for board in boards:
-                await team.wait_for_posts(3, board)
+                await workspace.wait_for(lambda board=board: team.replies(board))
             ids = [debate_of(team.thread(board)[0]) for board in boards]
             await asyncio.to_thread(back_up, str(database), copy)
         with closing(sqlite3.connect(copy)) as connection, connection:
