@@ -40,6 +40,7 @@ from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.ids import headline_key
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
+from bot.slack.outbox.methods import SESSION
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
 from bot.store.channel_choices import ChannelSettings
@@ -143,7 +144,7 @@ class Moot:
 
 
 @asynccontextmanager
-async def running(parts: Parts) -> AsyncGenerator[Moot]:
+async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what starts, in order
     """Run a bot for as long as the block lasts; stop it cleanly within ten seconds.
 
     Raises:
@@ -215,6 +216,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             await server.start()
         await sharing.start()
         context.outbox.restored = await hold_restored(Restored(database), context.answer.facts)
+        if context.outbox.refused:
+            # The app may have been made an agent since: else nobody would see that for weeks.
+            await context.outbox.refused.forget(SESSION)
         await context.outbox.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
         await missed.start()

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from bot.store.tables import REFUSED_FEATURES
 from core.store.columns import insert_new
@@ -34,6 +34,13 @@ class RefusedFeatures:
 
         await self._database.write(insert_or_update)
         self._known.setdefault(workspace, {}).update(dict.fromkeys(features, at))
+
+    async def forget(self, feature: str) -> None:
+        """Let a feature be tried again in every workspace."""
+        same = REFUSED_FEATURES.c.feature == feature
+        await self._database.write(lambda c: c.execute(delete(REFUSED_FEATURES).where(same)))
+        for known in self._known.values():
+            known.pop(feature, None)
 
     async def of(self, workspace: str, now: datetime) -> frozenset[str]:
         """What a workspace refused lately."""

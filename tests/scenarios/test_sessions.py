@@ -101,16 +101,33 @@ async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Pat
             assert "log cannot be read: it is damaged" in team.told("alex")[-1]
 
 
-async def test_where_the_app_is_no_agent_slack_is_asked_once_and_all_is_as_before(
+async def test_where_the_app_is_no_agent_slack_is_asked_once_a_start_and_all_is_as_before(
     tmp_path: Path,
 ):
     file = tmp_path / "moot.db"
     async with run_workspace(quick_workspace()) as workspace:
-        for _ in range(2):  # started anew
+        for start in (1, 2):
             async with running_bot(workspace, database=file, spec=BotSpec(rounds=1)) as team:
+                await team.wait_for_end(await team.debate("Oak or ash?"))
+                await team.wait_until_sent()
                 board = await team.debate(QUESTION)
                 debate = await team.wait_for_end(board)
+                await team.wait_until_sent()
                 assert debate.verdict
                 assert team.verdict(board)
                 assert [key for key in map(key_of, team.replies(board)) if key]
-                assert [one.outcome for one in workspace.calls.of(SET_STATUS)] == ["not_an_agent"]
+                outcomes = [one.outcome for one in workspace.calls.of(SET_STATUS)]
+                assert outcomes == ["not_an_agent"] * start
+
+
+async def test_an_app_that_was_made_an_agent_is_one_from_the_next_start_on(tmp_path: Path):
+    file, spec = tmp_path / "moot.db", BotSpec(rounds=1)
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=file, spec=spec) as team:
+            await team.wait_for_end(await team.debate(QUESTION))
+            await team.wait_until_sent()
+        assert [one.outcome for one in workspace.calls.of(SET_STATUS)] == ["not_an_agent"]
+        workspace.app.is_agent = True
+        async with running_bot(workspace, database=file, spec=spec) as team:
+            board = await team.debate(QUESTION)
+            await status_is(team, board, "active")

@@ -41,6 +41,15 @@ async def test_each_feature_is_tried_again_after_its_own_time(database: Database
     assert await RefusedFeatures(database).of("T1", later) == {"plan", "container"}
 
 
+async def test_what_is_forgotten_is_tried_again_everywhere_at_once(database: Database) -> None:
+    known = RefusedFeatures(database)
+    for workspace in ("T1", "T2"):
+        await known.note(workspace, ["session", "plan"], NOW)
+    await known.forget("session")
+    for one in (known, RefusedFeatures(database)):
+        assert await one.of("T1", NOW) == await one.of("T2", NOW) == {"plan"}
+
+
 async def test_refused_folds_of_earlier_versions_are_taken_over(tmp_path: Path) -> None:
     earlier = tmp_path / "migrations"
     copytree(MIGRATIONS, earlier)
