@@ -12,6 +12,7 @@ from typing import Any, Never, Protocol
 
 import httpx2
 
+from core.figures import counted, size
 from core.llm.providers.vendor_errors import empty, fail, too_long, translate
 from core.models import Usage
 
@@ -36,9 +37,13 @@ def most_characters(max_output_tokens: int) -> int:
 #: share of its time at most.
 _READING_SECONDS, _LONGEST_REST, _REST_SHARE = 0.002, 0.1, 0.02
 _END_OF_LINE = re.compile(rb"\r\n|\n|\r")
-#: Bytes of one line at most; a whole reply is far shorter.
-_LONGEST_LINE = 20_000_000
+#: Bytes of one event at most: the last one may hold a whole reply, which is far shorter.
+_LONGEST_EVENT = 4_000_000
 _DONE = b"[DONE]"
+
+
+class _Endless(ValueError):
+    """An event is far longer than any reply, and was not read to its end."""
 
 
 async def read_events(
@@ -73,33 +78,43 @@ class _EventCutter:
     """
 
     def __init__(self) -> None:
-        self._rest = b""
+        #: A lone \r at the end of a piece: what follows decides whether the line ends there.
+        self._held = b""
+        #: The line that has not ended yet.
+        self._line = bytearray()
         self._name = b""
         self._data: list[bytes] = []
+        #: Bytes of the lines that its data stood in.
+        self._size = 0
 
     def take(self, piece: bytes) -> list[tuple[bytes, bytes]]:
         """The events that are whole now.
 
         Raises:
-            ValueError: A line does not end.
+            _Endless: One does not end.
         """
-        whole = self._rest + piece
-        # An end of line may be cut in two: what follows a lone \r decides whether it is one.
-        upto = len(whole) - whole.endswith(b"\r")
-        *lines, rest = _END_OF_LINE.split(whole[:upto])
-        self._rest = rest + whole[upto:]
-        if len(self._rest) > _LONGEST_LINE:
-            raise ValueError("a line that does not end")
+        fresh = self._held + piece
+        upto = len(fresh) - fresh.endswith(b"\r")
+        self._held = fresh[upto:]
         found: list[tuple[bytes, bytes]] = []
-        for line in lines:
+        # Only what is new is searched: a line may come in thousands of pieces.
+        *ended, rest = _END_OF_LINE.split(fresh[:upto])
+        for part in ended:
+            self._line += part
+            line = bytes(self._line)
+            self._line.clear()
             if line.startswith(b"data:"):
                 self._data.append(line[5:].removeprefix(b" "))
+                self._size += len(line)
             elif line.startswith(b"event:"):
                 self._name = line[6:].strip()
             elif not line:
                 if self._data:
                     found.append((self._name, b"\n".join(self._data)))
-                self._name, self._data = b"", []
+                self._name, self._data, self._size = b"", [], 0
+        self._line += rest
+        if self._size + len(self._line) > _LONGEST_EVENT:
+            raise _Endless("an event that does not end")
         return found
 
 
@@ -166,10 +181,10 @@ async def read_text(
             await asyncio.sleep(min(_LONGEST_REST, _REST_SHARE * (now - since)))
             rested = last = loop.time()
         if reading.length > most:
-            raise too_long(reading.vendor, most)
+            raise too_long(reading.vendor, counted(most, "character"))
     text = reading.text()
     if len(text) > most:
-        raise too_long(reading.vendor, most)
+        raise too_long(reading.vendor, counted(most, "character"))
     if not text.strip():
         raise empty(reading.vendor)
     if not begun:
@@ -189,4 +204,6 @@ def patience(stall_seconds: float, silence: float | None = None) -> httpx2.Timeo
 
 def give_up(reading: StreamReader, error: Exception) -> Never:
     """Raise what the error means, with what the vendor reported until then."""
+    if isinstance(error, _Endless):
+        error = too_long(reading.vendor, size(_LONGEST_EVENT))
     fail(translate(reading.vendor, error), reading.usage())

@@ -19,7 +19,6 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
-from core.figures import counted
 from core.llm.providers.fields import dig, words
 from core.models import Usage
 
@@ -158,11 +157,10 @@ def cut_off(vendor: str) -> ReplyCutOff:
     return ReplyCutOff(f"The reply of {vendor} was cut off at its length limit.")
 
 
-def too_long(vendor: str, most: int) -> ReplyUnusable:
+def too_long(vendor: str, after: str) -> ReplyUnusable:
     """A reply that went on far beyond its cap."""
     return ReplyUnusable(
-        f"{vendor} did not keep to the length asked for: the reply was cut off after "
-        f"{counted(most, 'character')}."
+        f"{vendor} did not keep to the length asked for: the reply was cut off after {after}."
     )
 
 

@@ -1,5 +1,7 @@
 """Server-sent events read as plain JSON, however they are cut and whatever they hold."""
 
+import json
+import time
 from collections.abc import AsyncGenerator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -8,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.llm.providers.streams import read_events
+from core.errors import ReplyUnusable
+from core.llm.providers.openai_chat import ChatReading
+from core.llm.providers.streams import give_up, read_events
 
 EVENTS = [{"type": "ping", "n": 1}, {"type": "délta", "text": "a\n\r🦆"}, {"type": "end"}]
 
@@ -57,3 +61,39 @@ async def test_a_failure_is_told_by_the_name_of_its_event() -> None:
     body = b'event: ok\ndata: {}\n\nevent: error\ndata: {"why": "busy"}\n\n'
     with pytest.raises(LookupError, match="busy"):
         await read(body, fails=fails)
+
+
+async def seconds_to_read(length: int) -> float:
+    """Seconds of CPU for one line in small pieces, the best of three."""
+    event = {"text": "a" * length}
+    body = f"data: {json.dumps(event)}\n\n".encode()
+    taken: list[float] = []
+    for _ in range(3):
+        began = time.process_time()
+        assert await read(body, range(0, len(body), 512)) == [event]
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+async def test_a_line_in_small_pieces_takes_no_longer_than_it_is_long() -> None:
+    # Eight times the length takes 64 times as long where all of it is searched with each piece.
+    assert await seconds_to_read(2_400_000) < 24 * await seconds_to_read(300_000)
+
+
+@pytest.mark.parametrize("again", [b"a", b"data: a\n", b"data:\n"])
+async def test_an_event_that_does_not_end_is_a_reply_far_too_long(again: bytes) -> None:
+    taken = 0
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        nonlocal taken
+        while taken < 200_000_000:
+            piece = again * (100_000 // len(again))
+            taken += len(piece)
+            yield piece
+
+    with pytest.raises(ValueError, match="does not end") as caught:
+        _ = [event async for event in read_events(pieces(), fails=fails_never)]
+    with pytest.raises(ReplyUnusable, match=r"cut off after 4 MB\."):
+        give_up(ChatReading("Acme"), caught.value)
+
+    assert taken < 5_000_000
