@@ -223,7 +223,7 @@ def test_the_image_has_no_demonstration_and_says_what_is_missing(
 def test_the_wheels_alone_run_the_demonstration(moot_with_demo: Path, tmp_path: Path) -> None:
     said = run(moot_with_demo, "demo", "--once", "--fast", "--port", "0", cwd=tmp_path)
     assert said.returncode == 0, said.stderr
-    assert "The verdict" in said.stdout
+    assert "What would overturn it" in said.stdout
 
 
 @pytest.mark.slow
