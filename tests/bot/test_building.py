@@ -56,7 +56,7 @@ def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_ke
         fallbacks=(ModelChoice(provider="shut", model="x"),),
     )
     environment = BotSettings(_env_file=None)  # pyright: ignore[reportCallIssue]
-    environment.take_keys({"GROQ_API_KEY": "gsk-0123456789abcdef"})
+    environment.take_variables({"GROQ_API_KEY": "gsk-0123456789abcdef"})
     found = model_sets(environment, settings)
     assert [(one.id, one.words) for one in found[1:]] == [
         ("groq/llama-4", "groq: llama-4"),

@@ -21,6 +21,9 @@ from tests.scenarios.test_starting import form_of
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 #: Agents who all give PostgreSQL 90 %.
 AGREEING = BotSpec(rounds=2, when=When.SPLIT)
+#: The buttons below a verdict.
+DECIDING = ("Accept", "Reject", "Revisit", "Supersede")
+AFTER = ("Ask about it", "Debate it on")
 
 
 def split(request: ModelRequest) -> str:
@@ -89,7 +92,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         old = await the_post(team, board, "headline", "Counts no more")
         assert buttons_of(old) == []
         assert second["subtype"] == "thread_broadcast"
-        assert buttons_of(second) == ["Accept", "Reject", "Revisit", "Supersede"]
+        assert buttons_of(second) == [*DECIDING, *AFTER]
         assert "All 2 rounds were held" in second["text"]
         await the_post(team, board, "vote", "Counts no more")
         assert len(posts(team, board, "vote/2")) == 1
@@ -138,7 +141,7 @@ async def test_what_the_team_has_accepted_is_not_debated_anyway():
         view = await form_of(team, team.user)
         await team.workspace.submit(team.user, view["id"], {})
         verdict = await the_post(team, board, "headline", "*Accepted*")
-        assert buttons_of(verdict) == ["Reject", "Revisit", "Supersede"]
+        assert buttons_of(verdict) == [*DECIDING[1:], *AFTER]
         await board_saying(team, board, "*Accepted*")
         assert buttons(team, board) == []
 

@@ -267,8 +267,9 @@ async def newest_record(team: Team) -> tuple[Debate, str]:
 async def test_no_debate_elsewhere_reads_the_decisions_of_a_private_channel(
     outsider: Intruder,
 ) -> None:
-    """The same question, in words that fit it best."""
-    await outsider.team.debate("What was decided on selling the project?", user="alex")
+    """The same question, in words that fit it best; asked what was decided, nothing is told."""
+    assert SECRET not in await outsider.types("What was decided on selling the project?")
+    await outsider.team.debate("Should we sell the project or keep it?", user="alex")
     debate, record = await newest_record(outsider.team)
     assert SECRET not in record
     assert not debate.evidence

@@ -148,6 +148,7 @@ def test_every_setting_of_a_full_file_arrives() -> None:
 #: A value of every setting that file and program share, none of them the usual one.
 UNUSUAL = {
     "summary_model": {"provider": "openai", "model": "gpt-6-luna"},
+    "shadow_model": {"provider": "openai", "model": "gpt-6-luna"},
     "agents": [{"id": "ann", "role": "security"}],
     "casting": False,
     "servers": [{"name": "own", "base_url": "http://127.0.0.1:1/v1"}],
