@@ -64,6 +64,7 @@ from core.llm.providers.vendor_errors import code_of_body, from_code, from_statu
 from core.llm.structured import read_answer, repair_parts
 from core.models import Act, Contribution, Debate, Turn
 from core.opening import check_question
+from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
 from core.rules.facts import Fact, FactKind, holds, ledger, lost
@@ -73,6 +74,7 @@ from core.transcript.adr import adr
 from core.transcript.cited import cited
 from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
+from core.transcript.shadow import says
 from core.transcript.words import fenced, nested, quoted
 from core.turns.replies import VerdictReply, first_sentence, verdict_from_text
 from core.turns.summarise import cut
@@ -567,11 +569,13 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.vendor_errors.from_code": lambda text: from_code("OpenAI", text),
     "core.llm.providers.vendor_errors.from_status": lambda text: from_status("OpenAI", 400, text),
     "core.llm.providers.openai.lacks_responses": _rejected,
+    "core.redaction.clean": clean_text,
     "core.redaction.redact": redact,
     "core.turns.replies.first_sentence": first_sentence,
     "core.turns.replies.verdict_from_text": verdict_from_text,
     "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
+    "core.transcript.shadow.says": lambda text: says(text, text),
     "core.transcript.inert.ends": lambda text: ends("```", text),
     "core.transcript.inert.inert": inert,
     "core.transcript.inert.inert_line": inert_line,

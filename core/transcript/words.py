@@ -30,7 +30,9 @@ _STATUS_WORDS = {
 #: As prompts name positions, and what an agent said: "Position B", "B's critique". A letter alone
 #: may be anything: an article, a language, an option.
 _POSITION = re.compile(r"\b[Pp]osition ([A-Z])(?![\w+#&]|[-/]\w)")
-_POSITIONS = re.compile(r"\b[Pp]osition(?:s|en) ([A-Z](?:(?:,|,? and|,? or| und| oder) [A-Z]\b)+)")
+_POSITIONS = re.compile(
+    r"\b[Pp]osition(?:s|en) ([A-Z](?:(?:,|,? and|,? or| und| oder) [A-Z]\b){1,25})"
+)
 #: What may stand before a letter that is nobody else's: else it is "vendor B's proposal".
 _BEFORE = (
     "about|accept|accepted|accepts|after|against|also|and|answer|answers|as|because|both|but|by|"
@@ -40,8 +42,8 @@ _BEFORE = (
 #: Of `core.rules.history.told.SAID`: what agents are told that a text is.
 _NOUNS = "answer|critique|facts|plan|position|proposal|rebuttal|statement"
 _SPOKEN = re.compile(
-    rf"(?:^\W*|[.,;:!?()\[\]\"“”*—–]\s?|\b(?i:{_BEFORE})\s)"
-    rf"([A-Z]['’]s(?:(?:,|,? and|,? or) [A-Z]['’]s)*) (?:[a-z]+ )?(?:{_NOUNS})s?\b",
+    rf"(?:^\W{{0,20}}|[.,;:!?()\[\]\"“”*—–]\s?|\b(?i:{_BEFORE})\s)"
+    rf"([A-Z]['’]s(?:(?:,|,? and|,? or) [A-Z]['’]s){{0,25}}) (?:[a-z]+ )?(?:{_NOUNS})s?\b",
     re.MULTILINE,
 )
 _HEADING = re.compile(r"(#{1,6})(?=\s|$)")

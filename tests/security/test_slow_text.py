@@ -28,8 +28,16 @@ PATTERN_SIZE, FUNCTION_SIZE = 3000, 1000
 LONG, VERY_LONG = 12_000, 200_000
 #: Seconds of CPU for LONG, several times what it takes where nothing else runs.
 MOST_SECONDS = 0.25
-#: Patterns made of settings, of debate's own codes, and of a schema's names.
-MADE_WHILE_RUNNING = {"core.llm.quoting", "bot.log", "slack_on_loopback.rules"}
+#: Patterns made of settings, names, ids, debate's own codes, and of a schema's names.
+MADE_WHILE_RUNNING = {
+    "bot.listeners.decide",
+    "bot.log",
+    "bot.slack.payloads",
+    "core.evidence.citations",
+    "core.llm.quoting",
+    "core.proof.pairs",
+    "slack_on_loopback.rules",
+}
 
 #: Where public functions take text of others first; every one is tried, or stands below.
 PLACES = (
@@ -48,6 +56,7 @@ PLACES = (
 )
 #: Their text is ours, or a setting: names of vendors, models and packages, the doubles' own words.
 OURS = {
+    "bot.slack.mrkdwn.newer_blocks.read_all_button",
     "bot.views.message.context",
     "bot.views.message.header",
     "bot.views.message.in_pages",
