@@ -61,15 +61,19 @@ class MissedReplies:
         self._mentions = MissedMentions(context, pace)
         self._reading = KeyedTasks[str](self._read_what)
         self._read_once = asyncio.Event()
+        #: Whether anything was ever read, or is being read.
+        self._looks = False
 
     async def start(self) -> None:
         """Read all threads, and wait for that for a few seconds."""
-        self.look()
+        if not self._looks:  # else the first connection had them read, or being read
+            self.look()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._read_once.wait(), FIRST_SECONDS)
 
     def look(self) -> None:
         """Read all threads and channels; if they are being read, once more."""
+        self._looks = True
         self._reading.wake(_THREADS)
         self._reading.wake(_CHANNELS)
 
