@@ -12,6 +12,16 @@ from core.testing import a_verdict_reply
 #: Ends what a prompt says before the form of the answer.
 _IN_WORDS = "with every field filled:\n"
 
+#: What one model answers alone.
+_SHADOW: Mapping[str, object] = {
+    "options": ["PostgreSQL", "Kafka"],
+    "reasons": ["The team runs PostgreSQL already."],
+    "risks": ["Throughput may not last."],
+    "overturned_by": ["A load that grows tenfold"],
+    "decision": "Use PostgreSQL.",
+    "solution": "One table, and workers that skip locked rows.",
+}
+
 
 def good_reply(asked: Asked) -> Say:
     """A reply in the form that is asked for."""
@@ -22,6 +32,8 @@ def good_reply(asked: Asked) -> Say:
         labels = _labels(str(asked.body))
         merged = {"options": ["PostgreSQL"], "stands_for": [1] * len(labels), "kind": "choice"}
         return Say(text=json.dumps(merged))
+    if "risks" in fields:
+        return Say(text=json.dumps(_SHADOW))
     if "solution" in fields:
         return Say(text=json.dumps(a_verdict_reply()))
     if "agents" in fields:

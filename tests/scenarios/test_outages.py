@@ -51,7 +51,13 @@ class MixedSpec(BotSpec):
         }
         probes = RetryPolicy(first_wait=0.02, longest_wait=0.1)
         calls = ModelCalls(providers, SystemClock(), retries=QUICK_RETRIES, probes=probes)
-        settings = Settings(agents=self.agents, agent_model=CLAUDE, judge_model=CLAUDE, rounds=2)
+        settings = Settings(
+            agents=self.agents,
+            agent_model=CLAUDE,
+            judge_model=CLAUDE,
+            rounds=2,
+            when=self.when,  # all of them answer the same, and shall debate for all that
+        )
         return replace(super().parts(workspace, database), calls=calls, settings=settings)
 
 
