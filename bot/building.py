@@ -237,7 +237,7 @@ def estimating(
             async with asyncio.timeout(patience):
                 return await asyncio.to_thread(lambda: asyncio.run(in_time()))
         except TimeoutError:
-            raise BadInput(f"it would take longer than {patience:g} s.") from None
+            raise BadInput(f"estimating took longer than {patience:g} s.") from None
 
     return estimate
 

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ class Shell:
         self.folder = folder
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
         self._environment = {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
+        self._started: list[subprocess.Popen[str]] = []
 
     def run(self, *words: str, **variables: str) -> Ended:
         """Run a command to its end, in this process."""
@@ -37,7 +38,7 @@ class Shell:
         return moot(*words, folder=self.folder, env=env)
 
     def start(self, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        return subprocess.Popen(  # noqa: S603 - our own program
+        process = subprocess.Popen(  # noqa: S603 - our own program
             [*MOOT, *words],
             cwd=self.folder,
             env=self._environment,
@@ -46,13 +47,24 @@ class Shell:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        """End what still runs, as where a test failed: else it is the next test's trouble."""
+        for process in self._started:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
 
     def record(self, debate_id: str) -> Any:
         return json.loads(self.run("export", debate_id, "--format", "json").stdout)
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def shell(tmp_path: Path) -> Iterator[Shell]:
     (tmp_path / "blank.md").write_text("\n", encoding="utf-8")
     (tmp_path / "latin.md").write_bytes(b"caf\xe9")
     (tmp_path / "bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
@@ -61,7 +73,9 @@ def shell(tmp_path: Path) -> Shell:
         "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
         encoding="utf-8",
     )
-    return Shell(tmp_path)
+    shell = Shell(tmp_path)
+    yield shell
+    shell.close()
 
 
 def until(process: subprocess.Popen[str], words: str) -> list[str]:
