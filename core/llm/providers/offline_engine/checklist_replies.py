@@ -204,8 +204,10 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
             raise RequestRejected(_ORDERLESS)
         case Act.SYNTHESIS:
             return json.dumps(_verdict(asked), ensure_ascii=False)
-        case Act.EVALUATION:
+        case Act.EVALUATION | Act.PAIR | Act.RECALL:
             raise RequestRejected(_SCORES_NOTHING)
+        case Act.SHADOW | Act.SHADOW_CHOICE | Act.FOLLOW_UP:
+            raise RequestRejected("That takes a model; the offline engine has only checklists.")
         case Act.CLARIFICATION | Act.GATE | Act.TALLY | Act.CASTING | Act.READING:
             raise RequestRejected(f"No model is asked for {request.act}.")
         case _:

@@ -341,7 +341,9 @@ async def test_the_engine_scores_nothing_and_says_so() -> None:
     ]
 
 
-@pytest.mark.parametrize("act", [Act.TALLY, Act.CLARIFICATION])
+@pytest.mark.parametrize(
+    "act", [Act.TALLY, Act.CLARIFICATION, Act.SHADOW, Act.SHADOW_CHOICE, Act.FOLLOW_UP, Act.PAIR]
+)
 def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
     with pytest.raises(RequestRejected):
         say(act)
