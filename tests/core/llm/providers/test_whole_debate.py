@@ -40,13 +40,18 @@ FAULTS: tuple[Say | Reject, ...] = (
 
 
 def with_faults(every: int) -> Script:
-    """Good replies, but for one fault after the other at every so many requests."""
-    numbers = count(1)
+    """Good replies, but for one fault after the other at every so many requests.
+
+    What failed goes well the next time: how often one turn is tried depends on who asks when.
+    """
+    numbers, failed = count(1), set[str]()
 
     def script(asked: Asked) -> Say | Reject:
-        number = next(numbers)
-        fails = number % every == 0
-        return FAULTS[number // every % len(FAULTS)] if fails else good_reply(asked)
+        number, what = next(numbers), str(asked.body.get("messages") or asked.body.get("input"))
+        if number % every or what in failed:
+            return good_reply(asked)
+        failed.add(what)
+        return FAULTS[number // every % len(FAULTS)]
 
     return script
 
