@@ -21,8 +21,8 @@ _OTHERS = (
     "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"  # written without spaces
     r"|[$€£¥%‰°<>≤≥≠=]"
 )
-_WORD = re.compile(f"{_OTHERS}|{_LETTER}(?:{_INSIDE}?{_LETTER})*")
-_WORD_REJOINED = re.compile(f"{_OTHERS}|{_LETTER}(?:(?:{_INSIDE}|{_DIVIDED})?{_LETTER})*")
+_WORD = re.compile(f"{_OTHERS}|{_LETTER}+(?:{_INSIDE}{_LETTER}+)*")
+_WORD_REJOINED = re.compile(f"{_OTHERS}|{_LETTER}+(?:(?:{_INSIDE}|{_DIVIDED}){_LETTER}+)*")
 #: A quoted line of Markdown, and arrows: their `<` and `>` compare nothing.
 _NO_WORD = re.compile(r"^[ \t]*(?:>[ \t]?)+|[-=]>|<-", re.MULTILINE)
 _DROPPED = str.maketrans(
