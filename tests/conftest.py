@@ -27,7 +27,8 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes folders in it that only w
 #: What the databases of all workers take at most, PostgreSQL included.
 MEMORY_NEEDED = 2 * 2**30
 
-#: How hard Hypothesis tries: the first when one works, the second in CI, the third by hand.
+#: How hard Hypothesis tries: the first in `make test`, the second in `make test-slow`, the third by
+#: hand.
 PROFILES = {"small": 20, "large": 100, "thorough": 2000}
 for _name, _examples in PROFILES.items():
     settings.register_profile(
@@ -36,7 +37,7 @@ for _name, _examples in PROFILES.items():
         deadline=None,
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
     )
-settings.load_profile("large" if IS_CI else "small")
+settings.load_profile("small")
 
 
 def pytest_configure() -> None:

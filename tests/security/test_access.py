@@ -241,6 +241,7 @@ async def test_who_is_in_the_channel_does_see_it(outsider: Intruder) -> None:
 
 
 async def test_settings_of_a_channel_one_is_not_in_stay(outsider: Intruder) -> None:
+    await outsider.team.wait_until_sent()
     answer = await outsider.submits("settings_form", {"channel": outsider.private})
 
     assert "Not done" in answer

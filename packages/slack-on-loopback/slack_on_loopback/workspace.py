@@ -19,7 +19,7 @@ from slack_on_loopback.socket_mode import DisconnectReason
 from slack_on_loopback.state import AgentSession, App, Channel, User, WorkspaceState
 from slack_on_loopback.surfaces import SurfaceRef
 
-_PATIENCE_SECONDS = 10.0
+_PATIENCE_SECONDS = 30.0
 
 
 class Workspace:

@@ -211,12 +211,16 @@ async def fill_form(page: Page) -> None:
     await page.get_by_label("Day").fill("2027-01-02")
     await page.get_by_label("Time").fill("14:45")
     await page.get_by_label("Rich").fill("rich words")
-    await page.get_by_role("dialog").get_by_label("File").set_input_files(
-        {
-            "name": "notes.txt",
-            "mimeType": "text/plain",
-            "buffer": b"notes",
-        }
+    await (
+        page.get_by_role("dialog")
+        .get_by_label("File")
+        .set_input_files(
+            {
+                "name": "notes.txt",
+                "mimeType": "text/plain",
+                "buffer": b"notes",
+            }
+        )
     )
     await page.locator(".chosen-files .chip").wait_for()
 
