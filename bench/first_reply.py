@@ -26,7 +26,7 @@ from core.request import ModelRequest, Part, PartKind
 #: Providers with an SDK of their own or a protocol of their own, and the path of their API.
 PATHS = {"openai": "/v1", "openrouter": "/v1", "anthropic": ""}
 _TICK = 0.001
-_REQUEST = ModelRequest(
+REQUEST = ModelRequest(
     model="any",
     act=Act.PROPOSAL,
     role="architect",
@@ -76,7 +76,7 @@ async def stalls(provider: str) -> Sequence[float]:
         found.append(stall.seconds)
         for _ in range(3):
             async with watching() as stall:
-                await asked.complete(_REQUEST)
+                await asked.complete(REQUEST)
             found.append(stall.seconds)
         await asked.close()
     return found

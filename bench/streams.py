@@ -16,33 +16,24 @@ import time
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 
+from bench.first_reply import REQUEST
 from core.llm.providers import factory
 from core.llm.providers.testing.script import Counts, Say
 from core.llm.providers.testing.server import Vendor, always
-from core.models import Act
 from core.ports import LoadsSlowly
-from core.request import ModelRequest, Part, PartKind
 
 EVENTS, CHARACTERS = 450, 1800
 TARGET_MS = 3.0
 #: Turns each way takes.
 _TURNS = 3
-REQUEST = ModelRequest(
-    model="any",
-    act=Act.PROPOSAL,
-    role="architect",
-    system="You propose.",
-    delimiter="~",
-    parts=(Part(kind=PartKind.TASK, label="Task", text="Propose a solution."),),
-    max_output_tokens=1000,
-)
+LONGER = replace(REQUEST, max_output_tokens=1000)
 Ask = Callable[[], Awaitable[object]]
 
 
@@ -132,7 +123,7 @@ async def cost(api: str, replies: int, seconds: float) -> Cost:
         asked = factory.build(provider, "sk-bench", url + path)
         if isinstance(asked, LoadsSlowly):
             await asked.load()
-        ways: tuple[Ask, Ask] = (lambda: asked.complete(REQUEST), by_sdk(url))
+        ways: tuple[Ask, Ask] = (lambda: asked.complete(LONGER), by_sdk(url))
         for way in ways:
             await way()
         found = [[await _spent(way, replies) for way in ways] for _ in range(_TURNS)]

@@ -6,10 +6,11 @@ They keep the ports' contracts; nothing in the product imports this module. The 
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
 
-from core.errors import ProviderError
+from core.errors import BadInput, ProviderError
 from core.events import Event, Recorded
 from core.models import Act, Debate, Person, Place, Setup, Turn, Usage
 from core.opening import DebateRequest, open_debate
@@ -121,19 +122,21 @@ def a_verdict_reply(**changes: object) -> dict[str, object]:
     return reply | changes
 
 
+#: What one model may answer alone.
+A_SHADOW_REPLY: dict[str, object] = {
+    "options": ["PostgreSQL", "Kafka"],
+    "reasons": ["The team runs PostgreSQL already."],
+    "risks": ["Throughput may not last."],
+    "overturned_by": ["A load that grows tenfold"],
+    "decision": "Use PostgreSQL.",
+    "solution": "One table, and workers that skip locked rows.",
+}
 #: Replies of the acts that are answered the same whatever was asked.
 _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.SYNTHESIS: a_verdict_reply(),
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
-    Act.SHADOW: {
-        "options": ["PostgreSQL", "Kafka"],
-        "reasons": ["The team runs PostgreSQL already."],
-        "risks": ["Throughput may not last."],
-        "overturned_by": ["A load that grows tenfold"],
-        "decision": "Use PostgreSQL.",
-        "solution": "One table, and workers that skip locked rows.",
-    },
+    Act.SHADOW: A_SHADOW_REPLY,
     Act.SHADOW_CHOICE: {"reason": "It says so.", "option": "o1"},
     Act.CASTING: {
         "agents": [
@@ -143,6 +146,42 @@ _STRUCTURED: dict[Act, dict[str, object]] = {
     },
     Act.FACILITATION: {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""},
 }
+
+
+@dataclass
+class Members:
+    """A `PeopleDirectory`: everybody is in the same channels, and in one time zone."""
+
+    #: None: in all there are.
+    channels: Collection[str] | None = None
+    zone: tzinfo = UTC
+    #: The surface does not answer.
+    silent: bool = False
+
+    async def may_see(self, person: str, place: Place) -> bool:
+        """Whether the place is one of the channels."""
+        del person
+        return await self.has_place(place)
+
+    async def channels_of(self, person: str, workspace: str) -> Collection[str]:
+        """The channels; none where they are not named."""
+        del person, workspace
+        return self.channels or ()
+
+    async def zone_of(self, person: str, workspace: str) -> tzinfo:
+        """The zone."""
+        del person, workspace
+        return self.zone
+
+    async def has_place(self, place: Place) -> bool:
+        """Whether the place is one of the channels.
+
+        Raises:
+            BadInput: The surface is silent.
+        """
+        if self.silent:
+            raise BadInput("Slack did not answer.")
+        return self.channels is None or place.channel in self.channels
 
 
 class RecordingSink:

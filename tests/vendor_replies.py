@@ -7,20 +7,10 @@ from typing import Any, cast
 
 from core.llm.providers.fields import dig
 from core.llm.providers.testing.script import Asked, Say
-from core.testing import a_verdict_reply
+from core.testing import A_SHADOW_REPLY, a_verdict_reply
 
 #: Ends what a prompt says before the form of the answer.
 _IN_WORDS = "with every field filled:\n"
-
-#: What one model answers alone.
-_SHADOW: Mapping[str, object] = {
-    "options": ["PostgreSQL", "Kafka"],
-    "reasons": ["The team runs PostgreSQL already."],
-    "risks": ["Throughput may not last."],
-    "overturned_by": ["A load that grows tenfold"],
-    "decision": "Use PostgreSQL.",
-    "solution": "One table, and workers that skip locked rows.",
-}
 
 
 def good_reply(asked: Asked) -> Say:
@@ -33,7 +23,7 @@ def good_reply(asked: Asked) -> Say:
         merged = {"options": ["PostgreSQL"], "stands_for": [1] * len(labels), "kind": "choice"}
         return Say(text=json.dumps(merged))
     if "risks" in fields:
-        return Say(text=json.dumps(_SHADOW))
+        return Say(text=json.dumps(A_SHADOW_REPLY))
     if "solution" in fields:
         return Say(text=json.dumps(a_verdict_reply()))
     if "agents" in fields:

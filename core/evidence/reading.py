@@ -6,6 +6,8 @@ import json
 import signal
 import sys
 import unicodedata
+from asyncio.subprocess import Process
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,20 +84,7 @@ class FileReader:
         )
 
     async def _ask(self, order: bytes) -> _Answer:
-        try:
-            # No variable of ours reaches it, so no key does.
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",
-                str(_PROCESS),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
-            )
-        except OSError as error:  # no memory, no process or no file is left
-            why = error.strerror or "no reason given"
-            return _Answer(fault=f"Moot cannot start the process that reads files ({why})")
+        process = await started(_PROCESS, "reads files")
         try:
             async with asyncio.timeout(2 * self._limits.seconds):
                 written, _ = await process.communicate(order)
@@ -112,6 +101,38 @@ class FileReader:
             return _ANSWER.validate_json(written)
         except ValidationError:
             return _Answer(fault="reading it takes too much memory, or it is damaged")
+
+
+async def started(script: Path, does: str, descriptors: Sequence[int] = ()) -> Process:
+    """Start a process of ours that meets content of others; no key of ours reaches it.
+
+    Args:
+        script: A module of this project, by its file.
+        does: What the process is for: "reads files".
+        descriptors: Open files that it gets.
+
+    Raises:
+        BadInput: It cannot be started.
+    """
+    try:
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            str(script),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            pass_fds=descriptors,
+            env={"PYTHONPATH": str(script.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+    except OSError as error:
+        raise not_started(does, error) from None
+
+
+def not_started(does: str, error: OSError) -> BadInput:
+    """What to say where no memory, no process or no file is left for a process that does this."""
+    why = error.strerror or "no reason given"
+    return BadInput(f"Moot cannot start the process that {does} ({why})")
 
 
 def joined(

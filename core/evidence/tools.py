@@ -11,7 +11,6 @@ import json
 import os
 import re
 import signal
-import sys
 import unicodedata
 from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
-from core.evidence.reading import joined
+from core.evidence.reading import joined, not_started, started
 from core.figures import counted, duration
 from core.llm.quoting import clean
 from core.models import Person, Place, SourceKind, SourceReference, SourceText, Value
@@ -38,6 +37,7 @@ NOT_INSTALLED = (
     'what asks them is not installed: it is the extra "mcp" (make extras, or pip install moot[mcp])'
 )
 _PROCESS = Path(__file__).with_name("tool_process.py")
+_ASKS = "asks the server"
 #: Servers asked at the same moment.
 _AT_ONCE = 4
 #: Seconds the asking process has beyond the server's time: to load the SDK and to say goodbye.
@@ -263,19 +263,8 @@ class FetchTools:
                 reads, their_out = _pipe(ours)
                 their_in, writes = _pipe(ours)
                 running.push_async_callback(_end, await self._start(server, their_in, their_out))
-            try:
-                asking = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    "-P",
-                    str(_PROCESS),
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.DEVNULL,
-                    pass_fds=(reads, writes) if server.command else (),
-                    env={"PYTHONPATH": str(_PROCESS.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
-                )
-            except OSError as error:
-                raise _no_process(error) from None
+            pipes = (reads, writes) if server.command else ()
+            asking = await started(_PROCESS, _ASKS, pipes)
         running.push_async_callback(_kill, asking)
         return asking, reads, writes
 
@@ -309,16 +298,10 @@ def _pipe(ours: ExitStack) -> tuple[int, int]:
     try:
         ends = os.pipe()
     except OSError as error:
-        raise _no_process(error) from None
+        raise not_started(_ASKS, error) from None
     for end in ends:
         ours.callback(os.close, end)
     return ends
-
-
-def _no_process(error: OSError) -> BadInput:
-    """No memory, no process or no file is left."""
-    why = error.strerror or "no reason given"
-    return BadInput(f"Moot cannot start the process that asks the server ({why})")
 
 
 async def _end(program: Process) -> None:

@@ -1,9 +1,8 @@
 """A year of decisions: outcomes are given at planted rates, and the table says these rates."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
 from pathlib import Path
 from random import Random
 
@@ -37,7 +36,6 @@ from core.models import (
     Options,
     OutcomeKind,
     Person,
-    Place,
     QuestionKind,
     Setup,
     Turn,
@@ -55,7 +53,7 @@ from core.proof.calibration import (
 )
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.testing import ManualClock, a_setup
+from core.testing import ManualClock, Members, a_setup
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
@@ -90,24 +88,6 @@ class Posts:
         del key
 
 
-class Everybody:
-    """People who are in London, in channels that stay."""
-
-    async def may_see(self, person: str, place: Place) -> bool:
-        raise NotImplementedError
-
-    async def channels_of(self, person: str, workspace: str) -> Collection[str]:
-        raise NotImplementedError
-
-    async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        del person, workspace
-        return UTC
-
-    async def has_place(self, place: Place) -> bool:
-        del place
-        return True
-
-
 @dataclass
 class Year:
     """The team, its debates and the days as they pass."""
@@ -123,7 +103,7 @@ class Year:
 
     def __post_init__(self) -> None:
         self.facts = FactLog(store=self.store, clock=self.clock, wake=self.woken.setdefault)
-        self.remind = RemindPeople(facts=self.facts, reminders=self.reminders, people=Everybody())
+        self.remind = RemindPeople(facts=self.facts, reminders=self.reminders, people=Members())
         self.decide = DecideOnVerdict(facts=self.facts)
         self.presenter = Presenter(posts=self.posts, log=self.store, reminders=self.remind)
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from tests.scenarios.test_evidence import CSV, QUESTION, quoting
@@ -24,20 +24,6 @@ async def team() -> AsyncIterator[Team]:
     model = quoting('[e1: "April,2500"]', '[e1: "April,9500"]')
     async with team_at_work(spec=BotSpec(provider=model)) as found:
         yield found
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def page(browser: Browser, team: Team) -> AsyncIterator[Page]:
-    context = await browser.new_context(viewport={"width": 1360, "height": 900})
-    opened = await context.new_page()
-    broken: list[str] = []
-    opened.on("pageerror", lambda error: broken.append(str(error)))
-    channel = team.workspace.channel(team.channel).id
-    await opened.goto(f"{team.workspace.url}#/{channel}")
-    await opened.locator(".sidebar-top").wait_for(state="attached")
-    yield opened
-    await context.close()
-    assert broken == []
 
 
 async def test_an_attached_file_is_quoted_in_the_thread(page: Page, team: Team) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from bot.testing import BotSpec, Team, team_at_work
 from core.models import Act, Clarifying
@@ -52,20 +52,6 @@ async def team() -> AsyncIterator[Team]:
     )
     async with team_at_work(spec=spec) as found:
         yield found
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def page(browser: Browser, team: Team) -> AsyncIterator[Page]:
-    context = await browser.new_context(viewport={"width": 1360, "height": 900})
-    opened = await context.new_page()
-    broken: list[str] = []
-    opened.on("pageerror", lambda error: broken.append(str(error)))
-    channel = team.workspace.channel(team.channel).id
-    await opened.goto(f"{team.workspace.url}#/{channel}")
-    await opened.locator(".sidebar-top").wait_for(state="attached")
-    yield opened
-    await context.close()
-    assert broken == []
 
 
 async def type_command(page: Page, team: Team, words: str) -> None:

@@ -17,10 +17,9 @@ from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
     give_up,
-    most_characters,
     patience,
     read_events,
-    read_text,
+    read_reply,
 )
 from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
@@ -113,22 +112,14 @@ class AnthropicProvider:
             since = asyncio.get_running_loop().time()
             messages = self._client().messages.with_streaming_response
             async with messages.create(**params, stream=True) as answer:
-                text = await read_text(
+                return await read_reply(
                     reading,
                     _events(answer.http_response),
+                    request,
                     on_first_token,
                     since=since,
-                    most=most_characters(request.max_output_tokens),
+                    request_id=answer.headers.get("request-id", ""),
                 )
-                request_id = answer.headers.get("request-id", "")
-            model = reading.model or request.model
-            return ModelReply(
-                text=text,
-                usage=reading.usage(),
-                model=model,
-                request_id=request_id,
-                longest_silence=reading.silence,
-            )
         except (ProviderError, *BROKEN, AnthropicError) as error:
             give_up(reading, error)
 

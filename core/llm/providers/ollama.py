@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.streams import BROKEN, give_up, most_characters, read_text
+from core.llm.providers.streams import BROKEN, give_up, read_reply
 from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
@@ -77,13 +78,13 @@ class OllamaProvider:
             async with self._client().stream("POST", "/api/chat", json=params) as response:
                 if response.status_code >= _BAD_STATUS:
                     raise _rejected(response)
-                most = most_characters(request.max_output_tokens)
-                text = await read_text(
-                    reading, _parsed(response), on_first_token, since=since, most=most
+                reply = await read_reply(
+                    reading, _parsed(response), request, on_first_token, since=since
                 )
+                # Loading a model may take minutes: nothing is concluded from that.
+                return replace(reply, longest_silence=0.0)
         except (ProviderError, *BROKEN) as error:
             give_up(reading, error)
-        return ModelReply(text=text, usage=reading.usage(), model=reading.model or request.model)
 
     async def models(self) -> tuple[str, ...]:
         """Names of the models that are there, newest first.

@@ -23,10 +23,9 @@ from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
     give_up,
-    most_characters,
     patience,
     read_events,
-    read_text,
+    read_reply,
 )
 from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
@@ -189,22 +188,14 @@ class OpenAIProvider:
         since = asyncio.get_running_loop().time()
         asking = self._client().responses.with_streaming_response.create(**params, stream=True)
         async with asking as answer:
-            text = await read_text(
+            return await read_reply(
                 reading,
                 _events(answer.http_response),
+                request,
                 began,
                 since=since,
-                most=most_characters(request.max_output_tokens),
+                request_id=answer.headers.get("x-request-id", ""),
             )
-            request_id = answer.headers.get("x-request-id", "")
-        model = reading.model or request.model
-        return ModelReply(
-            text=text,
-            usage=reading.usage(),
-            model=model,
-            request_id=request_id,
-            longest_silence=reading.silence,
-        )
 
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
         """The reply by Chat Completions."""
@@ -222,14 +213,14 @@ class OpenAIProvider:
         try:
             completions = self._client().chat.completions.with_streaming_response
             async with completions.create(**params, stream=True) as answer:
-                text = await read_text(
+                return await read_reply(
                     reading,
                     _events(answer.http_response),
+                    request,
                     began,
                     since=since,
-                    most=most_characters(request.max_output_tokens),
+                    request_id=answer.headers.get("x-request-id", ""),
                 )
-                request_id = answer.headers.get("x-request-id", "")
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             field = refused_field(error, params)
             if self._dialect.chat.openai_fields or not field:
@@ -237,14 +228,6 @@ class OpenAIProvider:
             # Not every server has all of the protocol: it is asked once more without that.
             refused.add(limits.answers if field == _RESPONSE_FORMAT else field)
             return await self._chat(request, began)
-        model = reading.model or request.model
-        return ModelReply(
-            text=text,
-            usage=reading.usage(),
-            model=model,
-            request_id=request_id,
-            longest_silence=reading.silence,
-        )
 
     def _asker(self, request: ModelRequest) -> dict[str, Any]:
         """Who asks, for OpenAI alone: others do not know the field."""

@@ -15,6 +15,7 @@ import httpx2
 from core.figures import counted, size
 from core.llm.providers.vendor_errors import empty, fail, too_long, translate
 from core.models import Usage
+from core.request import ModelReply, ModelRequest
 
 #: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
 #: trip them as TypeError or AttributeError.
@@ -25,11 +26,6 @@ BROKEN = (httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, Attribute
 _CHARACTERS_PER_TOKEN = 16
 #: A reply may always be this long, however few tokens were asked for.
 _ALWAYS_ALLOWED = 10_000
-
-
-def most_characters(max_output_tokens: int) -> int:
-    """The longest reply that is read, in characters; a server may ignore the token limit."""
-    return max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * max_output_tokens)
 
 
 #: Between two rests a stream is read for so many seconds; then for so long events are left to
@@ -122,6 +118,8 @@ class StreamReader(Protocol):
     """A reply while it arrives."""
 
     vendor: str
+    #: As the server names it; empty until it does.
+    model: str
     #: Characters of text that came so far.
     length: int
     #: Seconds of the longest silence so far.
@@ -148,26 +146,30 @@ class StreamReader(Protocol):
         ...
 
 
-async def read_text(
+async def read_reply(
     reading: StreamReader,
     events: AsyncIterable[Any],
+    request: ModelRequest,
     began: Callable[[], None],
     *,
     since: float,
-    most: int,
-) -> str:
+    request_id: str = "",
+) -> ModelReply:
     """The whole reply; says once when it begins.
 
     Args:
         reading: What the reply becomes.
         events: The stream.
+        request: What was asked; far more than it allows is not read to its end.
         began: Called once, when the reply begins.
         since: When it was asked for, on the event loop's clock.
-        most: Characters at most; with more the rest is not read.
+        request_id: What the vendor calls the request; empty: nothing.
 
     Raises:
         ProviderError: It is not complete, or empty, or far longer than was asked for.
     """
+    # A server may ignore the token limit.
+    most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
     begun, loop = False, asyncio.get_running_loop()
     rested = last = since
     async for event in events:
@@ -189,7 +191,13 @@ async def read_text(
         raise empty(reading.vendor)
     if not begun:
         began()
-    return text
+    return ModelReply(
+        text=text,
+        usage=reading.usage(),
+        model=reading.model or request.model,
+        request_id=request_id,
+        longest_silence=reading.silence,
+    )
 
 
 def patience(stall_seconds: float, silence: float | None = None) -> httpx2.Timeout:

@@ -1,16 +1,11 @@
 """Which questions ask for a decision that was taken, and what the register answers."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import UTC, tzinfo
-
 import pytest
 
 from core.errors import BadInput, StoreError
 from core.events import DebateStarted
-from core.models import Place
 from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup
+from core.testing import ManualClock, Members, a_setup
 from core.use_cases.limits import Bounds
 from core.use_cases.recall import RecallDecisions, asks_what_was_decided
 from tests.bot.plays import play
@@ -61,28 +56,6 @@ def test_questions_about_decisions(question: str) -> None:
 )
 def test_questions_to_be_debated(question: str) -> None:
     assert not asks_what_was_decided(question)
-
-
-@dataclass(frozen=True)
-class Members:
-    """Everybody is in these channels."""
-
-    channels: Collection[str]
-
-    async def may_see(self, person: str, place: Place) -> bool:
-        del person
-        return place.channel in self.channels
-
-    async def has_place(self, place: Place) -> bool:
-        return place.channel in self.channels
-
-    async def channels_of(self, person: str, workspace: str) -> Collection[str]:
-        del person, workspace
-        return self.channels
-
-    async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        del person, workspace
-        return UTC
 
 
 async def a_store() -> InMemoryStore:

@@ -1,22 +1,27 @@
 """Reminders: of the decision that stands, once, and none held up by another debate's damage."""
 
-from collections.abc import Collection, Sequence
-from datetime import UTC, date, datetime, tzinfo
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.errors import BadInput, LogBroken
+from core.errors import LogBroken
 from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue
-from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Place
+from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.settings import OutcomeDates
+from core.testing import Members
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.remind import Reminder, RemindPeople
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, SlowStore, verdict
 
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = 24 * 3600.0
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+IN_BERLIN = Members(zone=BERLIN)
 
 
 class Dates:
@@ -37,30 +42,6 @@ class Dates:
         self.kept.remove(reminder)
 
 
-class People:
-    """A surface on which everybody is in Berlin."""
-
-    def __init__(self) -> None:
-        self.place_is_there = True
-        self.silent = False
-
-    async def may_see(self, person: str, place: Place) -> bool:
-        raise NotImplementedError
-
-    async def channels_of(self, person: str, workspace: str) -> Collection[str]:
-        raise NotImplementedError
-
-    async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        del person, workspace
-        return ZoneInfo("Europe/Berlin")
-
-    async def has_place(self, place: Place) -> bool:
-        del place
-        if self.silent:
-            raise BadInput("Slack did not answer.")
-        return self.place_is_there
-
-
 class Damaged(SlowStore):
     """A store in which one other debate cannot be read."""
 
@@ -75,7 +56,7 @@ class Team:
 
     def __init__(self, dates: OutcomeDates | None = None) -> None:
         self.log = Recording()
-        self.people, self.kept = People(), Dates()
+        self.people, self.kept = Members(zone=BERLIN), Dates()
         self.remind = RemindPeople(
             facts=self.log.facts,
             reminders=self.kept,
@@ -126,7 +107,7 @@ async def test_a_decision_that_was_replaced_reminds_nobody() -> None:
     await log.begin(verdict(), putting_off("V1"), putting_off("V2"))
     dates = Dates(Reminder(DEBATE, "V1", DUE), Reminder(DEBATE, "V2", DUE))
 
-    await RemindPeople(facts=log.facts, reminders=dates, people=People()).look()
+    await RemindPeople(facts=log.facts, reminders=dates, people=IN_BERLIN).look()
 
     assert await reminded_of(log) == ["V2"]
     assert dates.kept == []
@@ -137,7 +118,7 @@ async def test_a_damaged_debate_keeps_its_date_and_holds_up_no_other() -> None:
     await log.begin(verdict(), putting_off("V1"))
     dates = Dates(Reminder("damaged", "V0", DUE), Reminder(DEBATE, "V1", DUE))
 
-    failed = await RemindPeople(facts=log.facts, reminders=dates, people=People()).look()
+    failed = await RemindPeople(facts=log.facts, reminders=dates, people=IN_BERLIN).look()
 
     assert list(failed) == ["damaged"]
     assert await reminded_of(log) == ["V1"]
@@ -148,14 +129,14 @@ async def test_a_date_that_was_named_is_for_that_morning_where_its_person_is() -
     team = await Team().begin()
     await team.decides(DecisionKind.REVISIT, "V1", revisit_on=date(2026, 3, 1))
     (kept,) = team.kept.kept
-    assert kept.due_at == datetime(2026, 3, 1, 8, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert kept.due_at == datetime(2026, 3, 1, 8, tzinfo=BERLIN)
 
 
 async def test_people_are_asked_once_in_the_morning_90_days_after_they_accepted() -> None:
     team = await Team().begin()
     await team.decides(DecisionKind.ACCEPT, "V1")
     (kept,) = team.kept.kept
-    assert kept.due_at == datetime(2026, 4, 5, 8, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert kept.due_at == datetime(2026, 4, 5, 8, tzinfo=BERLIN)
     assert await team.after(89) == []
     assert await team.after(1) == [1]
     assert await team.after(300) == [1]
@@ -214,7 +195,7 @@ async def test_a_date_that_is_put_again_after_a_crash_asks_nobody_twice() -> Non
 
 async def test_nobody_is_asked_where_the_channel_is_gone_or_the_setting_says_so() -> None:
     gone, never = await Team().begin(), await Team(OutcomeDates(ask_after_days=0)).begin()
-    gone.people.place_is_there = False
+    gone.people.channels = ()
     for team in (gone, never):
         await team.decides(DecisionKind.ACCEPT, "V1")
         await team.says(OutcomeKind.TOO_EARLY, "A1")
