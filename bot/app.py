@@ -275,7 +275,7 @@ def _connect(
     metrics: Metrics,
     wrap_sink: WrapSink,
 ) -> tuple[ListenerContext, Runner]:
-    """Make the parts that need each other: what people can do, the engine, the outbox."""
+    """Make the parts that need each other: the engine, the outbox, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
     outbox = Outbox(
         posts=Posts(database),
@@ -314,7 +314,18 @@ def _connect(
     turns = build_turns(parts.calls, parts.settings, store, reader)
     engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
     runner = sharing.runner(engine, store, clock)
-    facts = FactLog(store=store, clock=clock, wake=runner.wake)
+    context = _use_cases(parts, database, runner=runner, outbox=outbox, access=access)
+    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
+    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
+    return context, runner
+
+
+def _use_cases(
+    parts: Parts, database: Database, *, runner: Runner, outbox: Outbox, access: Accesses
+) -> ListenerContext:
+    """Make what people can do, and what listeners need beside it."""
+    clients = outbox.clients
+    facts = FactLog(store=SqlDebateStore(database), clock=outbox.clock, wake=runner.wake)
     posts, channels = outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
@@ -340,7 +351,7 @@ def _connect(
     )
     by_meaning = parts.embedder is not None
     lists = DebateLists(find=find, posts=posts, clients=clients, by_meaning=by_meaning)
-    context = ListenerContext(
+    return ListenerContext(
         start=start,
         answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
         ask=AskAboutDebate(
@@ -387,9 +398,6 @@ def _connect(
         examine=parts.examine,
         retention_days=parts.retention_days,
     )
-    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
-    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
-    return context, runner
 
 
 def _listening(

@@ -23,6 +23,7 @@ LONGEST_FUNCTION = 50
 LONGER_FUNCTIONS = {
     "bot/app.py running": "starts all parts, in order",
     "bot/app.py _connect": "makes the parts that need each other",
+    "bot/app.py _use_cases": "makes one of each thing that people can do",
     "bot/demo.py show": "the demonstration from its workspace to its exit code",
     "bot/listeners/place_gone.py __call__": "one case per refused post",
     "bot/presenter/event_posts.py posts_of": "one case per event",
