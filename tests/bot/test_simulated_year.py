@@ -201,6 +201,7 @@ def row(found: Calibration, group: str, begins: str) -> Row:
     return next(one for one in found.rows if one.group == group and one.name.startswith(begins))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_year_of_outcomes_is_told_as_it_was_planted(tmp_path: Path) -> None:
     async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:

@@ -167,6 +167,7 @@ async def booked_as_cut_off(folder: Path) -> Sequence[CallsDropped]:
     return [event for event in events if isinstance(event, CallsDropped)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)  # four processes, one after the other
 async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
@@ -200,6 +201,7 @@ async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Pa
     assert out.splitlines()[-1].startswith("No evidence that the debate (critique")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)  # every format, killed twice
 async def test_every_format_and_its_evaluators_survive_two_kills_and_the_cap(
     tmp_path: Path,

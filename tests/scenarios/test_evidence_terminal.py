@@ -119,6 +119,7 @@ async def test_what_is_not_there_is_refused_before_anything_is_asked(folder: Pat
     assert "There is no file or folder gone.pdf to take as a source." in err
 
 
+@pytest.mark.slow
 async def test_killed_while_a_file_is_read_it_is_read_again(folder: Path) -> None:
     pages = ["\n".join(f"line {n} of many" for n in range(300))] * 200
     (folder / "long.pdf").write_bytes(a_pdf([*pages, "The managed offer costs $1,840 per month."]))

@@ -22,7 +22,8 @@ from core.request import ModelReply, ModelRequest
 BROKEN = (httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError)
 
 
-#: Characters of a reply for each token asked for at most; a token of prose has about four.
+#: Characters of a reply for each token asked for at most; a token of prose has about four. A server
+#: may ignore the limit of tokens.
 _CHARACTERS_PER_TOKEN = 16
 #: A reply may always be this long, however few tokens were asked for.
 _ALWAYS_ALLOWED = 10_000
@@ -168,10 +169,8 @@ async def read_reply(
     Raises:
         ProviderError: It is not complete, or empty, or far longer than was asked for.
     """
-    # A server may ignore the token limit.
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
-    begun, loop = False, asyncio.get_running_loop()
-    rested = last = since
+    loop, begun, rested, last = asyncio.get_running_loop(), False, since, since
     async for event in events:
         now = loop.time()
         reading.silence, last = max(reading.silence, now - last), now

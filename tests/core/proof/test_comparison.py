@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
+
 from core.proof.comparison import ArmKind, ArmScores, Measure, compare, conclusion
 from core.proof.pareto import Point, front_of, pareto_svg
 from core.proof.scores import Answer
@@ -114,6 +116,7 @@ def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() ->
     assert found.baseline is best
 
 
+@pytest.mark.slow
 def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> None:
     dice, found = random.Random(2), 0
     for _ in range(200):
@@ -124,6 +127,7 @@ def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> No
     assert found <= 10
 
 
+@pytest.mark.slow
 def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions() -> None:
     dice, found = random.Random(6), 0
     count = questions_needed(0.10, differing=0.2)
