@@ -264,3 +264,4 @@ def test_every_key_of_the_records_own_parts_is_explained() -> None:
     keys = keys_in({"outcome": written["outcome"], "totals": written["totals"]})
 
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+    assert f"| the version of this form: {written['moot']} |" in text
