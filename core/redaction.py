@@ -57,13 +57,19 @@ _SECRETS = re.compile(
     | AIza[A-Za-z0-9_-]{35,}                                # Google
     | (?<![A-Za-z0-9])(?:hf|gsk|npm)_[A-Za-z0-9]{20,}       # Hugging Face, Groq, npm
     | (?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,}                  # xAI
+    | (?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}  # SendGrid
     | (?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}     # who knows it may post
     )
     (?:\.?[A-Za-z0-9_-]++)*+                                # another one may follow at once
     | (?<=://)[^\s/:@]{0,64}:[^\s/]{1,256}(?=@)             # name and password in an address
+    | (?P<named>(?i:passwor[dt]|passwd|pwd|api[_-]?key|client_secret|(?:access|auth)_token)
+        ["']?[ ]?[:=][ ]?["']?)                             # what is said to be one, with a digit
+        (?=[^\s"'\d]{0,256}\d)[^\s"',;&<>\[\]()]{8,}
     """,
     re.VERBOSE | re.DOTALL,
 )
+#: The name before a password stays, so that people see what is gone.
+_HIDDEN = rf"\g<named>{REDACTED}"
 
 
 def redact(text: str) -> str:
@@ -71,15 +77,16 @@ def redact(text: str) -> str:
 
     Known are Slack tokens (`xox?-`, `xapp-`) and webhooks, keys of model providers (`sk-`), AWS
     access keys, JSON Web Tokens, what HTTP authorizes with, PEM blocks, tokens of GitHub, GitLab,
-    Stripe, Google, npm and Hugging Face, and passwords in addresses. Redacting twice changes
+    Stripe, Google, npm, SendGrid and Hugging Face, passwords in addresses, and what follows a name
+    such as `password:` or `api_key=` where a digit is in it. Redacting twice changes
     nothing. Quotation marks stay: what was JSON still is. Where signs that nobody sees, which
     copying can bring in, stand in a secret, they go from the whole text: it would be whole again
     wherever they are left out.
     """
-    redacted = _SECRETS.sub(REDACTED, text)
+    redacted = _SECRETS.sub(_HIDDEN, text)
     if not _INVISIBLE_SIGN.search(text):
         return redacted
-    bare = _SECRETS.sub(REDACTED, clean(text))
+    bare = _SECRETS.sub(_HIDDEN, clean(text))
     return redacted if bare == clean(redacted) else bare
 
 

@@ -43,6 +43,11 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
         "npm_abcdefghijklmnopqrst0123",
         "xai-abcdefghijklmnopqrst0123",
         "https://hooks.slack.com/services/T012345/B012345/abcdefghijkl",
+        "SG.abcdefghijklmnopqrstuv.abcdefghijklmnopqrstuvwxyz0123456789",
+        "password: correct1horse",
+        "DB_PASSWORD='correct1horse'",
+        '"passwort": "correct1horse"',
+        "api-key=correct1horse",
     ],
 )
 @pytest.mark.parametrize("around", ["{}", "the token is {}.", '"key": "{}"', "a={}&b=1"])
@@ -137,6 +142,9 @@ def test_a_key_over_two_messages_is_in_neither(cut: int) -> None:
         "The task-force-of-the-architecture-board meets on risk-management-questions.",
         "AKIA is a Japanese magazine.",
         "xoxo, your team",
+        "SG. and the rest of the team",
+        "Password: should people choose one, or get a passkey?",
+        "password: [redacted]",
         "-----BEGIN A LIST-----",
         "eyJ is how a token starts.",
         "Bearer authentication or sk-learn-contrib?",
