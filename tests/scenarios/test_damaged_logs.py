@@ -65,9 +65,13 @@ async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Scen
     database, spec = tmp_path_factory.mktemp("data") / "moot.db", BotSpec(rounds=1)
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
-            boards = [await team.debate(f"Kafka or {name} for wombats?") for name in DAMAGE]
-            boards += [await team.debate(f"Lead or {name}?") for name in BESIDE]
-            ids = [(await team.wait_for_end(board)).id for board in boards]
+            questions = [f"Kafka or {name} for wombats?" for name in DAMAGE]
+            questions += [f"Lead or {name}?" for name in BESIDE]
+            boards, ids = list[str](), list[str]()
+            # One after another: a machine with ten debates in hand may answer no eleventh in time.
+            for question in questions:
+                boards.append(await team.debate(question))
+                ids.append((await team.wait_for_end(boards[-1])).id)
         statements = DAMAGE | BESIDE
         damaged = dict(zip(statements, zip(ids, boards, strict=True), strict=True))
         for name, statement in statements.items():
