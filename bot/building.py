@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import core.store.tables
@@ -12,6 +13,7 @@ from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
+from core.config.playbooks import find_playbooks
 from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
 from core.evidence.reader import EvidenceReader, Fetch
@@ -282,7 +284,9 @@ async def load_settings(
             why = f"what {server.key_variable} holds would travel unencrypted; use https://"
         if why:
             raise ConfigurationBroken(f"The address of the MCP server {server.name}: {why}.")
-    return loaded
+    found = find_playbooks(chosen.parent if chosen else None, loaded.settings)
+    own = {"playbooks": found.playbooks, "playbook_faults": tuple(found.faults)}
+    return replace(loaded, settings=loaded.settings.model_copy(update=own))
 
 
 def usual_models() -> Mapping[str, str]:

@@ -23,6 +23,7 @@ from core.models import (
     ModelChoice,
     Person,
     Place,
+    Playbook,
     Setup,
     ShadowWhen,
     SourceReference,
@@ -78,6 +79,9 @@ class DebateRequest:
     #: Whether one model answers alone as well.
     shadow: ShadowWhen | None = None
     format: str | None = None
+    #: Name of the kind of debate it is to be; what it says holds where nothing else was asked for.
+    #: Empty: none, though the place has a usual one.
+    playbook: str | None = None
     #: What was given as evidence.
     references: Sequence[SourceReference] = ()
 
@@ -91,17 +95,22 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         delimiter: Random text that marks quoted parts in this debate's prompts.
 
     Raises:
-        BadInput: The question, the agents, the rounds or the format cannot be used; says what to
-            do.
+        BadInput: The question, the agents, the rounds, the format or the playbook cannot be used;
+            says what to do.
     """
     asked = check_question(request.question, settings.question_max_chars)
     question, context = redact(asked), redact(request.context.strip())
+    playbook = find_playbook(request.playbook, settings) if request.playbook else None
+    if playbook and playbook.agents and request.agents is None:
+        request = replace(request, agents=playbook.agents)
     chosen = _roster(request, settings)
-    form = request.format or settings.format
+    form = request.format or (playbook and playbook.format) or settings.format
     if form not in FORMATS:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
-    rounds, notices = _rounds(request.rounds, settings, form)
-    when, termination = request.when or settings.when, settings.termination
+    usual_rounds = (playbook and playbook.rounds) or settings.rounds
+    rounds, notices = _rounds(request.rounds, usual_rounds, form)
+    when = request.when or (playbook and playbook.when) or settings.when
+    termination = settings.termination
     if request.rounds is not None and request.when is None:
         when = When.ALWAYS
         termination = termination.model_copy(update={"ending": Ending.FIXED})
@@ -122,6 +131,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         place=request.place,
         mention=request.mention,
         continues=request.continues,
+        playbook=playbook,
         format=form,
         rounds=rounds,
         agents=tuple(agents),
@@ -207,9 +217,26 @@ def check_question(question: str, most: int) -> str:
     return text
 
 
-def _rounds(wanted: int | None, settings: Settings, form: str) -> tuple[int, list[str]]:
+def find_playbook(name: str, settings: Settings) -> Playbook:
+    """The playbook meant by its name; spaces may stand for its hyphens.
+
+    Raises:
+        BadInput: There is none; says which there are.
+    """
+    wanted = "-".join(name.casefold().split())
+    if found := settings.playbooks.get(wanted):
+        return found
+    names = list(settings.playbooks)
+    if not names:
+        raise BadInput(f'There is no playbook "{name.strip()}", and no other.')
+    meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
+    hint = f'Did you mean "{meant[0]}"?' if meant else f"Playbooks: {', '.join(names)}."
+    raise BadInput(f'There is no playbook "{name.strip()}". {hint}')
+
+
+def _rounds(wanted: int | None, usual: int, form: str) -> tuple[int, list[str]]:
     """The rounds of the debate; a notice where the format has fewer than a person asked for."""
-    rounds = settings.rounds if wanted is None else wanted
+    rounds = usual if wanted is None else wanted
     if not 1 <= rounds <= MOST_ROUNDS:
         raise BadInput(f"Rounds must be from 1 to {MOST_ROUNDS}, not {rounds}.")
     most = FORMATS[form].MOST_ROUNDS
@@ -235,7 +262,7 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     chosen: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
     for name in filter(str.strip, named or ()):
         try:
-            agent = _find(name, settings)
+            agent = find_agent(name, settings)
         except BadInput:
             if request.agents is not None:
                 raise
@@ -257,7 +284,7 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     return Roster(agents=tuple(agents), warnings=warnings)
 
 
-def _find(name: str, settings: Settings) -> Agent:
+def find_agent(name: str, settings: Settings) -> Agent:
     """The agent meant by an id, a name or a role; the settings' own come before built-in roles.
 
     A built-in role has no model yet.
@@ -280,10 +307,15 @@ def _find(name: str, settings: Settings) -> Agent:
         raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:
         return agent_for(role, ModelChoice())
-    names = [*enabled, *ROLES, *ROLE_ALIASES]
+    names = [*known_agents(settings), *ROLE_ALIASES]
     meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
     hint = f'Did you mean "{meant[0]}"?' if meant else f"Roles: {', '.join(ROLES)}."
     raise BadInput(f'There is no agent or role "{name.strip()}". {hint}')
+
+
+def known_agents(settings: Settings) -> list[str]:
+    """What agents can be asked for by: ids of the settings' own, then roles."""
+    return [*(agent.id for agent in settings.agents if agent.enabled), *ROLES]
 
 
 def _completed(agent: Agent, settings: Settings) -> Agent:

@@ -19,6 +19,7 @@ from core.models import (
     ModelChoice,
     Money,
     Place,
+    Playbook,
     PromptText,
     Seconds,
     Speaker,
@@ -316,6 +317,10 @@ class Settings(CommonSettings, DebateRules):
     judge: Agent | None = None
     #: Said to people when a debate starts: what the settings ask for and cannot be had.
     warnings: tuple[str, ...] = ()
+    #: Kinds of debates to choose from, by name: built-in ones, and the team's own.
+    playbooks: Mapping[str, Playbook] = Field(default_factory=dict[str, Playbook])
+    #: What is wrong with those of the team that are left out, a line each.
+    playbook_faults: tuple[str, ...] = ()
     question_max_chars: int = QUESTION_CHARACTERS
 
     def background_model(self, providers: Collection[str]) -> ModelChoice | None:

@@ -82,7 +82,7 @@ def load_file(path: FilePath, known: Known) -> Loaded:
     Raises:
         ConfigurationBroken: The file cannot be read or used; names file, line and key.
     """
-    text = _text(path)
+    text = text_of(path)
     if text is None:
         missing = f"There is no file {path}: the built-in settings hold."
         return Loaded(settings=known.settings, notices=(missing,))
@@ -95,7 +95,7 @@ def check_file(path: FilePath, known: Known) -> Checked:
     Raises:
         ConfigurationBroken: It is missing, or cannot be read or used.
     """
-    text = _text(path)
+    text = text_of(path)
     if text is None:
         raise ConfigurationBroken(f"There is no file {path}.")
     return check(text, str(path), known)
@@ -136,7 +136,7 @@ def check(text: str, name: str, known: Known) -> Checked:
         file = _file(plain, extra="forbid")
     except ValidationError as error:
         found = error.errors(include_url=False)
-        problems += [_in_words(source, one) for one in found]
+        problems += [in_words(source, one, SettingsFile) for one in found]
         if all(one["type"] == "extra_forbidden" for one in found):
             file = _file(plain, extra="ignore")
     if file:
@@ -193,8 +193,12 @@ def laid_over(base: V, top: Value) -> V:
     return base.model_copy(update=changes)
 
 
-def _text(path: FilePath) -> str | None:
-    """The content of the file; None if there is none."""
+def text_of(path: FilePath) -> str | None:
+    """The content of a file; None if there is none.
+
+    Raises:
+        ConfigurationBroken: It cannot be read.
+    """
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -212,17 +216,26 @@ def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
     )
 
 
-def _in_words(source: Source, error: ErrorDetails) -> str:
-    """One problem as a line for people."""
+def in_words(
+    source: Source, error: ErrorDetails, model: type[Value], *, noun: str = "setting"
+) -> str:
+    """One problem as a line for people: file, line, key, and what is wrong.
+
+    Args:
+        source: Where it was written.
+        error: What pydantic says of it.
+        model: What the whole file should be.
+        noun: What a key of it is called.
+    """
     path: Path = tuple(error["loc"])
     where = source.at(path)
     match error["type"]:
         case "extra_forbidden":
-            annotation: object = SettingsFile
+            annotation: object = model
             for step in path[:-1]:
                 annotation = inside(annotation, step)
-            model = model_in(annotation) or SettingsFile
-            return f"{where} is no setting. {nearest(str(path[-1]), list(keys_of(model)))}"
+            keys = list(keys_of(model_in(annotation) or model))
+            return f"{where} is no {noun}. {nearest(str(path[-1]), keys)}"
         case "missing":
             return f"{where} is missing."
         case "enum":

@@ -57,12 +57,13 @@ def words_of(path: Path) -> str:
     return "".join(steps).removeprefix(".")
 
 
-def read_source(text: str, name: str) -> Source:
-    """The values in a configuration file.
+def read_source(text: str, name: str, *, example: str = "debate: …") -> Source:
+    """The values in a configuration file or a playbook.
 
     Args:
         text: Its content.
         name: Its name; one that ends in `.json` is read as JSON, any other as YAML.
+        example: A line as it may hold, for whoever wrote something else.
 
     Raises:
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
@@ -83,7 +84,7 @@ def read_source(text: str, name: str) -> Source:
     if values is None:
         return Source(name, {})
     if not isinstance(values, dict):
-        raise ConfigurationBroken(f"{name} must hold settings by name, like `debate: …`.")
+        raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
     try:
         # JSON is YAML, except for tabs between its values.
         node = yaml.compose(text.replace("\t", " ") if is_json else text, yaml.SafeLoader)

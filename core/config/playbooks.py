@@ -1,0 +1,168 @@
+"""Playbooks: a YAML file each, built in or beside the settings file; what is wrong in one is said.
+
+A team's own with the name of a built-in one stands in its place. A broken one is named and left
+out: it never keeps the others, or the bot, from working.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path as FilePath
+
+from pydantic import ValidationError
+
+from core.config.keys import nearest
+from core.config.load import in_words, text_of
+from core.config.source import Source, read_source
+from core.errors import BadInput, ConfigurationBroken
+from core.figures import number
+from core.models import Playbook
+from core.opening import find_agent, known_agents
+from core.rules.formats.registry import FORMATS
+from core.settings import Settings
+
+#: Where a team's own are, in the folder of the settings file.
+FOLDER = "playbooks"
+_SUFFIXES = frozenset({".yaml", ".yml"})
+_BUILT_IN = FilePath(__file__).parent.parent / "playbooks"
+#: More files, or longer ones, are no playbooks.
+_MOST_FILES = 50
+_MOST_CHARACTERS = 50_000
+#: One alone is no debate.
+_FEWEST_AGENTS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaybooksFound:
+    """All playbooks there are."""
+
+    #: Built-in ones, with a team's own in place of or after them, by name.
+    playbooks: Mapping[str, Playbook]
+    #: Files of the team's own, by name.
+    own: Mapping[str, FilePath]
+    #: What is wrong with those that are left out, a line each: file, line and key.
+    faults: Sequence[str]
+
+
+def find_playbooks(folder: FilePath | None, settings: Settings) -> PlaybooksFound:
+    """The built-in playbooks, and those of a team.
+
+    Args:
+        folder: Where the settings file is; None: there is none.
+        settings: Whose agents and roles a playbook may name.
+    """
+    playbooks, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
+    for name, playbook in built_in().items():
+        # Without agents that these settings disable; where too few are left, with the usual ones.
+        there = tuple(agent for agent in playbook.agents if _is_there(agent, settings))
+        agents = there if len(there) >= _FEWEST_AGENTS else ()
+        playbooks[name] = playbook.model_copy(update={"agents": agents})
+    files: Sequence[FilePath] = ()
+    with suppress(OSError):  # there is no such folder
+        in_folder = (folder / FOLDER).iterdir() if folder else ()
+        files = sorted(one for one in in_folder if one.suffix in _SUFFIXES and one.is_file())
+    for file in files[:_MOST_FILES]:
+        try:
+            found = load_playbook(file, settings)
+        except ConfigurationBroken as broken:
+            faults += str(broken).splitlines()
+            continue
+        if found.name in own:
+            faults.append(f'{file}: {own[found.name].name} has the name "{found.name}" already.')
+        else:
+            playbooks[found.name], own[found.name] = found, file
+    faults += [f"{file} is left out: {_MOST_FILES} are read." for file in files[_MOST_FILES:]]
+    return PlaybooksFound(playbooks=playbooks, own=own, faults=faults)
+
+
+def load_playbook(file: FilePath, settings: Settings) -> Playbook:
+    """The playbook in a file.
+
+    Raises:
+        ConfigurationBroken: The file cannot be read or used; every line names file, line and key.
+    """
+    text = text_of(file)
+    if text is None:
+        raise ConfigurationBroken(f"There is no file {file}.")
+    if len(text) > _MOST_CHARACTERS:
+        most = number(_MOST_CHARACTERS)
+        raise ConfigurationBroken(f"{file} is too large: a playbook has {most} characters at most.")
+    return read_playbook(text, str(file), settings)
+
+
+def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
+    """The playbook in a text.
+
+    Args:
+        text: YAML.
+        name: The name of its file, for people.
+        settings: Whose agents and roles it may name.
+
+    Raises:
+        ConfigurationBroken: It cannot be used; every line names file, line and key.
+    """
+    source = read_source(text, name, example="title: …")
+    try:
+        # As JSON: there an enum is a text and a tuple a list, also where types are strict.
+        plain = json.dumps(source.values, default=str)
+        playbook = Playbook.model_validate_json(plain, strict=True, extra="forbid")
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        lines = [in_words(source, one, Playbook, noun="key of a playbook") for one in found]
+        raise ConfigurationBroken("\n".join(lines)) from None
+    if wrong := list(_misfits(playbook, source, settings)):
+        raise ConfigurationBroken("\n".join(wrong))
+    return playbook
+
+
+@cache
+def built_in() -> Mapping[str, Playbook]:
+    """The playbooks that come with Moot, by name, in the order of their files."""
+    files = sorted(_BUILT_IN.glob("*.yaml"))
+    found = [load_playbook(file, Settings()) for file in files]
+    return {one.name: one for one in found}
+
+
+def built_in_text(name: str) -> str:
+    """The file of a built-in playbook, to begin one's own from."""
+    return (_BUILT_IN / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _is_there(name: str, settings: Settings) -> bool:
+    try:
+        find_agent(name, settings)
+    except BadInput:
+        return False
+    return True
+
+
+def _misfits(playbook: Playbook, source: Source, settings: Settings) -> Iterator[str]:
+    """A line for each value that is of the right type and does not fit this Moot."""
+    form = playbook.format
+    if form is not None and form not in FORMATS:
+        hint = nearest(form, list(FORMATS))
+        yield f'{source.at(("format",))}: there is no format "{form}". {hint}'
+    elif form and playbook.rounds and playbook.rounds > FORMATS[form].MOST_ROUNDS:
+        most = FORMATS[form].MOST_ROUNDS
+        yield f"{source.at(('rounds',))}: a {form} has {most} at most."
+    for at, name in enumerate(playbook.agents):
+        if not _is_there(name, settings):
+            known = ", ".join(known_agents(settings))
+            where = source.at(("agents", at))
+            yield f'{where}: there is no agent or role "{name}". There are: {known}.'
+    named: Mapping[str, Sequence[tuple[str, str]]] = {
+        "agents": [("", name) for name in playbook.agents],
+        "criteria": [("name", one.name) for one in playbook.criteria],
+        "evidence": [("name", one.name) for one in playbook.evidence],
+        "verdict": [("title", one.title) for one in playbook.verdict],
+    }
+    for key, entries in named.items():
+        folded = [name.casefold() for _, name in entries]
+        for at, (field, name) in enumerate(entries):
+            if folded[at] in folded[:at]:
+                where = source.at((key, at, field) if field else (key, at))
+                yield f'{where}: "{name}" is here already.'
+    if playbook.agents and len(playbook.agents) < _FEWEST_AGENTS:
+        yield f"{source.at(('agents',))}: one agent alone is no debate; name at least two, or none."

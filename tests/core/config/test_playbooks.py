@@ -1,0 +1,233 @@
+"""Playbooks: what their files say, what is wrong with one and on which line."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.config.playbooks import FOLDER, built_in, find_playbooks, load_playbook, read_playbook
+from core.errors import BadInput, ConfigurationBroken
+from core.models import Agent, Ending, Person, Place, Playbook, When
+from core.opening import DebateRequest, open_debate
+from core.rules.formats.registry import FORMATS
+from core.settings import ROLES, Settings
+
+SETTINGS = Settings(playbooks=built_in())
+WISH = DebateRequest(
+    question="Which CRM should we take, Alpha or Beta?",
+    asked_by=Person(id="U1"),
+    place=Place(surface="slack"),
+)
+WHOLE = """\
+name: tool-choice
+title: Tool choice
+description: Which tool a squad takes.
+agents: [simplicity, operations]
+format: panel
+rounds: 3
+when: always
+questions:
+  - question: Who will use it?
+    assumption: The squad alone.
+criteria:
+  - name: Ease
+    meaning: How soon a newcomer can use it.
+    must: true
+evidence:
+  - name: a trial
+    kinds: [file, thread]
+    words: [trial]
+verdict:
+  - title: Who decides next
+    asks: A name and a date.
+"""
+
+
+def test_five_kinds_of_debates_come_with_moot() -> None:
+    assert list(built_in()) == [
+        "architecture-decision",
+        "build-or-buy",
+        "incident-follow-up",
+        "rfc-review",
+        "vendor-choice",
+    ]
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_each_asks_people_compares_wants_evidence_and_adds_to_the_verdict(name: str) -> None:
+    playbook = built_in()[name]
+
+    assert set(playbook.agents) <= ROLES.keys()
+    assert playbook.format in FORMATS
+    assert playbook.questions
+    assert playbook.criteria
+    assert playbook.evidence
+    assert playbook.verdict
+
+
+def test_a_file_is_read_with_all_it_says() -> None:
+    playbook = read_playbook(WHOLE, "tool.yaml", SETTINGS)
+
+    assert (playbook.title, playbook.format, playbook.rounds) == ("Tool choice", "panel", 3)
+    assert playbook.when is When.ALWAYS
+    assert playbook.questions[0].assumption == "The squad alone."
+    assert playbook.criteria[0].must
+    assert playbook.evidence[0].kinds == ("file", "thread")
+    assert playbook.verdict[0].asks == "A name and a date."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("title: Tool choice\n", "", "tool.yaml: title is missing."),
+        ("rounds: 3", "rouns: 3", 'line 6: rouns is no key of a playbook. Did you mean "rounds"?'),
+        ("    must: true", "    weight: 2", "line 14: criteria[0].weight is no key of a playbook."),
+        ("format: panel", "format: duel", 'line 5: format: there is no format "duel".'),
+        ("rounds: 3", "rounds: 9", "line 6: rounds: a panel has 7 at most."),
+        ("rounds: 3", "rounds: three", "line 6: rounds: should be a valid integer"),
+        ("when: always", "when: often", "line 7: when must be 'split', 'always' or 'never'."),
+        ("simplicity,", "wizard,", 'line 4: agents[0]: there is no agent or role "wizard".'),
+        ("[simplicity, operations]", "[simplicity]", "line 4: agents: one agent alone"),
+        ("[file, thread]", "[rumour]", "line 17: evidence[0].kinds[0]: should be 'file', 'link'"),
+        ("Which tool a squad takes.", "|\n  Two\n  lines", "line 3: description: should be on one"),
+        ("name: tool-choice", "name: Tool Choice", "line 1: name: string should match pattern"),
+        ("    assumption: The squad alone.\n", "", "line 9: questions[0].assumption is missing."),
+        ("title: Tool choice", "title: 12", "line 2: title: should be a valid string."),
+        ("title: Tool choice", "title: [", "line 4: expected ',' or ']'"),
+        (
+            "    must: true\n",
+            "    must: true\n  - {name: ease, meaning: Again.}\n",
+            'line 15: criteria[1].name: "ease" is here already.',
+        ),
+        ("simplicity,", "operations,", 'line 4: agents[1]: "operations" is here already.'),
+        ("rounds: 3", "title: Twice", "line 6: title is here a second time; first on line 2."),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_line_and_key(old: str, new: str, said: str) -> None:
+    with pytest.raises(ConfigurationBroken) as broken:
+        read_playbook(WHOLE.replace(old, new, 1), "tool.yaml", SETTINGS)
+
+    assert said in str(broken.value)
+    assert all(line.startswith("tool.yaml") for line in str(broken.value).splitlines())
+
+
+def test_an_unknown_role_is_refused_with_those_of_the_settings() -> None:
+    settings = Settings(agents=(Agent(id="mia"), Agent(id="gone", enabled=False)))
+
+    with pytest.raises(ConfigurationBroken) as broken:
+        read_playbook(WHOLE.replace("simplicity", "wizard"), "tool.yaml", settings)
+
+    assert f"There are: mia, {', '.join(ROLES)}." in str(broken.value)
+
+
+def test_agents_of_the_settings_can_be_named() -> None:
+    settings = Settings(agents=(Agent(id="mia", name="Mia"),))
+
+    assert read_playbook(WHOLE.replace("simplicity", "mia"), "t", settings).agents[0] == "mia"
+
+
+def test_a_teams_own_is_found_beside_the_settings_and_stands_for_the_built_in_one(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    (folder / "tool.yaml").write_text(WHOLE)
+    (folder / "vendor.yml").write_text(WHOLE.replace("tool-choice", "vendor-choice"))
+    (folder / "notes.txt").write_text("no playbook")
+
+    found = find_playbooks(tmp_path, SETTINGS)
+
+    assert found.faults == []
+    assert found.playbooks["tool-choice"].title == "Tool choice"
+    assert found.playbooks["vendor-choice"].title == "Tool choice"
+    assert found.own["vendor-choice"] == folder / "vendor.yml"
+    assert found.playbooks["rfc-review"] == built_in()["rfc-review"]
+
+
+def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: Path) -> None:
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    (folder / "a.yaml").write_text(WHOLE)
+    (folder / "b.yaml").write_text(WHOLE)
+    (folder / "c.yaml").write_text("title: x")
+    (folder / "d.yaml").write_bytes(b"\xff\xfe")
+    (folder / "e.yaml").write_text("# " + "x" * 50_000)
+
+    found = find_playbooks(tmp_path, SETTINGS)
+
+    assert found.playbooks.keys() == {"tool-choice", *built_in()}
+    assert [fault.removeprefix(f"{folder}/") for fault in found.faults] == [
+        'b.yaml: a.yaml has the name "tool-choice" already.',
+        "c.yaml: name is missing.",
+        "c.yaml: description is missing.",
+        "d.yaml is not UTF-8 text.",
+        "e.yaml is too large: a playbook has 50,000 characters at most.",
+    ]
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationBroken, match=r"There is no file .*none\.yaml"):
+        load_playbook(tmp_path / "none.yaml", SETTINGS)
+
+
+def test_a_built_in_one_goes_without_agents_that_the_settings_disable() -> None:
+    legal = Agent(id="legal", role="legal", enabled=False)
+
+    found = find_playbooks(None, Settings(agents=(legal,)))
+
+    assert "legal" not in found.playbooks["vendor-choice"].agents
+    assert "finance" in found.playbooks["vendor-choice"].agents
+    assert found.faults == []
+
+
+def test_a_debate_is_held_as_its_playbook_says_and_keeps_it() -> None:
+    setup = open_debate(replace(WISH, playbook="vendor-choice"), SETTINGS, delimiter="ab")
+    playbook = built_in()["vendor-choice"]
+
+    assert setup.playbook == playbook
+    assert tuple(agent.role for agent in setup.agents) == playbook.agents
+    assert (setup.format, setup.rounds) == (playbook.format, playbook.rounds)
+
+
+def test_what_is_asked_for_by_hand_wins_over_the_playbook() -> None:
+    playbook = read_playbook(WHOLE, "tool.yaml", SETTINGS)
+    settings = Settings(playbooks={"tool-choice": playbook})
+    wish = replace(WISH, playbook="tool-choice")
+
+    setup = open_debate(
+        replace(wish, agents=("security", "legal"), rounds=1, format="critique", when=When.SPLIT),
+        settings,
+        delimiter="ab",
+    )
+
+    assert [agent.role for agent in setup.agents] == ["security", "legal"]
+    assert (setup.format, setup.rounds, setup.when) == ("critique", 1, When.SPLIT)
+    assert setup.playbook == playbook
+    usual = open_debate(wish, settings, delimiter="ab")
+    assert (usual.format, usual.rounds, usual.when) == ("panel", 3, When.ALWAYS)
+    assert usual.termination.ending is Ending.CONVERGED, "its rounds are at most so many"
+
+
+def test_the_playbook_wins_over_the_usual_agents_of_a_place() -> None:
+    wish = replace(WISH, playbook="Vendor choice", usual_agents=("security", "testing"))
+
+    setup = open_debate(wish, SETTINGS, delimiter="ab")
+
+    assert tuple(agent.role for agent in setup.agents) == built_in()["vendor-choice"].agents
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("vendor-choise", 'Did you mean "vendor-choice"?'), ("x", "Playbooks: architecture-decision")],
+)
+def test_an_unknown_playbook_is_refused_with_those_there_are(name: str, hint: str) -> None:
+    with pytest.raises(BadInput, match=f'There is no playbook "{name}"') as refused:
+        open_debate(replace(WISH, playbook=name), SETTINGS, delimiter="ab")
+
+    assert hint in str(refused.value)
+
+
+def test_a_log_keeps_a_playbook_with_keys_nobody_knows_yet() -> None:
+    newer = {"name": "x", "title": "X", "description": "Y", "of-tomorrow": 1}
+
+    assert Playbook.model_validate(newer).title == "X"
