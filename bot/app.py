@@ -1,6 +1,7 @@
 """The composition root: every part of the running bot is made and tied together here."""
 
 import secrets
+import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ from bot.settings import SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
-from bot.slack.connection.http import FiguresServer, HttpServer
+from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
@@ -108,6 +109,10 @@ class Parts:
     host: str = "127.0.0.1"
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
+    #: Bound already, in place of both, where several workers accept from them.
+    sockets: Sequence[socket.socket] = ()
+    #: The workers that share this bot's work on this machine; None: there is one process.
+    others: OtherWorkers | None = None
     #: Where Prometheus finds the figures; no port: nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
@@ -191,6 +196,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             parts.host,
             parts.port,
             health,
+            sockets=parts.sockets,
+            others=parts.others,
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
             installing=installation.installing,

@@ -34,7 +34,7 @@ from bot.examples import (
 )
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
-from bot.serving import start_up, stop_signal
+from bot.process import start_up, stop_signal
 from bot.settings import BotSettings, SlackAccess
 from bot.slack.ids import board_key
 from bot.slack.manifest import manifest

@@ -1,7 +1,6 @@
-"""`moot run`: reads the settings, sets up logs, runs the bot until it is stopped."""
+"""`moot run`: reads the settings, runs the bot until it is stopped."""
 
-import asyncio
-import signal
+from contextlib import AsyncExitStack
 
 from typer import echo
 
@@ -15,58 +14,57 @@ from bot.building import (
     model_sets,
 )
 from bot.gc_settings import settle_in
-from bot.log import logger, set_up_logs
+from bot.log import logger
 from bot.operations.doctor.examine import examine_here
-from bot.settings import (
-    BotSettings,
-    LogLevel,
-    Mode,
-    check_listening,
-    mode_of,
-    read_settings,
-    slack_access,
-)
+from bot.process import stop_signal
+from bot.settings import BotSettings, Mode, check_listening, mode_of, slack_access
+from bot.workers.link import SupervisorLink
+from bot.workers.states import WorkerOrders
 from core.transcript.models_used import NO_MODEL, usual_models_words
 
 _log = logger(__name__)
 
 
-def start_up(*, quiet: bool = False) -> BotSettings:
-    """Read the environment and set the logs up.
+async def work(settings: BotSettings, mode: Mode | None, orders: WorkerOrders) -> None:
+    """Run one of several workers until SIGTERM, or until its supervisor is gone.
 
     Args:
-        quiet: Warnings only, whatever the environment says.
+        settings: What the environment says.
+        mode: How Slack reaches the bot; None: what the tokens are for.
+        orders: What the supervisor wants.
 
     Raises:
-        ConfigurationBroken: A variable cannot be used.
+        MootError: As `serve`.
     """
-    settings = read_settings()
-    level = LogLevel.WARNING if quiet else settings.moot_log_level
-    set_up_logs(level, settings.moot_log_format, settings.secrets)
-    return settings
+    async with SupervisorLink(orders) as link:
+        await serve(settings, mode, link)
 
 
-async def serve(settings: BotSettings, mode: Mode | None) -> None:
+async def serve(
+    settings: BotSettings, mode: Mode | None, link: SupervisorLink | None = None
+) -> None:
     """Run the bot until Ctrl-C or SIGTERM.
 
     Args:
         settings: What the environment says.
         mode: How Slack reaches the bot; None: what the tokens are for.
+        link: To the supervisor; None: there is one process.
 
     Raises:
         ConfigurationBroken: Tokens, settings, database or port cannot be used.
         MootError: Slack or the database cannot be reached.
     """
-    mode = mode or mode_of(settings)
-    access = slack_access(settings, mode)
+    access = slack_access(settings, mode := mode or mode_of(settings))
     check_listening(settings, mode)
     loaded = await load_settings(settings, clarify=True)
     check_settings(loaded.settings, settings)
-    for notice in loaded.notices:
-        _log.warning("settings", notice=notice)
-    models = usual_models_words(loaded.settings)
-    echo(models)
-    (_log.warning if models == NO_MODEL else _log.info)("models", words=models)
+    if (number := link.number if link else 1) == 1:  # what holds for all workers is said once
+        for notice in loaded.notices:
+            _log.warning("settings", notice=notice)
+        models = usual_models_words(loaded.settings)
+        echo(models)
+        (_log.warning if models == NO_MODEL else _log.info)("models", words=models)
+    port = settings.moot_metrics_port
     parts = Parts(
         slack=access,
         database=settings.moot_database,
@@ -76,29 +74,19 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         models=model_sets(settings, loaded.settings),
         host=settings.moot_host,
         port=settings.moot_port,
+        sockets=link.sockets if link else (),
+        others=link,
         metrics_host=settings.moot_metrics_host,
-        metrics_port=settings.moot_metrics_port,
+        metrics_port=port and port + number - 1,
         retention_days=settings.moot_retention_days,
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
         embedder=build_embedder(settings),
         examine=lambda channel: examine_here(settings, loaded.settings, channel),
     )
-    async with running(parts):
+    async with AsyncExitStack() as stack:
+        moot = await stack.enter_async_context(running(parts))
         settle_in()
-        await stop_signal().wait()
-
-
-def stop_signal() -> asyncio.Event:
-    """Return what Ctrl-C and SIGTERM set. A second one ends the program at once."""
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        stopped.set()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    return stopped
+        if link:
+            await stack.enter_async_context(link.telling(moot.http.own_report))
+        await stop_signal(again_ends=link is None).wait()

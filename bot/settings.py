@@ -79,7 +79,9 @@ class BotSettings(Bounds, BaseSettings):
     #: Where the HTTP server (events in HTTP mode, and /health) listens.
     moot_host: str = "127.0.0.1"
     moot_port: int = Field(default=3000, ge=0, le=65535)
-    #: Where Prometheus finds the figures; without a port nowhere.
+    #: Processes that share the work on this machine; more than one needs PostgreSQL.
+    moot_workers: int = Field(default=1, ge=1)
+    #: Where Prometheus finds the figures; without a port nowhere. Worker 2 takes the next port.
     moot_metrics_host: str = "127.0.0.1"
     moot_metrics_port: int | None = Field(default=None, ge=1, le=65535)
     #: Days after its end that a debate is deleted for good; None: never.

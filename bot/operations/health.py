@@ -167,10 +167,15 @@ def _answer(body: bytes, *, healthy: bool) -> HealthAnswer:
     words = json.dumps(said, indent=2)
     if not isinstance(said, dict) or not all(part in said for part in PARTS):
         return HealthAnswer(healthy=healthy, words=words)  # another program answers there
-    found = cast("dict[str, object]", said)
+    found = cast("dict[str, Any]", said)
+    workers = [
+        f"worker {one['worker']} {one['state']}"
+        for one in found.get("workers", ())
+        if one["state"] != "ready"
+    ]
     return HealthAnswer(
         healthy=healthy,
         words=words,
-        troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"],
+        troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"] + workers,
         is_secret_doubtful=found.get("requests", "ok") != "ok",
     )

@@ -13,8 +13,8 @@ import aiohttp
 
 from bot.app import Parts, running
 from bot.log import set_up_logs
+from bot.process import stop_signal
 from bot.running.heartbeat import Heartbeat
-from bot.serving import stop_signal
 from bot.settings import LogFormat, LogLevel, SlackAccess
 from bot.slack.outbox.pace import FAST
 from core.capabilities import Price

@@ -89,6 +89,10 @@ class Machine:
     #: Empty: a file on the machine's disk.
     database: str = ""
     turn_seconds: float = 60.0
+    #: Processes that share the work; more than one needs PostgreSQL.
+    workers: int = 1
+    #: Slack's signed requests instead of a WebSocket.
+    http: bool = False
     process: Process | None = None
     #: Keeps the small disk mounted, which only processes entered into its namespace see.
     _disk: Process | None = None
@@ -174,15 +178,18 @@ class Machine:
 
     async def start(self) -> None:
         """Start Moot; return once it is at work."""
-        before = self.log.count('"event": "running"')
+        running = '"event": "running"'
+        before = self.log.count(running)
         with (self.folder / "log.json").open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 *self._command("run"), cwd=self.folder, env=self.environment, stderr=log
             )
         async with asyncio.timeout(_START_SECONDS):
-            while self.log.count('"event": "running"') == before:
+            while self.log.count(running) < before + self.workers:
                 assert self.process.returncode is None, self.log[-3000:]
                 await asyncio.sleep(0.05)
+        if self.http:
+            await self.workspace.use_http(f"http://127.0.0.1:{self._ports[0]}/slack/events")
 
     async def stop(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
         """End Moot; return its exit code and the seconds that it took."""
@@ -237,7 +244,9 @@ class Machine:
             "PATH": os.environ["PATH"],  # noqa: TID251 - for the child
             "PYTHONPATH": str(ROOT),
             "SLACK_BOT_TOKEN": self.workspace.bot_token,
-            "SLACK_APP_TOKEN": self.workspace.app_token,
+            "SLACK_APP_TOKEN": "" if self.http else self.workspace.app_token,
+            "SLACK_SIGNING_SECRET": self.workspace.signing_secret if self.http else "",
+            "MOOT_WORKERS": str(self.workers),
             "SLACK_API_URL": self.workspace.api_url,
             "MOOT_DATABASE": self.database or str(self.folder / "disk" / "moot.db"),
             "MOOT_CONFIG": str(self.folder / "moot.yaml"),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.app import Parts, running
-from bot.serving import stop_signal
+from bot.process import stop_signal
 from bot.settings import SlackAccess
 from bot.slack.outbox.pace import FAST
 from core.clock import SystemClock

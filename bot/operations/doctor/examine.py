@@ -23,9 +23,11 @@ from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
 from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from bot.operations.health import ask_health
-from bot.settings import BotSettings
+from bot.running.worker_count import check_workers, cores
+from bot.settings import BotSettings, mode_of
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
+from core.figures import counted
 from core.settings import Settings
 
 _COMPATIBLE = "compatible"
@@ -50,7 +52,7 @@ async def examine(
     if settings:
         checks.insert(0, models_findings(environment, settings))
     groups = await asyncio.gather(*checks)
-    return [*found, *(one for group in groups for one in group)]
+    return [*found, *(one for group in groups for one in group), worker_finding(environment)]
 
 
 async def examine_here(
@@ -69,7 +71,7 @@ async def examine_here(
         database_findings(environment),
         running_findings(environment),
     )
-    return [one for group in groups for one in group]
+    return [*(one for group in groups for one in group), worker_finding(environment)]
 
 
 async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
@@ -130,6 +132,21 @@ async def running_findings(environment: BotSettings) -> Sequence[Finding]:
         words = "no request was signed with it, and wrongly signed ones came"
         found.append(bad("SLACK_SIGNING_SECRET", words, remedy, is_configuration=True))
     return found
+
+
+def worker_finding(environment: BotSettings) -> Finding:
+    """Whether so many workers can share the work, and how many cores they have."""
+    what, count, found = "workers", environment.moot_workers, cores()
+    try:
+        check_workers(environment, mode_of(environment), count)
+    except ConfigurationBroken as error:
+        return bad(what, str(error), is_configuration=True)
+    words = f"{counted(count, 'worker')} on {counted(found, 'core')}"
+    if count > found:
+        words += ": more than there are cores for; each runs Python on one"
+    elif count == 1 and found > 1:
+        words += "; MOOT_WORKERS uses more of them, on PostgreSQL"
+    return good(what, words)
 
 
 async def _settings(

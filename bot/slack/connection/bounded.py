@@ -5,14 +5,14 @@ then would use up the process's files, and nobody else could connect.
 """
 
 import asyncio
-import errno
 import resource
-from collections.abc import Awaitable, Callable
+import socket
+from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 from aiohttp import web
 
-from core.errors import ConfigurationBroken
+from bot.slack.connection.binding import bind
 
 #: Seconds that a request may take to arrive, and a kept connection may be idle before the next one.
 #: Slack waits three seconds for an answer; load balancers keep connections for a minute.
@@ -49,31 +49,30 @@ class BoundedServer:
         self._most = min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         #: Connections by their transport; those that wait for a request are in order of arrival.
         self._connections: dict[asyncio.BaseTransport, _BoundedConnection] = {}
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
 
-    async def start(self, host: str, port: int) -> int:
+    async def start(self, host: str, port: int, sockets: Sequence[socket.socket] = ()) -> int:
         """Listen; return the port.
+
+        Args:
+            host: A name or an address of this machine.
+            port: 0 for any free one.
+            sockets: Those that are bound already, in place of both; other processes may accept
+                from them, too.
 
         Raises:
             ConfigurationBroken: The port is taken, or the host is not ours.
         """
+        loop, bound = asyncio.get_running_loop(), sockets or await bind(host, port)
         await self._runner.setup()
-        loop = asyncio.get_running_loop()
-        try:
-            self._server = await loop.create_server(self._accept, host, port)
-        except OSError as error:
-            await self._runner.cleanup()
-            words = f"Cannot listen on {host} port {port}: {error.strerror or error}."
-            if error.errno == errno.EADDRINUSE:
-                instead = f"MOOT_PORT={port + 1}"
-                words = f"Port {port} is in use. Choose another one, for example {instead}."
-            raise ConfigurationBroken(words) from None
-        return int(self._server.sockets[0].getsockname()[1])
+        for one in bound:
+            self._servers.append(await loop.create_server(self._accept, sock=one))
+        return int(bound[0].getsockname()[1])
 
     async def close(self) -> None:
         """Answer what is being answered, then stop."""
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         await self._runner.cleanup()
         for connection in list(self._connections.values()):
             connection.abort()

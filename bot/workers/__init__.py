@@ -1,0 +1,1 @@
+"""Several workers of one bot on one machine, and the supervisor that starts them."""
