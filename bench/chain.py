@@ -1,40 +1,63 @@
 """Wall time of debates of every format as a ratio to the longest chain that their prompts allow.
 
-    python -m bench.chain [--latency 0.5] [--slow 8] [--agents 3]
+    python -m bench.chain [--seconds 1] [--slow 4] [--rounds 3] [--format critique]
 
-One agent is `--slow` times slower than the others; in the panel another one hangs in the second
-round until its time is over, and the facilitator takes most of its own. No two replies are alike,
-so which replies a prompt holds is read from the prompt as sent: a turn could begin when the last
-of them was there. The longest chain is made of that and of what a debate waits for without quoting
-it: the outcome of a speaker that hangs, before the facilitator looks at the round, and two
+Every format with every vendor's protocol, all at once: real prompts and SDKs, the log in SQLite on
+disk, a vendor in a process of its own that streams replies of 1,800 characters (`bench.vendor`).
+One agent is `--slow` times slower than the others. Each debate is held twice: in the second one
+another agent's model hangs from some call on, for good.
+
+A fast debate is no faster than its longest chain of replies. Every reply is marked, so which
+replies a prompt holds is read from the prompt as sent: a turn could begin when the last of them was
+there. The longest chain is made of that and of what a debate waits for without quoting it: two
 positions that differ, before a council has last words. It knows nothing else of the formats' own
-rules, so a barrier in them shows as a ratio above 1. Neighbours in the roster stand for different
-options.
+rules, so a barrier in them shows as a ratio above 1, and so does a first token that others wait
+for because they read its cache. Neighbours in the roster stand for different options.
 """
 
 import argparse
 import asyncio
-import os
-import platform
-import re
+import secrets
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
+from re import compile as pattern
 
-from bench.latency import one_debate
-from core.models import Act, Ending, Limits, Setup, Termination, Usage, When
+from bench.load import machine
+from bench.vendor import PROTOCOLS, Manner, Protocol, a_vendor, in_own_time
+from core.clock import SystemClock
+from core.engine import Engine
+from core.events import DebateStarted
+from core.llm.call import ModelCalls
+from core.llm.providers import factory
+from core.models import Act, Ending, Setup, Termination, When
+from core.ports import LoadsSlowly, ModelProvider
 from core.request import ModelReply, ModelRequest
-from core.rules.formats import panel
 from core.rules.formats.registry import FORMATS
-from core.settings import DEFAULT_ROSTER, ROLES
-from core.testing import ScriptedProvider, a_setup, options_in, plausible_reply
+from core.settings import DEFAULT_ROSTER
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from core.store.tables import prepare
+from core.testing import RecordingSink, a_setup, options_in
 from core.turns.acts import ACTS
+from core.turns.take import Turns
 
 TARGET = 1.05
+#: What a model that hangs may cost a debate: it is given up after two silences.
+LOST_SECONDS = 45.0
+#: The slow one, a usual one, the one whose model hangs, and another usual one.
+ROSTER = (*DEFAULT_ROSTER, "operations")
+SLOW, _, DEAD, _ = ROSTER
+#: Calls that the model answers before it hangs: all of the first round of most formats.
+ANSWERED = 5
 #: The same word in every reply of the debate, then the call's number.
-_MARK = re.compile(r"\bcall(\d+)\b")
-#: Words of replies that agents are shown again, structured ones too: each gets the mark.
-_SHOWN = re.compile(r"question\.|is clear|Kafka|PostgreSQL\b(?=\")|\bcost\b")
+_MARK = pattern(r"\bcall(\d+)\b")
+#: Words of replies that agents are shown again: some get the mark, structured ones too.
+_SHOWN = pattern(r"question\.|is clear|Kafka|PostgreSQL\b(?=\")|\bcost\b|(?<=\. )[A-Z]\w+ ")
 
 
 @dataclass
@@ -50,55 +73,48 @@ class Asked:
     side: int = 0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Paces:
-    """How long everybody takes, in seconds."""
+    """How long everybody takes, in seconds, and whether a model dies."""
 
     usual: float
     slow: float
-    #: The agents' roles; the first one is slow.
-    roster: Sequence[str]
-    #: Role and number of the statement that never ends.
-    hangs: tuple[str, int] | None = None
-    limit: float = 180.0
-    facilitator: float = 0.0
+    dies: bool = False
 
 
-class Paced(ScriptedProvider):
-    """A provider with a pace for each agent; it notes whose replies each prompt holds."""
+class Watched:
+    """A real provider that is told each agent's pace; it notes whose replies each prompt holds."""
 
-    def __init__(self, paces: Paces) -> None:
-        super().__init__()
-        self.paces = paces
+    def __init__(self, inner: ModelProvider, paces: Paces) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._paces = paces
         self.calls: list[Asked] = []
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer in the agent's own time, with a text that no other reply has."""
+        """Ask the real one, and mark its reply."""
         number, asked = len(self.calls), self._asked_for(request)
         self.calls.append(asked)
-        if asked.hangs:
-            await asyncio.Event().wait()
-        await asyncio.sleep(asked.seconds)
-        text = _SHOWN.sub(rf"\g<0> call{number}", plausible_reply(request))
+        times = 0 if asked.hangs else asked.seconds / self._paces.usual
+        reply = await self._inner.complete(in_own_time(request, times), on_first_token)
+        text = _SHOWN.sub(rf"\g<0> call{number} ", reply.text)
         if ACTS[request.act].states_stance and options_in(request):
             first = 90 if asked.side else 10
             text += f"\n\nStance: o1 {first} %, o2 {100 - first} %"
-        on_first_token()
-        return ModelReply(text=text, usage=Usage(attempts=1), model=request.model)
+        return replace(reply, text=text)
+
+    async def close(self) -> None:
+        """Close nothing: other debates ask the real one too."""
 
     def _asked_for(self, request: ModelRequest) -> Asked:
-        paces = self.paces
-        seconds = paces.slow if request.role == paces.roster[0] else paces.usual
-        if request.act is Act.FACILITATION and paces.facilitator:
-            seconds = paces.facilitator
-        before = [one for one in self.calls if (one.act, one.role) == (request.act, request.role)]
-        hangs = request.act is Act.STATEMENT and (request.role, len(before) + 1) == paces.hangs
+        seconds = self._paces.slow if request.role == SLOW else self._paces.usual
+        answered = sum(one.role == DEAD for one in self.calls)
+        hangs = self._paces.dies and request.role == DEAD and answered >= ANSWERED
         prompt = "\n".join(part.text for part in request.parts)
         holds = frozenset(int(number) for number in _MARK.findall(prompt))
-        side = paces.roster.index(request.role) % 2 if request.role in paces.roster else 0
-        seconds = paces.limit if hangs else seconds
+        side = ROSTER.index(request.role) % 2 if request.role in ROSTER else 0
         return Asked(request.act, request.role, seconds, holds, hangs, side)
 
 
@@ -107,9 +123,6 @@ def longest_chain(calls: Sequence[Asked]) -> float:
     ended: dict[int, float] = {}
     for number, call in enumerate(calls):
         inputs = set(call.holds)
-        if call.act is Act.FACILITATION:
-            # The facilitator looks at the round once nothing more can come of it.
-            inputs |= {at for at, one in enumerate(calls[:number]) if one.hangs}
         if call.act is Act.REBUTTAL:
             # Where all agreed there would be none: the first of each side shows that they do not.
             adjusted = [at for at in ended if calls[at].act is Act.ADJUST]
@@ -136,57 +149,105 @@ class Found:
         return self.took / self.chain
 
 
-def a_paced_setup(form: str, paces: Paces) -> Setup:
+def a_paced_setup(form: str, protocol: Protocol, rounds: int) -> Setup:
     """A debate in which every round is held and nobody is asked anything."""
-    setup = a_setup(agents=paces.roster, rounds=3)
-    clarifying = setup.clarifying.model_copy(update={"enabled": False})
+    setup = a_setup(agents=ROSTER, rounds=rounds, provider=protocol.provider)
+    models = {SLOW: protocol.slow, DEAD: protocol.dead}
+    agents = [
+        agent.model_copy(update={"model": models.get(agent.id, protocol.usual)})
+        for agent in setup.agents
+    ]
     return setup.model_copy(
         update={
             "format": form,
+            "agents": tuple(agents),
+            "judge": setup.judge.model_copy(update={"model": protocol.usual}),
             "when": When.ALWAYS,
             "termination": Termination(ending=Ending.FIXED),
-            "clarifying": clarifying,
-            "limits": Limits(turn_seconds=paces.limit),
+            "clarifying": setup.clarifying.model_copy(update={"enabled": False}),
         }
     )
 
 
-async def measured(form: str, agents: int, usual: float, slower: float) -> Found:
-    """Hold one debate and compare it with its longest chain."""
-    roster = list(dict.fromkeys([*DEFAULT_ROSTER, *ROLES]))[:agents]
-    paces = Paces(usual, slower * usual, roster)
-    if form == panel.NAME:
-        # The speaker hangs longer than the slow one takes; the facilitator has as long for itself.
-        limit = (slower + 2) * usual
-        hangs = (roster[1], 2)
-        paces = replace(paces, hangs=hangs, limit=limit, facilitator=limit - 2 * usual)
-    provider = Paced(paces)
-    took, debate = await one_debate(a_paced_setup(form, paces), provider)
+async def measured(
+    setup: Setup, inner: ModelProvider, paces: Paces, store: SqlDebateStore
+) -> Found:
+    """Hold one debate and compare the time of its verdict with its longest chain."""
+    clock, provider, debate_id = SystemClock(), Watched(inner, paces), f"d{secrets.token_hex(4)}"
+    calls = ModelCalls({provider.name: provider}, clock, parallel=len(ROSTER) ** 2)
+    await store.create(debate_id, DebateStarted(setup=setup), origin=debate_id, at=clock.now())
+    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+    debate = await engine.run(debate_id)
     assert debate.verdict, debate.failure
+    took = (debate.times["verdict"] - debate.started_at).total_seconds()
     return Found(took, longest_chain(provider.calls), len(provider.calls))
 
 
-async def ratios(agents: int, usual: float, slower: float) -> Mapping[str, Found]:
-    """What a debate of each format takes, one after the other."""
-    return {form: await measured(form, agents, usual, slower) for form in FORMATS}
+@dataclass(frozen=True)
+class Pair:
+    """The same debate with every model there, and with one that hangs from some call on."""
+
+    there: Found
+    hangs: Found
+
+    @property
+    def lost(self) -> float:
+        """Seconds by which the verdict came later for the model that hangs."""
+        return self.hangs.took - self.there.took
+
+
+async def pairs(
+    usual: float, slower: float, rounds: int, forms: Sequence[str] = tuple(FORMATS)
+) -> Mapping[tuple[str, str], Pair]:
+    """What debates of each format by each protocol take, all at once."""
+    wanted = [(form, name) for form in forms for name in PROTOCOLS]
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(a_vendor(Manner(seconds=usual)))
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        location = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"
+        database = await stack.enter_async_context(await Database.open(location))
+        await prepare(database)
+        providers = dict[str, ModelProvider]()
+        for name, one in PROTOCOLS.items():
+            provider = factory.build(one.provider, "sk-bench", url + one.path)
+            stack.push_async_callback(provider.close)
+            if isinstance(provider, LoadsSlowly):
+                await provider.load()
+            providers[name] = provider
+
+        async def held(*, dies: bool) -> Sequence[Found]:
+            paces, store = Paces(usual, slower * usual, dies), SqlDebateStore(database)
+            setups = {one: a_paced_setup(one[0], PROTOCOLS[one[1]], rounds) for one in wanted}
+            return await asyncio.gather(
+                *(measured(setups[one], providers[one[1]], paces, store) for one in wanted)
+            )
+
+        both = zip(await held(dies=False), await held(dies=True), strict=True)
+    return dict(zip(wanted, (Pair(*one) for one in both), strict=True))
 
 
 def main() -> int:
-    """Print one line per format; 0 if every ratio is good enough."""
+    """Print one line per format and protocol; 0 if every ratio is good enough."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--agents", type=int, default=3)
-    parser.add_argument("--latency", type=float, default=0.5, help="seconds of a usual reply")
-    parser.add_argument("--slow", type=float, default=8.0, help="how many times slower one is")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of a usual reply")
+    parser.add_argument("--slow", type=float, default=4.0, help="how many times slower one is")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--format", choices=[*FORMATS], action="append", help="only this one")
     given = parser.parse_args()
-    print(f"{platform.platform()}, Python {platform.python_version()}, SQLite on disk")
-    print(f"load {os.getloadavg()[0]:.1f}; {given.agents} agents, one {given.slow:g} × slower")
-    found = asyncio.run(ratios(given.agents, given.latency, given.slow))
-    for form, one in found.items():
+    print(f"{machine()}, SQLite on disk; one of {len(ROSTER)} agents {given.slow:g} × slower")
+    began, cpu = time.perf_counter(), time.process_time()
+    forms = given.format or tuple(FORMATS)
+    found = asyncio.run(pairs(given.seconds, given.slow, given.rounds, forms))
+    for (form, protocol), one in found.items():
         print(
-            f"{form:9} {one.calls:3} calls: {one.took:6.2f} s;"
-            f" its longest chain {one.chain:6.2f} s; ratio {one.ratio:.3f}"
+            f"{form:9} {protocol:16} {one.there.calls:3} calls: {one.there.took:6.2f} s;"
+            f" longest chain {one.there.chain:6.2f} s; ratio {one.there.ratio:.3f};"
+            f" with a model that hangs {one.lost:5.1f} s later"
         )
-    return 0 if all(one.ratio <= TARGET for one in found.values()) else 1
+    calls = sum(pair.there.calls + pair.hangs.calls for pair in found.values())
+    spent, took = time.process_time() - cpu, time.perf_counter() - began
+    print(f"{calls} calls in {took:.0f} s, {1000 * spent / calls:.1f} ms of CPU each, all in all")
+    return 0 if all(one.there.ratio <= TARGET for one in found.values()) else 1
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
-    python -m bench.load [--debates 500] [--latency 5] [--spread 20] [--parked 1000] [--replicas 3]
+    python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 3]
 
-The workspace and its people run in one process, the bot in another: real Bolt, real WebSocket, real
-SQLite on disk; only the models are scripted, and take the same time for every call. Debates begin
+The workspace and its people run in one process, the bot in another, its models in a third: real
+Bolt, real WebSocket, real SQLite on disk, the vendors' real SDKs, one protocol after the other, and
+replies of 1,800 characters that are streamed (`bench.vendor`), all in the same time. Debates begin
 evenly over the spread, as people would ask, and all run at once. Debates are parked in a bot of
-their own. With replicas there are so many bots on one PostgreSQL, each with a share of the debates.
-Slack is faster here than it is: ten edits and twenty posts a second. It stops by itself.
+their own, with scripted models: they ask for nothing while they wait. With replicas there are so
+many bots on one PostgreSQL, each with a share of the debates. Slack is faster here than it is: ten
+edits and twenty posts a second. It stops by itself.
 """
 
 import argparse
@@ -24,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.vendor import Manner, a_vendor
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
 from bot.testing import key_of, socket_access
@@ -60,11 +63,11 @@ class Bot:
 
 
 @asynccontextmanager
-async def a_bot(workspace: Workspace, database: str, latency: float) -> AsyncGenerator[Bot]:
+async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenerator[Bot]:
     """Run a bot for as long as the block lasts."""
     access = json.dumps(asdict(socket_access(workspace)))
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.load_bot", access, database, str(latency)),
+        *(sys.executable, "-m", "bench.load_bot", access, database, vendor),
         cwd=ROOT,
         stdin=PIPE,
         stdout=PIPE,
@@ -115,8 +118,9 @@ def at(values: Sequence[float], percent: float) -> float:
 class Wish:
     """How much to measure; times are seconds."""
 
-    debates: int = 500
-    latency: float = 5.0
+    debates: int = 30
+    #: Of each reply.
+    seconds: float = 5.0
     spread: float = 20.0
     parked: int = 1000
     #: Bots on one PostgreSQL; none: one bot on SQLite.
@@ -162,7 +166,12 @@ async def load(wish: Wish) -> Load:
     async with _an_office(wish) as (workspace, bots, places):
         over = asyncio.Event()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
-        wanted = {"debates": wish.debates, "spread": wish.spread, "step": len(bots), **places}
+        wanted: dict[str, Any] = {
+            "debates": wish.debates,
+            "spread": wish.spread,
+            "seconds": wish.seconds,
+        }
+        wanted |= {"step": len(bots), **places}
         asked = (bot.ask(first=number, **wanted) for number, bot in enumerate(bots))
         found = await asyncio.gather(*asked)
         over.set()
@@ -201,8 +210,9 @@ async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Sequence[Bot
     async with AsyncExitStack() as stack:
         database = stack.enter_context(_a_database(shared=bool(wish.replicas)))
         workspace = await stack.enter_async_context(run_workspace(config))
+        vendor = await stack.enter_async_context(a_vendor(Manner(seconds=wish.seconds)))
         bots = [
-            await stack.enter_async_context(a_bot(workspace, database, wish.latency))
+            await stack.enter_async_context(a_bot(workspace, database, vendor))
             for _ in range(max(1, wish.replicas))
         ]
         await stack.enter_async_context(asyncio.timeout(PATIENCE))
@@ -265,7 +275,7 @@ def main() -> None:
     """Read what is wanted, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=Wish.debates)
-    parser.add_argument("--latency", type=float, default=Wish.latency, help="seconds per call")
+    parser.add_argument("--seconds", type=float, default=Wish.seconds, help="of each reply")
     parser.add_argument("--spread", type=float, default=Wish.spread, help="for the beginnings")
     parser.add_argument("--parked", type=int, default=Wish.parked)
     parser.add_argument("--replicas", type=int, default=Wish.replicas, help="on PostgreSQL")

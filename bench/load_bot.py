@@ -1,4 +1,4 @@
-"""The bot's process of `bench.load`: `python -m bench.load_bot <access> <database> <latency>`."""
+"""The bot's process of `bench.load`: `python -m bench.load_bot <access> <database> <vendor>`."""
 
 import asyncio
 import gc
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
 from bot.gc_settings import settle_in
 from bot.log import set_up_logs
@@ -18,9 +19,19 @@ from bot.slack.outbox.pace import Pace
 from core.clock import SystemClock
 from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Person, Place, Setup, Status
+from core.llm.providers import factory
+from core.models import (
+    Clarifying,
+    Ending,
+    Person,
+    Place,
+    Setup,
+    Status,
+    Termination,
+    When,
+)
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateFilter
+from core.ports import DebateFilter, ModelProvider
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -28,27 +39,34 @@ from core.testing import ScriptedProvider
 IDLE_SECONDS = 20.0
 #: Debates parked before measuring.
 WARM_UP = 100
-_CHOICE = ModelChoice(provider="scripted", model="scripted-1")
+_SCRIPTED = ModelChoice(provider="scripted", model="scripted-1")
 _DANA = Person(id="U0DANA", name="Dana")
 
 
-def _settings(*, clarify: bool = False) -> Settings:
+def _settings(choice: ModelChoice = _SCRIPTED, *, clarify: bool = False) -> Settings:
     clarifying = Clarifying(enabled=clarify, wait_seconds=3600)
     return Settings(
-        agent_model=_CHOICE,
-        judge_model=_CHOICE,
+        agent_model=choice,
+        judge_model=choice,
         rounds=1,
+        when=When.ALWAYS,
+        termination=Termination(ending=Ending.FIXED),
         clarifying=clarifying,
         casting=False,
     )
 
 
+def _by_turns(number: int) -> Settings:
+    """Settings by which one debate after the other is held by another protocol."""
+    protocol = list(PROTOCOLS.values())[number % len(PROTOCOLS)]
+    return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
+
+
 class Bench:
     """Debates in a running bot, and what they cost it."""
 
-    def __init__(self, moot: Moot, latency: float) -> None:
+    def __init__(self, moot: Moot) -> None:
         self._moot = moot
-        self._latency = latency
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
         """Do what is asked; return the figures."""
@@ -59,17 +77,17 @@ class Bench:
         if "park" in orders:
             return await self.park(orders["park"], places)
         numbers = range(orders["first"], orders["debates"], orders["step"])
-        return await self.load(numbers, orders["spread"], places)
+        return await self.load(numbers, orders["spread"], places, orders["seconds"])
 
     async def load(
-        self, numbers: Sequence[int], spread: float, places: Sequence[Place]
+        self, numbers: Sequence[int], spread: float, places: Sequence[Place], seconds: float
     ) -> dict[str, Any]:
         """Begin debates evenly over some seconds; wait until all are over, whoever holds them."""
         began, cpu = time.perf_counter(), time.process_time()
         ids: list[str] = []
         most = 0
         for count, number in enumerate(numbers, start=1):
-            ids.append(await self._begin(number, places, _settings()))
+            ids.append(await self._begin(number, places, _by_turns(number)))
             most = max(most, len(self._moot.runner.held))
             due = began + spread * count / len(numbers)
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
@@ -78,7 +96,7 @@ class Bench:
             await asyncio.sleep(0.2)
         taken, spent = time.perf_counter() - began, time.process_time() - cpu
         unsent = await self._moot.posts.backlog()
-        figures = [await self._overhead(one) for one in ids]
+        figures = [await self._overhead(one, seconds) for one in ids]
         turns = sum(turns for _, turns in figures)
         return {
             "debates": len(ids),
@@ -126,14 +144,15 @@ class Bench:
         self._moot.runner.wake(debate_id)
         return debate_id
 
-    async def _overhead(self, debate_id: str) -> tuple[float, int]:
+    async def _overhead(self, debate_id: str, seconds: float) -> tuple[float, int]:
         """Seconds per turn of the longest chain that were not the model's; all turns."""
-        log = await self._moot.store.events(debate_id)
-        debate = fold(log)
+        debate = fold(await self._moot.store.events(debate_id))
         assert debate.status is Status.CONCLUDED
         chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
-        taken = (log[-1].at - log[0].at).total_seconds()
-        return (taken - chain * self._latency) / chain, len(debate.contributions) + len(
+        chain += debate.cross_check is not None
+        # Summaries that people read may still be written after it: nobody waits for those.
+        taken = (debate.times["verdict"] - debate.started_at).total_seconds()
+        return (taken - chain * seconds) / chain, len(debate.contributions) + len(
             debate.ballots
         ) + 1
 
@@ -144,14 +163,17 @@ def _resident() -> int:
     return int(pages) * 4096
 
 
-async def main(access: str, database: str, latency: float) -> None:
+async def main(access: str, database: str, vendor: str) -> None:
     """Obey until the other side hangs up."""
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
-    calls = ModelCalls(
-        {"scripted": ScriptedProvider(latency=latency)},
-        SystemClock(),
-        parallel=10_000,
-    )
+    providers: dict[str, ModelProvider] = {
+        one.provider: factory.build(one.provider, "sk-bench", vendor + one.path)
+        for one in PROTOCOLS.values()
+    }
+    # What waits for people asks nobody, whoever its models are.
+    providers[_SCRIPTED.provider] = ScriptedProvider()
+    calls = ModelCalls(providers, SystemClock(), parallel=10_000)
+    await calls.load(list(providers))
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
@@ -162,11 +184,11 @@ async def main(access: str, database: str, latency: float) -> None:
     )
     async with running(parts) as moot:
         settle_in()
-        bench = Bench(moot, latency)
+        bench = Bench(moot)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(json.dumps(await bench.obey(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], float(sys.argv[3])))
+    asyncio.run(main(*sys.argv[1:]))

@@ -12,7 +12,6 @@ how long it had to wait; and the file is measured again.
 import argparse
 import asyncio
 import os
-import random
 import sqlite3
 import tempfile
 import time
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from bench.vendor import long_text
 from bot.operations.retention import EndedDebates
 from bot.store.posts import NewPost, Posts
 from bot.testing import BotSpec, quick_workspace, running_bot
@@ -32,14 +32,8 @@ from core.store.database import Database
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
 
-#: Characters of a reply that is a text: 450 tokens, as models write.
-REPLY_CHARACTERS = 1800
 MANY = 100_000
 TARGET_BYTES = 200_000
-_WORDS = (
-    *("queue", "table", "commit", "replica", "partition", "offset", "worker", "schema", "index"),
-    *("backup", "alert", "budget", "team", "night", "people", "month", "traffic", "outage"),
-)
 #: Tables with rows of a debate, and their column with its id.
 _TABLES = (
     ("debates", "id"),
@@ -56,11 +50,7 @@ def reply_of(request: ModelRequest) -> str:
     """A reply of the right form: a text of its own and as long as models', or a usual structure."""
     if request.answer is not None:
         return usual_reply(request)
-    drawn = random.Random(repr(request.parts))  # noqa: S311 - words of no meaning
-    text = ""
-    while len(text) < REPLY_CHARACTERS:
-        text += " ".join(drawn.choices(_WORDS, k=11)).capitalize() + ". "
-    return text[:REPLY_CHARACTERS]
+    return long_text(repr(request.parts))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,38 +1,33 @@
 """What reading a streamed reply costs of a CPU: by Moot, and as the vendors' SDKs read it.
 
-    python -m bench.streams [--replies 10] [--seconds 2]
+    python -m bench.streams [--replies 10] [--seconds 5]
 
 A reply of 1,800 characters comes in 450 events, evenly over `--seconds`, from a server that speaks
-the vendor's protocol in a process of its own; so many replies come at once. Counted is the CPU time
-of the process that reads. Both ways are measured by turns in one run: on a busy machine only their
-ratio says something.
+the vendor's protocol in a process of its own (`bench.vendor`); so many replies come at once.
+Counted is the CPU time of the process that reads. Both ways are measured by turns in one run: on a
+busy machine only their ratio says something.
 """
 
 import argparse
 import asyncio
 import os
-import sys
 import time
-from asyncio.subprocess import PIPE
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 
 from bench.first_reply import REQUEST
+from bench.vendor import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, Manner, a_vendor
 from core.llm.providers import factory
-from core.llm.providers.testing.script import Counts, Say
-from core.llm.providers.testing.server import Vendor, always
 from core.ports import LoadsSlowly
 
-EVENTS, CHARACTERS = 450, 1800
+EVENTS = REPLY_CHARACTERS // CHARACTERS_PER_TOKEN
 TARGET_MS = 3.0
 #: Turns each way takes.
-_TURNS = 3
+_TURNS = 2
 LONGER = replace(REQUEST, max_output_tokens=1000)
 Ask = Callable[[], Awaitable[object]]
 
@@ -86,46 +81,15 @@ APIS: Mapping[str, tuple[str, str, Callable[[str], Ask]]] = {
 }
 
 
-async def serve(seconds: float) -> None:
-    """Answer until the other side hangs up."""
-    said = Say(
-        text=("word " * CHARACTERS)[:CHARACTERS],
-        pieces=EVENTS,
-        pace=seconds / EVENTS,
-        counts=Counts(output=EVENTS),
-    )
-    async with Vendor(always(said)) as vendor:
-        print(vendor.url, flush=True)
-        await asyncio.to_thread(sys.stdin.read)
-
-
-@asynccontextmanager
-async def a_server(seconds: float) -> AsyncGenerator[str]:
-    """A vendor in a process of its own; its address."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.streams", "--serve", str(seconds)),
-        cwd=Path(__file__).parents[1],
-        stdin=PIPE,
-        stdout=PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        yield (await process.stdout.readline()).decode().strip()
-    finally:
-        process.terminate()
-        await process.wait()
-
-
 async def cost(api: str, replies: int, seconds: float) -> Cost:
     """What a reply costs by this API, the cheapest of a few turns each way."""
     provider, path, by_sdk = APIS[api]
-    async with a_server(seconds) as url:
+    async with a_vendor(Manner(seconds=seconds)) as url:
         asked = factory.build(provider, "sk-bench", url + path)
         if isinstance(asked, LoadsSlowly):
             await asked.load()
         ways: tuple[Ask, Ask] = (lambda: asked.complete(LONGER), by_sdk(url))
-        for way in ways:
-            await way()
+        await asyncio.gather(*(way() for way in ways))
         found = [[await _spent(way, replies) for way in ways] for _ in range(_TURNS)]
         await asked.close()
     moot, sdk = (1000 * min(column) / replies for column in zip(*found, strict=True))
@@ -143,12 +107,8 @@ def main() -> None:
     """Print a line for each API."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replies", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=5.0)
     given = parser.parse_args()
-    if given.serve is not None:
-        asyncio.run(serve(given.serve))
-        return
     print(f"load {os.getloadavg()[0]:.1f}; {EVENTS} events in {given.seconds:g} s")
     for api in APIS:
         found = asyncio.run(cost(api, given.replies, given.seconds))

@@ -90,7 +90,7 @@ class Vendor:
             task.add_done_callback(self._tasks.discard)
         self._writers.add(writer)
         try:
-            await self._answer(await _read(reader), writer)
+            await self._answer(await read_request(reader), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client gave up, as clients do
         finally:
@@ -162,8 +162,12 @@ class Vendor:
             waiting.cancel()
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
-    """One HTTP request."""
+async def read_request(reader: asyncio.StreamReader) -> Asked:
+    """One HTTP request.
+
+    Raises:
+        IncompleteReadError: The connection was closed.
+    """
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.strip().split("\r\n")
     pairs = (line.partition(":") for line in lines)

@@ -1,0 +1,169 @@
+"""A vendor in a process of its own: replies as long as models', at models' pace, by any protocol.
+
+    python -m bench.vendor '{"seconds": 5}'
+
+Answers real prompts in the form each asks for, over connections that stay open, as vendors' do. A
+reply is sent a token at a time, evenly, by the clock: a server that was held up catches up, so that
+`seconds` is what a reply takes of its own. A prompt may say how many times longer its reply takes,
+or that none ever comes (`in_own_time`); then the debate's agents can differ.
+"""
+
+import asyncio
+import json
+import random
+import re
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from core.llm.providers.testing.frames import frames
+from core.llm.providers.testing.script import Asked, Counts
+from core.llm.providers.testing.server import read_request
+from core.request import ModelRequest
+from tests.vendor_replies import good_reply
+
+#: Characters of a reply that is a text: 450 tokens, as models write.
+REPLY_CHARACTERS, CHARACTERS_PER_TOKEN = 1800, 4
+
+
+class Protocol(NamedTuple):
+    """A way to ask a vendor, and three models that are asked so."""
+
+    provider: str
+    #: Of the address.
+    path: str
+    usual: str
+    slow: str
+    dead: str
+
+
+#: By name.
+PROTOCOLS: Mapping[str, Protocol] = {
+    "Responses": Protocol("openai", "/v1", "gpt-6.1-terra", "gpt-6.1-sol", "gpt-6-luna"),
+    "Chat Completions": Protocol(
+        *("openrouter", "/v1"),
+        *("openai/gpt-6.1-terra", "openai/gpt-6.1-sol", "openai/gpt-6-luna"),
+    ),
+    "Messages": Protocol(
+        "anthropic", "", "claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"
+    ),
+    "compatible": Protocol("compatible", "/v1", "usual", "slow", "dead"),
+}
+_OWN_TIME = re.compile(r"\[\[times ([\d.]+)\]\]")
+_WORDS = (
+    *("queue", "table", "commit", "replica", "partition", "offset", "worker", "schema", "index"),
+    *("backup", "alert", "budget", "team", "night", "people", "month", "traffic", "outage"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How the vendor answers; times are seconds."""
+
+    #: From the request to the end of its reply, however long the text is.
+    seconds: float = 5.0
+    #: Share of that before the first token.
+    silence: float = 0.02
+
+
+def in_own_time(request: ModelRequest, times: float) -> ModelRequest:
+    """The request, saying that its reply takes so many times as long; 0: none ever comes.
+
+    It stands last in the prompt, so it breaks no cache.
+    """
+    *parts, task = request.parts
+    marked = replace(task, text=f"{task.text} [[times {times:g}]]")
+    return replace(request, parts=(*parts, marked))
+
+
+def long_text(seed: str) -> str:
+    """A text of usual length, another one for each seed."""
+    drawn = random.Random(seed)  # noqa: S311 - words of no meaning
+    text = ""
+    while len(text) < REPLY_CHARACTERS:
+        text += " ".join(drawn.choices(_WORDS, k=11)).capitalize() + ". "
+    return text[:REPLY_CHARACTERS]
+
+
+def reply_to(asked: Asked) -> str:
+    """What is answered: a long text, or the structure asked for with two options that differ."""
+    text = good_reply(asked).text
+    if not text.startswith("{"):
+        return long_text(str(asked.body))
+    reply = json.loads(text)
+    if "stands_for" in reply:
+        others = [2] * (len(reply["stands_for"]) - 1)
+        reply |= {"options": ["PostgreSQL", "Kafka"], "stands_for": [1, *others]}
+    return json.dumps(reply)
+
+
+class _Vendor:
+    def __init__(self, manner: Manner) -> None:
+        self._manner = manner
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request after the other, until the client hangs up."""
+        try:
+            while not reader.at_eof():
+                asked = await read_request(reader)
+                times = _OWN_TIME.findall(str(asked.body)) or ["1"]
+                if float(times[-1]) == 0:
+                    await reader.read()  # nothing, until the client gives up
+                await self._answer(asked, writer, float(times[-1]))
+        except (ConnectionError, asyncio.IncompleteReadError):
+            writer.close()
+
+    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter, times: float) -> None:
+        loop = asyncio.get_running_loop()
+        text = reply_to(asked)
+        tokens = len(text) // CHARACTERS_PER_TOKEN or 1
+        said = replace(good_reply(asked), text=text, pieces=tokens, counts=Counts(output=tokens))
+        pieces = frames(asked.path, said, str(asked.body.get("model", "")))
+        whole = self._manner.seconds * times
+        first = asked.at + self._manner.silence * whole
+        each = (asked.at + whole - first) / len(pieces)
+        head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked"
+        piece_of_head = f"{head}\r\nx-request-id: r1\r\nrequest-id: r1\r\n\r\n".encode()
+        for number, piece in enumerate(pieces, start=1):
+            due = first + each * number
+            if (left := due - loop.time()) > 0:
+                await asyncio.sleep(left)
+            if writer.is_closing():
+                raise ConnectionResetError
+            writer.write(piece_of_head + b"%x\r\n%b\r\n" % (len(piece), piece))
+            piece_of_head = b""
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+
+async def _serve(manner: Manner) -> None:
+    server = await asyncio.start_server(_Vendor(manner).connected, "127.0.0.1", 0, backlog=1000)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        print(f"http://127.0.0.1:{port}", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+@asynccontextmanager
+async def a_vendor(manner: Manner) -> AsyncGenerator[str]:
+    """Run the vendor for as long as the block lasts; its address, without a path."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.vendor", json.dumps(asdict(manner))),
+        cwd=Path(__file__).parents[1],
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Manner(**json.loads(sys.argv[1]))))
