@@ -73,6 +73,8 @@ _CHARS_PER_TOKEN = 4
 _LONG_ANSWER = 1000
 #: Questions to people of one agent.
 _USUAL_QUESTIONS, _MOST_QUESTIONS = 2, 5
+#: Characters of a section of the verdict that a playbook asks for.
+_SECTION_CHARACTERS = 800
 _SENTENCE = "The reasons, the risks and the cost of each step are set out one by one."
 #: A structured reply's list has so many items.
 _ITEMS = 3
@@ -472,6 +474,10 @@ def _reply(
                 "notes": [],
                 "confidence": 70,
             }
+            if request.answer and (labels := request.answer.labels("parts", "part")):
+                # Sections that a playbook asks for, each about as long as the prompt allows.
+                section = _lengthened(_SENTENCE, min(length, _SECTION_CHARACTERS))
+                reply["parts"] = [{"part": one, "text": section} for one in labels]
         case _:
             return text
     return json.dumps(reply)

@@ -1242,6 +1242,14 @@ class Relation(StrEnum):
     CONTRADICTS = "contradicts"
 
 
+class VerdictSection(Value):
+    """A section of a verdict that the debate's playbook asked for."""
+
+    title: str
+    #: Markdown.
+    text: str
+
+
 class EarlierDecision(Value):
     """An earlier decision that a verdict bears on."""
 
@@ -1282,6 +1290,8 @@ class Verdict(Value):
     #: Every major requirement the judge looked at; empty in debates of older versions.
     requirements: tuple[Requirement, ...] = ()
     criteria: tuple[Judgement, ...] = ()
+    #: What the playbook asked for besides; empty without one.
+    sections: tuple[VerdictSection, ...] = ()
     tradeoffs: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()
     unmet_requirements: tuple[str, ...] = ()

@@ -14,6 +14,8 @@ class PartKind(StrEnum):
     QUESTION = "question"
     CONTEXT = "context"
     CLARIFICATIONS = "clarifications"
+    #: What the kind of debate asks: what options are compared by, sections of the verdict.
+    PLAYBOOK = "playbook"
     #: What evidence there is, and passages of it.
     SOURCE = "source"
     NOTES = "notes"
@@ -81,6 +83,13 @@ class AnswerForm:
     name: str
     #: JSON Schema: flat, all fields required, no $ref, no optionals.
     schema: Mapping[str, Any]
+
+    def labels(self, field: str, key: str) -> Sequence[str]:
+        """The labels that may stand under this key in the entries of a list; empty: any text."""
+        found: Any = self.schema
+        for step in ("properties", field, "items", "properties", key, "enum"):
+            found = found.get(step, {})
+        return tuple(found)
 
 
 class Effort(StrEnum):

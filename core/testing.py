@@ -84,6 +84,19 @@ def plausible_reply(request: ModelRequest) -> str:
         stands_for = [1, *[2] * (len(labels) - 1)]
         options = {"options": ["PostgreSQL", "Kafka"], "stands_for": stands_for, "kind": "choice"}
         return json.dumps(options)
+    if request.act is Act.SYNTHESIS and request.answer:
+        # What a playbook asks for is answered label by label.
+        parts = request.answer.labels("parts", "part")
+        criteria = request.answer.labels("criteria", "criterion")
+        cells = [(option, one) for option in options_in(request) for one in criteria]
+        own = {
+            "parts": [{"part": one, "text": f"What is known of {one}."} for one in parts],
+            "criteria": [
+                {"option": option, "criterion": one, "judgement": f"{option} by {one}"}
+                for option, one in cells
+            ],
+        }
+        return json.dumps(a_verdict_reply(**own))
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
@@ -133,7 +146,6 @@ A_SHADOW_REPLY: dict[str, object] = {
 }
 #: Replies of the acts that are answered the same whatever was asked.
 _STRUCTURED: dict[Act, dict[str, object]] = {
-    Act.SYNTHESIS: a_verdict_reply(),
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
     Act.SHADOW: A_SHADOW_REPLY,

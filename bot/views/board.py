@@ -129,8 +129,10 @@ def board(
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
     earlier = address_of(board_key(debate.setup.continues)) if debate.setup.continues else ""
     goes_on = f"\n:arrow_right: Goes on from <{earlier}|an earlier debate>" if earlier else ""
+    playbook = debate.setup.playbook
+    held_as = f"\n:clipboard: Playbook: {gist(playbook.title, _REASON_LIMIT)}" if playbook else ""
     top = [
-        f"*Question*\n{_asked(debate)}{more}{goes_on}",
+        f"*Question*\n{_asked(debate)}{more}{goes_on}{held_as}",
         agents_shown(debate),
         *_troubles(debate, remarks),
     ]

@@ -11,7 +11,7 @@ from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, MessageView, as_json, context, header, listed, safe, sections
 from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
-from core.models import Clarification, Clarifications, Debate, Status
+from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
 
 #: Characters that all questions of a card may take together, and one of them.
@@ -22,6 +22,7 @@ _MOST_BUTTONS = 20
 _LABEL_LIMIT = 400
 #: Buttons in one row of Slack's.
 _MOST_CHOICES = 25
+_PLAYBOOK = "the playbook"
 _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
 
@@ -44,15 +45,25 @@ def card(debate: Debate, asked: Clarifications) -> MessageView:
         f"{_outcome(debate, item, limit, is_open=item in waiting)}"
         for item in asked.items
     ]
-    title = "Questions from the agents: closed"
+    who = _who_asks(asked)
+    title = f"Questions from {who}: closed"
     if waiting:
         left = " still open" if len(waiting) < len(asked.items) else ""
-        title = f"{counted(len(waiting), 'question')} from the agents{left}"
+        title = f"{counted(len(waiting), 'question')} from {who}{left}"
     blocks: list[Block] = [header(title), *sections(head)]
     blocks += _listed(debate, asked, lines, waiting)
     if waiting:
         blocks += _buttons(debate)
     return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
+
+
+def _who_asks(asked: Clarifications) -> str:
+    """Whose questions these are: the playbook's, the agents', or both."""
+    by_playbook = [one for one in asked.items if PLAYBOOK in one.asked_by]
+    if not by_playbook:
+        return "the agents"
+    alone = all(one.asked_by == (PLAYBOOK,) for one in asked.items)
+    return _PLAYBOOK if alone else f"{_PLAYBOOK} and the agents"
 
 
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
@@ -94,6 +105,7 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
         if len(waiting) == 1
         else "Without a number I ask you which question you mean."
     )
+    wants = "wants" if _who_asks(asked) == _PLAYBOOK else "want"
     until = (
         f"Waiting until {moment(asked.until)}. Where nobody has answered by then, what it says "
         "under the question is assumed."
@@ -101,7 +113,8 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
     if debate.paused_by:
         until = "Paused: the time to answer stands still until somebody resumes the debate."
     return (
-        f"{person(debate.setup.asked_by)}, the agents want to know this before they begin. "
+        f"{person(debate.setup.asked_by)}, {_who_asks(asked)} {wants} to know this before "
+        f"{'they' if wants == 'want' else 'the agents'} begin. "
         f"Reply in this thread: `{number}: your answer`. {alone}\n"
         f":hourglass_flowing_sand: {until}"
     )

@@ -245,6 +245,7 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
     said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
     why = mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution)
     yield _titled("Why", why)
+    yield from (_titled(gist(one.title, 60), mrkdwn(one.text)) for one in reached.sections)
     if reached.implementation.strip():
         yield _titled("How to do it", mrkdwn(reached.implementation))
     if reached.requirements:

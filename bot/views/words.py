@@ -14,6 +14,7 @@ from core.models import (
     ENGINE,
     EXAMPLE,
     OFFLINE,
+    PLAYBOOK,
     Agent,
     Contribution,
     Debate,
@@ -50,6 +51,8 @@ def name_of(debate: Debate, agent_id: str) -> str:
 
 def plain_name(debate: Debate, agent_id: str) -> str:
     """An agent's name on one line, not escaped."""
+    if agent_id == PLAYBOOK:
+        return "the playbook"
     try:
         name = debate.setup.agent(agent_id).name
     except (KeyError, StopIteration, MootError):

@@ -19,6 +19,7 @@ _TEAMS: Mapping[PartKind, str] = {
     PartKind.QUESTION: f"({_BY_TEAM})",
     PartKind.CONTEXT: f"({_BY_TEAM})",
     PartKind.CLARIFICATIONS: f"(the answers are {_BY_TEAM})",
+    PartKind.PLAYBOOK: f"({_BY_TEAM})",
     PartKind.NOTES: f"({_BY_TEAM})",
     PartKind.FACTS: f"({_BY_TEAM})",
 }

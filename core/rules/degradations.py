@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
 from core.rules.formats.registry import format_of
+from core.rules.playbook import kinds_words, missing_evidence
 
 #: More failed turns of one agent are counted, not listed.
 _MOST_LISTED = 3
@@ -13,6 +14,9 @@ def degradations(debate: Debate) -> Iterator[str]:
     """What went wrong before the verdict, in words for people: who, with which model, and why."""
     alive, agents = format_of(debate).alive(debate), debate.setup.agents
     yield from _cut_short(debate)
+    if missing := missing_evidence(debate):
+        named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
+        yield f"No source holds what this kind of debate should rest on: {named}."
     for reason in dict.fromkeys(debate.refused.values()):
         of = [_with_model(debate, agent) for agent, why in debate.refused.items() if why == reason]
         whose = "its" if len(of) == 1 else "their"

@@ -136,6 +136,7 @@ def words_of(verdict: Verdict) -> str:
         verdict.decision,
         verdict.solution,
         verdict.implementation,
+        *(one.text for one in verdict.sections),
         *verdict.tradeoffs,
         *verdict.recommendations,
         *verdict.unmet_requirements,

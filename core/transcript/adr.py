@@ -47,7 +47,9 @@ def adr(debate: Debate) -> str:
     if debate.outcome:
         parts.append(f"## How it turned out\n\n{inert_line(outcome_words(debate.outcome))}")
     names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
-    said = (f"Debated by {names}.", vote_words(debate), cross_check_words(debate))
+    playbook = debate.setup.playbook
+    held_as = f"Playbook: {playbook.title}." if playbook else ""
+    said = (f"Debated by {names}.", held_as, vote_words(debate), cross_check_words(debate))
     how = bullets(filter(None, (*said, gap_words(debate), *how_it_ended(debate))))
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -82,6 +84,7 @@ def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
         if not (item.number in debate.answers and debate.answers[item.number].text)
     ]
     sections = (
+        *((inert_line(one.title), nested(one.text, 2)) for one in verdict.sections),
         ("Implementation", nested(verdict.implementation, 2)),
         ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),
         ("Requirements", requirements_table(verdict)),

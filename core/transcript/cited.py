@@ -40,7 +40,10 @@ def cited_verdict(verdict: Verdict) -> Verdict:
     lists = {
         field: tuple(cited(text, known) for text in getattr(verdict, field)) for field in _LISTS
     }
-    return verdict.model_copy(update={**texts, **lists})
+    sections = tuple(
+        one.model_copy(update={"text": cited(one.text, known)}) for one in verdict.sections
+    )
+    return verdict.model_copy(update={**texts, **lists, "sections": sections})
 
 
 def where(citation: Citation) -> str:

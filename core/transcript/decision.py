@@ -99,6 +99,8 @@ def _why_none(debate: Debate) -> str:
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """How sure it is, the vote, and how the rounds ended."""
     yield confidence_words(verdict)
+    if playbook := debate.setup.playbook:
+        yield f"Playbook: {inert_line(playbook.title)}"
     yield from vote_lines(debate)
     yield from _ending(debate)
 
@@ -128,6 +130,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     texts: Sequence[tuple[str, str]] = (
         ("Why", bullets(verdict.reasons)),
         ("Evidence", _evidence(verdict)),
+        *((inert_line(one.title), nested(one.text, level)) for one in verdict.sections),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
         ("Earlier decisions", bullets(earlier_words(verdict))),

@@ -77,6 +77,8 @@ def explanation(log: Sequence[Recorded]) -> str:
     debate = fold(log)
     title = f"Why each turn of debate {debate.id} ran when it did"
     lines = [title, "=" * len(title), ""]
+    if playbook := debate.setup.playbook:
+        lines += [f"Playbook: {playbook.title} ({playbook.name})", ""]
     for one in explain(log):
         lines += [*_lines(debate, one, most=_MOST_LISTED), ""]
     lines += ["How the rounds ended", *(f"  {line}" for line in how_rounds_ended(debate)), ""]

@@ -32,6 +32,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
     if verdict and sure is not None and verdict.rests_on:
         word = Confidence(percent=sure, rests_on=verdict.rests_on).word
     return {
+        "playbook": debate.setup.playbook.name if debate.setup.playbook else None,
         "option": options.resolve(verdict.option) if verdict else "",
         "question_kind": debate.options.question_kind.value if debate.options else None,
         "options": [

@@ -71,6 +71,8 @@ def _facts(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Debate", f"`{debate.id}`, {status_words(debate)}"
     yield "Asked by", setup.asked_by.name or setup.asked_by.id
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
+    if playbook := setup.playbook:
+        yield "Playbook", f"{playbook.title} (`{playbook.name}`)"
     yield "Agents", ", ".join(f"{one.name} ({one.role})" for one in setup.agents)
     if letters := letters_words(debate, debate.contributions.values()):
         yield "Letters they go by among themselves", letters

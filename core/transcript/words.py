@@ -7,6 +7,7 @@ from datetime import datetime
 from core.figures import counted, money, number, tenths
 from core.models import (
     ENGINE,
+    PLAYBOOK,
     RESERVED_IDS,
     Act,
     Contribution,
@@ -54,6 +55,8 @@ def name_of(debate: Debate, agent: str) -> str:
     """What people call the agent."""
     if agent == ENGINE:
         return "Moot"
+    if agent == PLAYBOOK:
+        return "the playbook"
     known = {one.id for one in debate.setup.agents} | RESERVED_IDS
     return debate.setup.agent(agent).name if agent in known else agent
 

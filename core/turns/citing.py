@@ -158,6 +158,9 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
         changes[field] = check(getattr(verdict, field))
     for field in _LISTS:
         changes[field] = tuple(check(text) for text in getattr(verdict, field))
+    changes["sections"] = tuple(
+        one.model_copy(update={"text": check(one.text)}) for one in verdict.sections
+    )
     changes["citations"] = tuple(dict.fromkeys(citations))
     if debate.evidence:
         changes["evidence"] = tuple(_shown_by(debate, reason) for reason in verdict.reasons)

@@ -22,6 +22,7 @@ from core.rules.options import by_option, leading, options_of
 from core.turns import case
 from core.turns.acts import ACTS
 from core.turns.citing import source_parts, struck_parts
+from core.turns.playbook_part import judges_parts, playbook_part
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400
@@ -170,11 +171,11 @@ def earlier_shown(debate: Debate) -> tuple[str, ...]:
 
 
 def _asked(debate: Debate) -> list[Part]:
-    """The question as it was asked, and the sources."""
+    """The question as it was asked, what its kind of debate asks, and the sources."""
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
-    return [*parts, *source_parts(debate)]
+    return [*parts, *playbook_part(debate), *source_parts(debate)]
 
 
 def _shadow(debate: Debate) -> Sequence[Part]:
@@ -299,7 +300,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 for one in candidates(debate, turn)
             ]
         case Act.SYNTHESIS:
-            return judged_case(debate, turn)
+            return (*judged_case(debate, turn), *judges_parts(debate))
         case Act.CROSS_CHECK:
             # The same case in the opposite order; how the vote went is not told.
             return (

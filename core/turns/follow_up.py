@@ -118,6 +118,7 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             *(f"{name}:\n" + "\n".join(f"- {one}" for one in said) for name, said in lists if said),
             verdict.solution,
             verdict.implementation,
+            *(f"{one.title}:\n{one.text}" for one in verdict.sections),
             f"Dissent: {verdict.dissent}" if verdict.dissent else "",
         ]
         found.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))

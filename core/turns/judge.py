@@ -32,6 +32,7 @@ from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
+from core.rules.playbook import criteria_of, parts_of
 from core.rules.schedule import is_cut_short
 from core.turns.citing import with_checked_evidence
 from core.turns.context import earlier_shown, note_labels, options_shown
@@ -83,7 +84,14 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     """
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
-    form = verdict_reply(labels, options_shown(debate), earlier_shown(debate))
+    playbook = debate.setup.playbook
+    form = verdict_reply(
+        labels,
+        options_shown(debate),
+        earlier_shown(debate),
+        criteria=tuple(criteria_of(playbook)),
+        parts=tuple(parts_of(playbook)),
+    )
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
         if terms.patient and not any(is_outage(error) for error in failed):
@@ -104,18 +112,21 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             failed.append(error)
             continue
         else:
-            verdict = _with_earlier(debate, verdict_from(reply, note_ids), reply)
+            verdict = _with_earlier(debate, verdict_from(reply, note_ids, playbook), reply)
         stands_in = call and call.stands_in_for and terms.patient
         found = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate)
+    there = {one.title for one in verdict.sections}
+    left_out = [one.title for one in playbook.verdict if one.title not in there] if playbook else []
     # What is missing from the debate behind it, each thing once.
     said = (
         *verdict.warnings,
         *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
+        *([f"The verdict lacks sections of its playbook: {', '.join(left_out)}."] * bool(left_out)),
     )
     marks = {
         "lost": sum((error.usage for error in failed), start=Usage()),

@@ -16,13 +16,16 @@ from core.models import (
     Judgement,
     NextStep,
     NoteOutcome,
+    Playbook,
     QuestionKind,
     Relation,
     Requirement,
     RequirementStatus,
     Verdict,
+    VerdictSection,
 )
 from core.rules.options import MOST_OPTIONS
+from core.rules.playbook import criteria_of, parts_of
 
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
@@ -262,6 +265,19 @@ class EarlierReply(BaseModel):
     relation: str
 
 
+class PartReply(BaseModel):
+    """One section that the debate's playbook asks for."""
+
+    part: str
+    text: str
+
+
+class VerdictInPartsReply(VerdictReply):
+    """What the judge answers where a playbook asks for sections of its own."""
+
+    parts: list[PartReply] = []
+
+
 class VerdictOnEarlierReply(VerdictReply):
     """What the judge answers where earlier decisions are known."""
 
@@ -270,7 +286,12 @@ class VerdictOnEarlierReply(VerdictReply):
 
 @cache
 def verdict_reply(
-    notes: tuple[str, ...], options: tuple[str, ...] = (), earlier: tuple[str, ...] = ()
+    notes: tuple[str, ...],
+    options: tuple[str, ...] = (),
+    earlier: tuple[str, ...] = (),
+    *,
+    criteria: tuple[str, ...] = (),
+    parts: tuple[str, ...] = (),
 ) -> type[VerdictReply]:
     """The form of a verdict that answers for notes of these labels and chooses among options.
 
@@ -278,9 +299,16 @@ def verdict_reply(
         notes: Labels of the notes.
         options: Ids of the options.
         earlier: How earlier decisions are cited.
+        criteria: Labels of what the playbook compares options by; empty: the judge chooses.
+        parts: Labels of the sections that the playbook asks for.
     """
     fields: dict[str, Any] = {}
-    base = VerdictReply
+    bases: tuple[type[VerdictReply], ...] = ()
+    if parts:
+        section: dict[str, Any] = {"part": (_one_of(parts), ...)}
+        part = create_model("PartReply", __base__=PartReply, **section)
+        fields["parts"] = (list[part], [])
+        bases = (VerdictInPartsReply,)
     if earlier:
         stands: dict[str, Any] = {
             "source": (_one_of(earlier), ...),
@@ -288,19 +316,21 @@ def verdict_reply(
         }
         one = create_model("EarlierReply", __base__=EarlierReply, **stands)
         fields["earlier"] = (list[one], [])
-        base = VerdictOnEarlierReply
+        bases = (*bases, VerdictOnEarlierReply)
     if notes:
         label: dict[str, Any] = {"note": (_one_of(notes), ...)}
         note = create_model("NoteReply", __base__=NoteReply, **label)
         fields["notes"] = (list[note], ...)
     if options:
         which: dict[str, Any] = {"option": (_one_of(options), ...)}
+        if criteria:
+            which["criterion"] = (_one_of(criteria), ...)
         judgement = create_model("JudgementReply", __base__=JudgementReply, **which)
         fields["criteria"] = (list[judgement], [])
         fields["option"] = (_one_of((*options, NOBODY)), NOBODY)
     if not fields:
         return VerdictReply
-    return create_model("VerdictReply", __base__=base, **fields)
+    return create_model("VerdictReply", __base__=bases or VerdictReply, **fields)
 
 
 class CrossCheckReply(BaseModel):
@@ -387,22 +417,42 @@ def clamp(value: float, low: float, high: float) -> float:
     return max(low, min(high, value))
 
 
-def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
+def verdict_from(
+    reply: VerdictReply, note_ids: Mapping[str, str], playbook: Playbook | None = None
+) -> Verdict:
     """The judge's reply as a verdict: every note answered for; how sure it is, is computed later.
 
     Args:
         reply: What the judge wrote.
         note_ids: The ids of the notes by the labels the judge saw.
+        playbook: What the judge's labels of criteria and sections stand for.
     """
-    table = tuple(
-        Requirement(
-            text=one.requirement.strip(),
-            words=one.words.strip(),
-            status=RequirementStatus(one.status),
-        )
+    criteria, parts = criteria_of(playbook), parts_of(playbook)
+    names = {label: one.name for label, one in criteria.items()}
+    musts = tuple(label for label, one in criteria.items() if one.must)
+    stated = [
+        (str(label_in(one.requirement, musts)), one)
         for one in reply.requirements
         if one.requirement.strip()
+    ]
+    table = (
+        *(
+            Requirement(
+                text=names.get(label, one.requirement.strip()),
+                words=one.words.strip(),
+                status=RequirementStatus(one.status),
+            )
+            for label, one in stated
+        ),
+        # What the judge passes over nobody has shown.
+        *(
+            Requirement(text=names[label], status=RequirementStatus.UNKNOWN)
+            for label in musts
+            if label not in dict(stated)
+        ),
     )
+    written = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
+    texts = {one.part: one.text.strip() for one in written}
     unmet = tuple(one.text for one in table if one.status is RequirementStatus.NOT_MET)
     answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
     return Verdict(
@@ -411,9 +461,18 @@ def verdict_from(reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
         reasons=_lines(reply.reasons),
         requirements=table,
         criteria=tuple(
-            Judgement(option=one.option, criterion=one.criterion.strip(), words=one.judgement)
+            Judgement(
+                option=one.option,
+                criterion=names.get(one.criterion, one.criterion.strip()),
+                words=one.judgement,
+            )
             for one in reply.criteria
             if one.criterion.strip()
+        ),
+        sections=tuple(
+            VerdictSection(title=part.title, text=texts[label])
+            for label, part in parts.items()
+            if texts.get(label)
         ),
         solution=reply.solution.strip(),
         implementation=reply.implementation.strip(),

@@ -19,6 +19,7 @@ from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
 from core.rules.history.told import reads_letters
 from core.rules.options import MOST_OPTIONS, options_of
+from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.schedule import is_cut_short, is_patient
 from core.rules.voting import best_texts, winning_options
 from core.settings import ROLES
@@ -36,6 +37,8 @@ from core.turns.context import (
 )
 from core.turns.prompts import render
 
+#: Longest section that a playbook adds, and cell of its table, in tokens.
+_PART_TOKENS, _CELL_TOKENS = 450, 60
 #: What was decided earlier; as one text in debates of older versions.
 _DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
 
@@ -80,6 +83,11 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             values |= {"winner": _winner_words(debate), "partial": _why_early(debate)}
             values["several"] = bool(debate.tally) and len(best_texts(debate.tally)) > 1
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
+            criteria = criteria_of(debate.setup.playbook)
+            values["compared"] = ", ".join(criteria)
+            values["musts"] = ", ".join(label for label, one in criteria.items() if one.must)
+            values["parts"] = ", ".join(parts_of(debate.setup.playbook))
+            values["missing"] = bool(missing_evidence(debate))
         case _:
             pass
     if ACTS[turn.act].states_stance:
@@ -114,11 +122,20 @@ def request_with(
         system=render.system(),
         parts=(*parts, task),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=ACTS[turn.act].max_tokens,
+        max_output_tokens=ACTS[turn.act].max_tokens + _for_playbook(debate, turn),
         temperature=agent.temperature,
         effort=ACTS[turn.act].effort,
         cache_key=debate.id,
     )
+
+
+def _for_playbook(debate: Debate, turn: Turn) -> int:
+    """Tokens that a verdict may have besides, for what its playbook asks."""
+    playbook = debate.setup.playbook
+    if turn.act is not Act.SYNTHESIS or playbook is None:
+        return 0
+    cells = len(playbook.criteria) * len(options_shown(debate))
+    return _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
 
 
 def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOptions:

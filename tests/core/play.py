@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from core.config.playbooks import built_in
 from core.events import (
     BallotAbstained,
     BallotCast,
@@ -114,6 +115,7 @@ def some_setups(draw: st.DrawFn) -> Setup:
         "termination": Termination(ending=ending),
         "when": draw(st.sampled_from(list(When))),
         "clarifying": Clarifying(enabled=draw(st.booleans()), rounds=2),
+        "playbook": draw(st.sampled_from([None, built_in()["vendor-choice"]])),
     }
     return a_setup(rounds=draw(st.integers(1, 5))).model_copy(update=rules)
 

@@ -1,8 +1,8 @@
 """Clarifications, for all formats: agents ask, people answer, else assumptions hold (pure).
 
-Questions are collected per agent, de-duplicated over agents and put to people as one short list,
-the most decisive first. People have until a deadline. Follow-up rounds, if settings allow them,
-come only after somebody answered.
+Questions are collected, those of the debate's playbook first, de-duplicated over agents and put to
+people as one short list, the most decisive first. People have until a deadline. Follow-up rounds,
+if settings allow them, come only after somebody answered.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from core.models import (
     ENGINE,
     FACILITATOR,
+    PLAYBOOK,
     Act,
     Clarification,
     Clarifications,
@@ -21,6 +22,7 @@ from core.models import (
 )
 from core.rules.formats.presence import awaited
 from core.rules.formats.same_question import is_same
+from core.rules.playbook import asks_people, standing_questions
 
 #: Never more rounds of questions than this.
 MOST_ROUNDS = 3
@@ -31,15 +33,17 @@ MOST_PUT = 6
 def ready(debate: Debate) -> Sequence[Turn] | None:
     """What is to be asked before round 1; empty while people are waited for, None when all is."""
     rules = debate.setup.clarifying
-    if not rules.enabled:
+    if not rules.enabled and not asks_people(debate):
         return None
-    for number in range(1, min(rules.rounds, MOST_ROUNDS) + 1):
+    agents = debate.setup.agents if rules.enabled else ()
+    rounds = min(rules.rounds, MOST_ROUNDS) if rules.enabled else 1
+    for number in range(1, rounds + 1):
         opening = clarification_turn(number)
         if not debate.is_done(opening):
             # Agents that have not yet said what they want to know come first.
-            turns = (_question_turn(number, agent.id) for agent in debate.setup.agents)
+            turns = (_question_turn(number, agent.id) for agent in agents)
             left = tuple(turn for turn in turns if not debate.is_done(turn))
-            present = awaited(debate, [agent.id for agent in debate.setup.agents])
+            present = awaited(debate, [agent.id for agent in agents])
             return left if any(turn.agent in present for turn in left) else (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and is_open(debate, opened):
@@ -59,15 +63,18 @@ def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
 def put(debate: Debate, turn: Turn) -> Clarifications:
     """The questions to put to people on this turn: each once, numbered on from earlier ones.
 
-    The most decisive come first: what most agents ask, then what each agent names first, as agents
-    are told to begin with what matters most. What is beyond `MOST_PUT` is left out, with a warning.
+    The most decisive come first: what the playbook asks, what most agents ask, then what each agent
+    names first, as agents are told to begin with what matters most. What is beyond `MOST_PUT` is
+    left out, with a warning.
     """
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
     merged = _merged(list(_questions(debate, turn)))
     left_out: Sequence[_Merged] = ()
     if turn.round == 0:
-        merged = sorted(merged, key=lambda one: (-len(one.agents), one.place))
+        merged = sorted(
+            merged, key=lambda one: (PLAYBOOK not in one.agents, -len(one.agents), one.place)
+        )
         room = max(0, MOST_PUT - first + 1)
         merged, left_out = merged[:room], merged[room:]
     items = tuple(
@@ -108,7 +115,8 @@ def needs(debate: Debate, turn: Turn) -> Sequence[str]:
         return (Turn(act=Act.FACILITATION, round=turn.round, agent=FACILITATOR).key,)
     number = int(turn.target or 1)
     if turn.act is Act.CLARIFICATION:
-        return [_question_turn(number, agent.id).key for agent in debate.setup.agents]
+        agents = debate.setup.agents if debate.setup.clarifying.enabled else ()
+        return [_question_turn(number, agent.id).key for agent in agents]
     if number == 1:
         return ()
     before = clarification_turn(number - 1)
@@ -156,6 +164,9 @@ def _questions(debate: Debate, turn: Turn) -> Iterator[_Merged]:
         if guidance.question:
             yield _Merged(guidance.question, (FACILITATOR,), 0)
         return
+    if turn.target == clarification_turn(1).target:
+        for place, question in enumerate(standing_questions(debate)):
+            yield _Merged(question, (PLAYBOOK,), place)
     most = debate.setup.clarifying.per_agent
     for agent in debate.setup.agents:
         asked = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)

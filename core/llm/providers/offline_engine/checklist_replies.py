@@ -41,6 +41,7 @@ UNDECIDED = f"{NOT_DECIDED}: no model was asked."
 #: Where models wrote positions and only their judge is this engine.
 NOT_JUDGED = f"{NOT_DECIDED}: no model was asked for the verdict."
 _NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
+_NO_SECTION = "No model was asked, and a checklist cannot write this section."
 _ADVICE = "Set up a model, or ask people who know the case, before you act on it."
 _SCORES_NOTHING = "No model was asked: the offline engine scores nothing."
 _ORDERLESS = "No model was asked: a checklist reads positions in no order."
@@ -120,6 +121,12 @@ class _Asked:
         found = [c for key in self.reading.topics for c in self.role.checks.get(key, ())]
         found = [*found[: _MOST_QUESTIONS - 1], *self.role.checks.get(ANY, ())]
         return [check for check in found if not check.only or named & set(check.only)]
+
+    @property
+    def sections(self) -> Sequence[str]:
+        """Labels of the sections that a playbook wants in the verdict."""
+        answer = self.request.answer
+        return answer.labels("parts", "part") if answer else ()
 
     def weight(self, thing: Thing) -> int:
         """What a thing's notes are worth to this role."""
@@ -372,6 +379,7 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
             for label in notes
             if label.startswith("note") and label[4:].isdecimal()
         ],
+        "parts": [{"part": one, "text": _NO_SECTION} for one in asked.sections],
         "confidence": None,
     }
     return {**common, **_of_choice(asked, chosen, positions)} if chosen else common

@@ -1,0 +1,63 @@
+"""What a debate's playbook asks of people, of the sources and of the judge (pure)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.models import Debate, Playbook, PlaybookCriterion, Question, VerdictPart, WantedEvidence
+
+_KINDS = {"file": "a file", "link": "a link", "thread": "a thread", "tool": "a tool's answer"}
+
+
+def criteria_of(playbook: Playbook | None) -> Mapping[str, PlaybookCriterion]:
+    """What options are compared by, under the labels that prompts use: k1, k2."""
+    criteria = playbook.criteria if playbook else ()
+    return {f"k{number}": one for number, one in enumerate(criteria, start=1)}
+
+
+def parts_of(playbook: Playbook | None) -> Mapping[str, VerdictPart]:
+    """The sections it adds to the verdict, under the labels that prompts use: v1, v2."""
+    parts = playbook.verdict if playbook else ()
+    return {f"v{number}": one for number, one in enumerate(parts, start=1)}
+
+
+def asks_people(debate: Debate) -> bool:
+    """Whether people are asked before round 1, also where agents may not ask them."""
+    playbook = debate.setup.playbook
+    return playbook is not None and bool(playbook.questions or playbook.evidence)
+
+
+def standing_questions(debate: Debate) -> Iterator[Question]:
+    """What people are asked: the playbook's questions, and for evidence that no source holds."""
+    playbook = debate.setup.playbook
+    for one in playbook.questions if playbook else ():
+        yield Question(text=one.question, assumption=one.assumption)
+    if missing := missing_evidence(debate):
+        named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
+        yield Question(
+            text=f"No source given so far holds this: {named}. Can you add it here, or say what "
+            "it shows?",
+            assumption="Nobody has it. The verdict is given without it, and says so.",
+        )
+
+
+def kinds_words(wanted: WantedEvidence) -> str:
+    """What it may be, in words: "a file or a link"."""
+    *others, last = (_KINDS[kind] for kind in wanted.kinds)
+    return " or ".join(filter(None, (", ".join(others), last)))
+
+
+def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
+    """What the playbook wants among the sources, and no source that could be read holds."""
+    return debate.once("missing evidence", lambda: _missing(debate))
+
+
+def _missing(debate: Debate) -> Sequence[WantedEvidence]:
+    missing = list[WantedEvidence]()
+    for wanted in debate.setup.playbook.evidence if debate.setup.playbook else ():
+        # "price" is in "prices", not in "enterprise"; "%" may follow a figure.
+        begins = (rf"\b{re.escape(w)}" if w[0].isalnum() else re.escape(w) for w in wanted.words)
+        words = re.compile("|".join(begins), re.IGNORECASE)
+        of_kind = (one for one in debate.evidence if one.reference.kind.value in wanted.kinds)
+        if not any(words.search(f"{one.reference.title}\n{one.text}") for one in of_kind):
+            missing.append(wanted)
+    return missing

@@ -1,0 +1,50 @@
+"""A playbook as agents and judge read it: a quoted part, the same for all; labels for the judge."""
+
+from collections.abc import Sequence
+
+from core.models import Debate
+from core.request import Part, PartKind
+from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of
+
+
+def playbook_part(debate: Debate) -> Sequence[Part]:
+    """What kind of debate it is, what it compares options by and what its verdict must hold."""
+    playbook = debate.setup.playbook
+    if playbook is None:
+        return ()
+    lists = (
+        (
+            "What options are compared by, the gravest first",
+            [
+                f"{one.name}: {one.meaning}"
+                + (" An option that fails this is no good." if one.must else "")
+                for one in playbook.criteria
+            ],
+        ),
+        ("What the answer should rest on", [one.name for one in playbook.evidence]),
+        (
+            "Sections the verdict will have besides the usual ones",
+            [f"{one.title}: {one.asks}" for one in playbook.verdict],
+        ),
+    )
+    blocks = [f"{playbook.title}: {playbook.description}"]
+    blocks += ["\n- ".join([f"{title}:", *items]) for title, items in lists if items]
+    text = "\n\n".join(blocks)
+    return (Part(kind=PartKind.PLAYBOOK, label="The kind of debate", text=text),)
+
+
+def judges_parts(debate: Debate) -> Sequence[Part]:
+    """For the judge: evidence that is missing, and labels for what the playbook names."""
+    playbook = debate.setup.playbook
+    missing = [f"- {one.name} ({kinds_words(one)})" for one in missing_evidence(debate)]
+    labels = [f"{label}: {one.name}" for label, one in criteria_of(playbook).items()]
+    labels += [f"{label}: {one.title}" for label, one in parts_of(playbook).items()]
+    told = (
+        ("What the answer should rest on and no source holds", missing),
+        ("Labels of what the kind of debate names", labels),
+    )
+    return [
+        Part(kind=PartKind.PLAYBOOK, label=label, text="\n".join(lines))
+        for label, lines in told
+        if lines
+    ]
