@@ -72,6 +72,7 @@ from core.rules.formats.same_question import is_same
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
+from core.transcript.differences import word_changes
 from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
 from core.transcript.shadow import says
@@ -575,6 +576,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.turns.replies.verdict_from_text": verdict_from_text,
     "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
+    "core.transcript.differences.word_changes": lambda text: list(word_changes(text, text[::-1])),
     "core.transcript.shadow.says": lambda text: says(text, text),
     "core.transcript.inert.ends": lambda text: ends("```", text),
     "core.transcript.inert.inert": inert,

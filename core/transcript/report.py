@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.figures import duration, money, number, when
 from core.models import Act, Contribution, Debate, Usage
-from core.rules.fallback_models import answering, fallback_words
-from core.rules.formats.registry import format_of
-from core.rules.options import stance_in
+from core.rules.fallback_models import fallback_words
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, sources_section
@@ -15,8 +13,15 @@ from core.transcript.ending import rounds_words
 from core.transcript.inert import inert_line
 from core.transcript.ledger import facts_section
 from core.transcript.models_used import debate_models_words, judge_words
-from core.transcript.options import shares
 from core.transcript.people import asked_section, team_section
+from core.transcript.rounds import (
+    by_round,
+    guidance_words,
+    is_solution,
+    origin_words,
+    round_name,
+    title_words,
+)
 from core.transcript.shadow import shadow_section
 from core.transcript.words import (
     bullets,
@@ -28,10 +33,8 @@ from core.transcript.words import (
     seconds_taken,
     status_words,
     table,
-    tokens_words,
     turn_words,
 )
-from core.turns.acts import ACTS
 
 
 def report(debate: Debate) -> str:
@@ -48,24 +51,24 @@ def report(debate: Debate) -> str:
         shadow_section(debate),
         team_section(debate),
         asked_section(debate),
-        _notes(debate),
-        "## Debate\n\n" + table(("", ""), _facts(debate)),
+        notes_section(debate),
+        "## Debate\n\n" + table(("", ""), about_rows(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
         sources_section(debate),
         _cast(debate),
-        _clarifications(debate),
+        clarifications_section(debate),
         _rounds(debate),
         facts_section(debate),
         failures,
         _warnings(debate),
         _summaries(debate),
-        _spending(debate),
+        spending_section(debate),
         "## Prompts\n\n" + table(("Agent", "Source"), prompts),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def _facts(debate: Debate) -> Iterator[Sequence[str]]:
+def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     """Who debated, how and for how long."""
     setup = debate.setup
     yield "Debate", f"`{debate.id}`, {status_words(debate)}"
@@ -99,8 +102,8 @@ def _cast(debate: Debate) -> str:
     return "## Agents, chosen for this question\n\n" + table(("Agent", "Model", "Why"), rows)
 
 
-def _clarifications(debate: Debate) -> str:
-    """What people were asked, and what they said."""
+def clarifications_section(debate: Debate) -> str:
+    """What people were asked, and what they said; empty if they were asked nothing."""
     items = [item for asked in debate.clarifications.values() for item in asked.items]
     if not items:
         return ""
@@ -122,57 +125,33 @@ def _clarifications(debate: Debate) -> str:
 
 def _rounds(debate: Debate) -> str:
     """What the agents said, round by round and phase by phase, and how they were guided."""
-    order = {act: place for place, act in enumerate(format_of(debate).PHASES)}
-    made = sorted(
-        debate.contributions.values(),
-        key=lambda one: (one.turn.round, order.get(one.turn.act, len(order))),
-    )
     blocks: list[str] = []
-    for at in dict.fromkeys(one.turn.round for one in made):
-        blocks.append(f"### Round {at}" if at else "### Before round 1")
-        blocks += [_contribution(debate, one) for one in made if one.turn.round == at]
+    for at, made in by_round(debate).items():
+        blocks.append(f"### {round_name(at)}")
+        blocks += [_contribution(debate, one) for one in made]
         for guidance in debate.guidance.values():
             if guidance.turn.round == at:
-                words = guidance.next_step.value.replace("_", " ")
-                focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
-                question = inert_line(guidance.question.text) if guidance.question else ""
-                asked = f" Question to people: {question}" if question else ""
-                # By rule: the decision above says why.
-                who = "Moot" if guidance.gate else "Facilitator"
-                blocks.append(f"#### {who}\n\nNext: {words}.{focus}{asked}")
+                who, words = guidance_words(guidance)
+                blocks.append(f"#### {who}\n\n{words}")
     return "\n\n".join(["## Rounds", *blocks]) if blocks else ""
 
 
 def _contribution(debate: Debate, made: Contribution) -> str:
-    turn = made.turn
-    about = f" of {name_of(debate, turn.target)}" if turn.target else ""
-    agent = debate.setup.agent(turn.agent)
-    title = f"#### {inert_line(agent.name)} ({agent.role}): {ACTS[turn.act].label}{about}"
-    call = made.call
-    if made.carried_from or call is None:
-        # The text stands where it was said first.
-        return f"{title}\n\n*Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s*"
-    instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
-    origin = (
-        f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
-        f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
-    )
-    if minds := shares(debate, stance_in(debate, made)):
-        origin += f". Now holds: {inert_line(minds)}"
-    verdict = debate.verdict
-    is_solution = verdict is not None and made.text.strip() == verdict.solution.strip()
+    head = f"#### {title_words(debate, made)}\n\n*{origin_words(debate, made)}*"
+    if made.carried_from or made.call is None:
+        return head
     text = (
         "Its text is the solution in the decision above."
-        if is_solution
+        if is_solution(debate, made)
         else cited(made.text, made.citations)
     )
-    parts = [title, f"*{origin}*", nested(text, 4)]
+    parts = [head, nested(text, 4)]
     parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
     return "\n\n".join(parts)
 
 
-def _notes(debate: Debate) -> str:
-    """What people added, and what became of it."""
+def notes_section(debate: Debate) -> str:
+    """What people added, and what became of it; empty if nobody added anything."""
     if not debate.notes:
         return ""
     outcomes = {one.note: one for one in (debate.verdict.notes if debate.verdict else ())}
@@ -232,7 +211,7 @@ def _summaries(debate: Debate) -> str:
     return "\n\n".join(parts)
 
 
-def _spending(debate: Debate) -> str:
+def spending_section(debate: Debate) -> str:
     """Tokens and money per agent and in all."""
     rows: list[Sequence[object]] = [
         (

@@ -1,0 +1,67 @@
+"""What was said round by round: its order, its titles, who answered at what cost (pure)."""
+
+from collections.abc import Mapping, Sequence
+
+from core.figures import duration, money
+from core.models import Contribution, Debate, Guidance
+from core.rules.fallback_models import answering
+from core.rules.formats.registry import format_of
+from core.rules.options import stance_in
+from core.transcript.inert import inert_line
+from core.transcript.options import shares
+from core.transcript.words import name_of, tokens_words
+from core.turns.acts import ACTS
+
+
+def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:
+    """What agents said, by round and within it phase by phase; 0: before round 1."""
+    order = {act: place for place, act in enumerate(format_of(debate).PHASES)}
+    rounds = dict[int, list[Contribution]]()
+    for made in sorted(
+        debate.contributions.values(),
+        key=lambda one: (one.turn.round, order.get(one.turn.act, len(order))),
+    ):
+        rounds.setdefault(made.turn.round, []).append(made)
+    return rounds
+
+
+def round_name(number: int) -> str:
+    """`Round 2`, or what comes before the first."""
+    return f"Round {number}" if number else "Before round 1"
+
+
+def title_words(debate: Debate, made: Contribution) -> str:
+    """Who said what: `Ann (architect): Critique of Bob`."""
+    about = f" of {name_of(debate, made.turn.target)}" if made.turn.target else ""
+    agent = debate.setup.agent(made.turn.agent)
+    return f"{inert_line(agent.name)} ({agent.role}): {ACTS[made.turn.act].label}{about}"
+
+
+def origin_words(debate: Debate, made: Contribution) -> str:
+    """Which model said it, in how long and at what cost, and what the agent holds by now."""
+    call = made.call
+    if made.carried_from or call is None:
+        # The text stands where it was said first.
+        return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s"
+    instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
+    origin = (
+        f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
+        f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
+    )
+    minds = shares(debate, stance_in(debate, made))
+    return f"{origin}. Now holds: {inert_line(minds)}" if minds else origin
+
+
+def is_solution(debate: Debate, made: Contribution) -> bool:
+    """Whether its text is the verdict's solution, word for word."""
+    return debate.verdict is not None and made.text.strip() == debate.verdict.solution.strip()
+
+
+def guidance_words(guidance: Guidance) -> tuple[str, str]:
+    """Who led the debate on after a round, and how."""
+    words = guidance.next_step.value.replace("_", " ")
+    focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
+    question = inert_line(guidance.question.text) if guidance.question else ""
+    asked = f" Question to people: {question}" if question else ""
+    # By rule: the decision above says why.
+    return "Moot" if guidance.gate else "Facilitator", f"Next: {words}.{focus}{asked}"
