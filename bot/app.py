@@ -4,7 +4,7 @@ import secrets
 import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
@@ -13,6 +13,7 @@ from slack_bolt.async_app import AsyncApp
 import bot.store.tables
 import core.store.tables
 from bot.building import build_reader, build_turns, database_url, estimating
+from bot.debate_page.routes import FOLDER, PageRoutes
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
@@ -31,7 +32,7 @@ from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
 from bot.running.heartbeat import Heartbeat
 from bot.running.port import Runner
-from bot.settings import SlackAccess
+from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
@@ -48,6 +49,7 @@ from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.organisations import Organisations
+from bot.store.page_grants import DebatePageGrants
 from bot.store.posts import Posts
 from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
@@ -65,7 +67,7 @@ from core.ports import Embedder, EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.installation import probe
+from core.store.installation import installation_secret, probe
 from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate
@@ -79,6 +81,7 @@ from core.use_cases.note import AddNote
 from core.use_cases.recall import RecallDecisions
 from core.use_cases.remind import RemindPeople
 from core.use_cases.restore import hold_restored
+from core.use_cases.share import ShareDebates
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
 
@@ -113,6 +116,8 @@ class Parts:
     sockets: Sequence[socket.socket] = ()
     #: The workers that share this bot's work on this machine; None: there is one process.
     others: OtherWorkers | None = None
+    #: Where pages of debates are; None: there are none.
+    pages: PageSettings | None = None
     #: Where Prometheus finds the figures; no port: nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
@@ -183,6 +188,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             metrics=metrics,
             wrap_sink=wrap_sink,
         )
+        context = replace(context, share=await _sharing(parts, database))
         missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
         app = _listening(parts, installation, context, missed)
         gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
@@ -201,6 +207,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
             installing=installation.installing,
+            routes=[PageRoutes(context.share)] if context.share else [],
             refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
         figures = None
@@ -299,6 +306,7 @@ def _connect(
         posts=outbox,
         log=SqlDebateStore(database),
         enabled=tuple(BoardAction),
+        pages=parts.pages is not None,
         sessions=True,
         rows=Posts(database),
         channels=ChannelSettings(database),
@@ -325,6 +333,21 @@ def _connect(
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
     return context, runner
+
+
+async def _sharing(parts: Parts, database: Database) -> ShareDebates | None:
+    """Make what shares debates as pages; None where nobody has switched that on."""
+    if parts.pages is None:
+        return None
+    return ShareDebates(
+        store=SqlDebateStore(database),
+        grants=DebatePageGrants(database),
+        channels=ChannelSettings(database),
+        clock=SystemClock(),
+        secret=await installation_secret(database),
+        address=f"{parts.pages.base}{FOLDER}",
+        holds=parts.pages.holds,
+    )
 
 
 def _use_cases(
@@ -401,6 +424,7 @@ def _use_cases(
         outbox=outbox,
         posts=posts,
         deliveries=Deliveries(database),
+        grants=DebatePageGrants(database),
         clock=facts.clock,
         examine=parts.examine,
         retention_days=parts.retention_days,

@@ -76,6 +76,7 @@ async def serve(
         port=settings.moot_port,
         sockets=link.sockets if link else (),
         others=link,
+        pages=settings.pages,
         metrics_host=settings.moot_metrics_host,
         metrics_port=port and port + number - 1,
         retention_days=settings.moot_retention_days,

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -71,6 +72,10 @@ class BotSettings(Bounds, BaseSettings):
     moot_token_keys: SecretStr = SecretStr("")
     #: Where people's browsers find Moot: "https://moot.example.com".
     moot_public_url: str = ""
+    #: Where browsers find pages of debates: "https://moot.example.com"; empty: there are none.
+    moot_pages_url: str = ""
+    #: How long a link to a page holds.
+    moot_pages_days: int = Field(default=14, ge=1, le=365)
     #: Another API server than Slack's own: a proxy, or the local workspace.
     slack_api_url: str = SLACK_API_URL
 
@@ -147,6 +152,13 @@ class BotSettings(Bounds, BaseSettings):
         return own or ("" if self.moot_embeddings_url else self.openai_api_key.get_secret_value())
 
     @property
+    def pages(self) -> "PageSettings | None":
+        """Where pages of debates are, and for how long; None: there are none."""
+        base = self.moot_pages_url.strip().rstrip("/")
+        holds = timedelta(days=self.moot_pages_days)
+        return PageSettings(base=base, holds=holds) if base else None
+
+    @property
     def bounds(self) -> Bounds:
         """How much people may ask for."""
         return Bounds(**{name: getattr(self, name) for name in Bounds.model_fields})
@@ -200,12 +212,20 @@ _MAY_BE_KEY = re.compile(r"KEY|TOKEN|SECRET")
 def check_listening(settings: BotSettings, mode: Mode) -> None:
     """Make sure that Slack's requests are not taken in plain HTTP beyond this machine by accident.
 
-    In Socket Mode only health and readiness are served, which anybody may read.
+    Nor are pages of debates sent so. Without them, in Socket Mode only health and readiness are
+    served, which anybody may read.
 
     Raises:
         ConfigurationBroken: They would be, and nobody said that TLS ends in front.
     """
-    if mode is Mode.HTTP and not is_loopback(settings.moot_host) and not settings.moot_behind_tls:
+    is_open = not is_loopback(settings.moot_host) and not settings.moot_behind_tls
+    if is_open and mode is Mode.SOCKET and settings.pages:
+        raise ConfigurationBroken(
+            f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
+            "plain HTTP: pages of debates (MOOT_PAGES_URL) would travel unencrypted. Put a proxy "
+            "that ends TLS in front and set MOOT_BEHIND_TLS=true."
+        )
+    if is_open and mode is Mode.HTTP:
         raise ConfigurationBroken(
             f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
             "plain HTTP. Put a proxy that ends TLS in front and set MOOT_BEHIND_TLS=true, or use "
@@ -226,7 +246,19 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
     faults = {name: fault_of(url, link_local=allowed) for name, url in addresses.items() if url}
     if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):
         faults["SLACK_API_URL"] = "the token would travel unencrypted; use https://"
+    if settings.pages and not _PAGES_URL.fullmatch(settings.pages.base):
+        faults["MOOT_PAGES_URL"] = 'it is where browsers find Moot, like "https://moot.example.com"'
     return [f"{name} cannot be used: {why}." for name, why in faults.items() if why]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSettings:
+    """Where pages of debates are, and for how long."""
+
+    #: Without a slash at its end.
+    base: str
+    #: How long a link holds.
+    holds: timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,6 +346,7 @@ _CLIENT_SECRET = _Wanted(
     "is 32 characters long, digits and letters a to f",
     f"{_APP_PAGE} Basic Information → App Credentials",
 )
+_PAGES_URL = re.compile(r"(https://[^\s/?#@]+|http://(localhost|127\.0\.0\.1)(:\d+)?)(/[\w.~/-]*)?")
 _PUBLIC_URL = re.compile(r"https://[^\s/?#]+|http://(localhost|127\.0\.0\.1)(:\d+)?")
 
 

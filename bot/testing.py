@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.app import Moot, Parts, running
 from bot.listeners.doctor_report import Examine
-from bot.settings import SlackAccess
+from bot.settings import PageSettings, SlackAccess
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.outbox.pace import FAST, Pace
@@ -191,6 +191,8 @@ class BotSpec:
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
+    #: Where pages of debates are; None: there are none.
+    pages: PageSettings | None = None
     #: Where traces go; empty: nowhere.
     traces: str = ""
     #: Finds decisions by meaning, too; None: by words only.
@@ -221,6 +223,7 @@ class BotSpec:
             bounds=self.bounds,
             examine=self.examine,
             traces=self.traces,
+            pages=self.pages,
             embedder=self.embedder,
         )
 

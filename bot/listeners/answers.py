@@ -22,6 +22,7 @@ COMMANDS = {
     "/debate show ID": "where a debate stands, or its verdict",
     "/debate outcome ID": "say how a decision your team accepted turned out",
     "/debate export ID": "report, decision record and whole record as files in its thread",
+    "/debate export ID page": "a link to read a debate without Slack; `page off` ends its links",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
     "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
@@ -99,9 +100,10 @@ def not_stored(error: StoreError) -> str:
     return LOG_BROKEN if isinstance(error, LogBroken) else STORE_DOWN
 
 
-def command_only(word: str) -> str:
+def command_only(words: str) -> str:
     """Return that a mention cannot do what a command can."""
-    return f"Type `/debate {word}`: a mention cannot do that. Nothing was started."
+    typed = plain(" ".join(words.replace("`", "").split()))
+    return f"Type `/debate {typed}`: a mention cannot do that. Nothing was started."
 
 
 def not_here(standing: Standing) -> str:

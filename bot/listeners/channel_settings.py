@@ -85,4 +85,5 @@ def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
         stewards=form.people(FieldId.STEWARDS.value),
         keep_pinned=bool(form.all_chosen(FieldId.KEEP_PINNED.value)),
         every_turn=bool(form.all_chosen(FieldId.EVERY_TURN.value)),
+        no_pages=bool(form.all_chosen(FieldId.NO_PAGES.value)),
     )

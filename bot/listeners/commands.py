@@ -15,6 +15,7 @@ from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.decide import form_for_outcome
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
 from bot.listeners.interactions import ANSWER_WITHIN, open_form
+from bot.listeners.share import share_page, withdraw_page
 from bot.listeners.start import FormOpening, open_start_form
 from bot.listeners.typed import (
     Doctor,
@@ -23,6 +24,7 @@ from bot.listeners.typed import (
     ListDebates,
     OpenForm,
     OpenSettings,
+    PageOf,
     SayOutcome,
     Search,
     Show,
@@ -106,7 +108,7 @@ async def answer_in_time(
         return answers.words(answers.TOO_SLOW), False
 
 
-async def answer_to(  # noqa: C901 - one case per thing that can be typed
+async def answer_to(  # noqa: C901, PLR0912 - one case per thing that can be typed
     context: ListenerContext, command: Command, typed: Typed
 ) -> MessageView:
     """Do what was typed, forms apart, and return the answer.
@@ -141,6 +143,9 @@ async def answer_to(  # noqa: C901 - one case per thing that can be typed
             return answers.words(answers.shown(await context.debate(debate_id, command)))
         case Export(debate_id=debate_id):
             return await export_debate(context, await context.debate(debate_id, command))
+        case PageOf(debate_id=debate_id, is_off=is_off):
+            debate = await context.debate(debate_id, command)
+            return await (withdraw_page if is_off else share_page)(context, debate)
         case ListDebates():
             return await context.lists.listed(command)
         case Search(words=wanted):

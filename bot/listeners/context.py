@@ -11,6 +11,7 @@ from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
+from bot.store.page_grants import DebatePageGrants
 from bot.store.posts import Posts
 from core.models import Debate, Person, Place
 from core.ports import Clock
@@ -21,6 +22,7 @@ from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.find import FindDebates
 from core.use_cases.recall import RecallDecisions
 from core.use_cases.remind import RemindPeople
+from core.use_cases.share import ShareDebates
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
 
@@ -65,7 +67,11 @@ class ListenerContext:
     outbox: Outbox
     posts: Posts
     deliveries: Deliveries
+    #: Which debates have pages.
+    grants: DebatePageGrants
     clock: Clock
+    #: Shares debates as pages; None: that is off.
+    share: ShareDebates | None = None
     #: Runs the checks of `/debate doctor`; None: there are none.
     examine: Examine | None = None
     #: Days after its end that a debate is deleted for good; None: it is kept.

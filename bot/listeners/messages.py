@@ -17,6 +17,7 @@ from bot.listeners.typed import (
     Doctor,
     OpenForm,
     OpenSettings,
+    PageOf,
     SayOutcome,
     TypedQuestion,
     understood,
@@ -248,12 +249,9 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
                 return
         case OpenForm():
             told = answers.words(answers.MENTIONED).payload
-        case OpenSettings():
-            told = answers.words(answers.command_only("settings")).payload
-        case Doctor():
-            told = answers.words(answers.command_only("doctor")).payload
-        case SayOutcome(debate_id=debate_id):
-            told = answers.words(answers.command_only(f"outcome {debate_id}")).payload
+        case OpenSettings() | Doctor() | SayOutcome() | PageOf():
+            # They need a form, or an answer that is kept nowhere.
+            told = answers.words(answers.command_only(event.question)).payload
         case typed:
             command = Command(
                 command="/debate",

@@ -1,6 +1,7 @@
 """The place of debates is gone: a channel archived, the app removed, posts refused for good.
 
-What runs there ends: it must not spend money where nobody can read it. With the app go its tokens.
+What runs there ends: it must not spend money where nobody can read it. With the app go its tokens
+and the links to its debates.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -41,17 +42,20 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await end_debates(context, gone.team_id, _ARCHIVED, channels=[gone.channel])
         await next_()
 
+    async def leave(event: TeamEvent) -> None:
+        await end_debates(context, event.team_id, _REMOVED)
+        await context.grants.leave(event.team_id)
+        await context.clients.leave(event.enterprise_id, event.installed_in)
+
     async def app_removed(body: Body, next_: Next) -> None:
         event = TeamEvent.model_validate(body)
-        await end_debates(context, event.team_id, _REMOVED)
-        await context.clients.leave(event.enterprise_id, event.installed_in)
+        await leave(event)
         await next_()
 
     async def tokens_revoked(body: Body, next_: Next) -> None:
         event = TokensRevoked.model_validate(body)
         if event.bots:
-            await end_debates(context, event.team_id, _REMOVED)
-            await context.clients.leave(event.enterprise_id, event.installed_in)
+            await leave(event)
         await next_()
 
     async def acknowledged() -> None:

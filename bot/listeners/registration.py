@@ -16,6 +16,7 @@ from bot.listeners import (
     question_card,
     read_all,
     session_stopped,
+    share,
     start,
     steer,
 )
@@ -40,6 +41,7 @@ def register_all(
     channel_settings.register(app, context)
     decide.register(app, context)
     ask.register(app, context)
+    share.register(app, context)
     find.register(app, context.home)
     messages.register(app, context, on_unrecorded)
     session_stopped.register(app, context, on_unrecorded)

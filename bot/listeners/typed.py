@@ -69,6 +69,14 @@ class Export:
 
 
 @dataclass(frozen=True)
+class PageOf:
+    """A link to one debate's page, or the end of all there are."""
+
+    debate_id: str
+    is_off: bool = False
+
+
+@dataclass(frozen=True)
 class StopDebate:
     """Stop one debate."""
 
@@ -101,7 +109,8 @@ class TypedQuestion:
 
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | ListDebates
-Typed = LoneSubcommand | Search | Show | StopDebate | SayOutcome | Export | Unclear | TypedQuestion
+OnDebate = Show | StopDebate | SayOutcome | Export | PageOf
+Typed = LoneSubcommand | Search | OnDebate | Unclear | TypedQuestion
 _BY_ID: Mapping[str, type[Show] | type[StopDebate] | type[SayOutcome] | type[Export]] = {
     "show": Show,
     "stop": StopDebate,
@@ -133,6 +142,14 @@ def understood(text: str) -> Typed:
             return Unclear(" ".join([first, *words[1:]]), first)
         debate_id = found.group(1).lower()
         return _BY_ID[first](debate_id)
+    if first == "export" and (found := _DEBATE_ID.fullmatch(words[1])):
+        match [word.lower() for word in words[2:]]:
+            case ["page"]:
+                return PageOf(found.group(1).lower())
+            case ["page", "off"]:
+                return PageOf(found.group(1).lower(), is_off=True)
+            case _:
+                return Unclear(" ".join(words), "export")
     if first == "search" and not text.rstrip().endswith("?"):
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")

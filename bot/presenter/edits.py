@@ -39,13 +39,16 @@ _FOR_ALL_CARDS = (
 )
 
 
-def edits_of(debate: Debate, recorded: Recorded, before: Debate | None = None) -> Sequence[NewPost]:
+def edits_of(
+    debate: Debate, recorded: Recorded, before: Debate | None = None, *, pages: bool = False
+) -> Sequence[NewPost]:
     """Return the edits an event leads to besides the board's; only the newest state matters.
 
     Args:
         debate: The debate with this event in it.
         recorded: The event.
         before: The debate right before it.
+        pages: Debates can be shared as pages.
     """
     event, edits = recorded.event, list[NewPost]()
     for asked in debate.clarifications.values():
@@ -63,7 +66,7 @@ def edits_of(debate: Debate, recorded: Recorded, before: Debate | None = None) -
     if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally:
         edits.append(vote_edit(debate, debate.tally))
     if isinstance(event, DecisionRecorded | OutcomeGiven) and debate.verdict:
-        edits.append(headline_edit(debate, debate.verdict))
+        edits.append(headline_edit(debate, debate.verdict, pages=pages))
     if isinstance(event, DecisionRecorded):
         edits += replaced_edits(debate)
     if isinstance(event, OutcomeGiven):

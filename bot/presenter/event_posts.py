@@ -96,7 +96,11 @@ _TAKEN = "white_check_mark"
 
 
 def posts_of_group(
-    debate: Debate, group: Sequence[Recorded], enabled: Collection[BoardAction] = ()
+    debate: Debate,
+    group: Sequence[Recorded],
+    enabled: Collection[BoardAction] = (),
+    *,
+    pages: bool = False,
 ) -> Sequence[NewPost]:
     """Return the posts that events which go out together lead to.
 
@@ -106,19 +110,26 @@ def posts_of_group(
         debate: The debate with these events in it.
         group: The events, in order.
         enabled: Buttons of the board.
+        pages: Debates can be shared as pages.
     """
     events = [recorded.event for recorded in group]
     made = [event.contribution for event in events if isinstance(event, ContributionMade)]
     said = [one for one in made if is_shown(one)]
     if not debate.setup.quiet or not said:
-        return [post for recorded in group for post in posts_of(debate, recorded, enabled)]
+        return [
+            post for recorded in group for post in posts_of(debate, recorded, enabled, pages=pages)
+        ]
     failures = [event.failure for event in events if isinstance(event, TurnFailed)]
     key = turn_key(debate.id, said[0].turn.key)
     return [_reply(debate, key, group_post(debate, said, failures).payload)]
 
 
 def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
-    debate: Debate, recorded: Recorded, enabled: Collection[BoardAction] = ()
+    debate: Debate,
+    recorded: Recorded,
+    enabled: Collection[BoardAction] = (),
+    *,
+    pages: bool = False,
 ) -> Sequence[NewPost]:
     """Return the posts an event leads to, in order; none for what only the board shows.
 
@@ -126,6 +137,7 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
         debate: The debate with this event in it.
         recorded: The event.
         enabled: Buttons of the board.
+        pages: Debates can be shared as pages.
     """
     match recorded.event:
         case DebateStarted():
@@ -152,7 +164,7 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             # In a quiet debate the short form has the whole, folded away.
             parts = [] if debate.setup.quiet else verdict(debate, reached, assumptions(debate))
             whole = _in_thread(debate, recorded, parts)
-            short = {**headline(debate, reached).payload, "reply_broadcast": True}
+            short = {**headline(debate, reached, pages=pages).payload, "reply_broadcast": True}
             key = headline_key(debate.id, edition)
             brought = asked_thread.brought_back(debate, reached, address_of(key))
             which = "verdict" if edition == 1 else f"verdict/{edition}"
@@ -278,9 +290,10 @@ def vote_edit(debate: Debate, tally: Tally) -> NewPost:
     return _edit(debate, vote_key(debate.id, debate.edition), vote(debate, tally))
 
 
-def headline_edit(debate: Debate, reached: Verdict) -> NewPost:
+def headline_edit(debate: Debate, reached: Verdict, *, pages: bool = False) -> NewPost:
     """Return the edit that brings the verdict's short form up to date: the team's decision."""
-    return _edit(debate, headline_key(debate.id, debate.edition), headline(debate, reached))
+    shown = headline(debate, reached, pages=pages)
+    return _edit(debate, headline_key(debate.id, debate.edition), shown)
 
 
 def outcome_edits(debate: Debate, given: DecisionOutcome) -> Sequence[NewPost]:

@@ -165,6 +165,8 @@ class Presenter:
     words: WordIndex | None = None
     #: Told of debates that look different in lists.
     on_listed: Callable[[Debate], None] | None = None
+    #: Debates can be shared as pages.
+    pages: bool = False
     #: Tell Slack how debates stand, for where the app is installed as an agent.
     sessions: bool = False
     #: Debates whose board is pinned: nothing more to look up.
@@ -192,11 +194,11 @@ class Presenter:
         posts = [
             marked(debate, post)
             for group in reached.groups
-            for post in posts_of_group(debate, group, self.enabled)
+            for post in posts_of_group(debate, group, self.enabled, pages=self.pages)
         ]
         if posts:
             await self.posts.post(posts)
-        for edit in edits_of(debate, recorded, position.debate):
+        for edit in edits_of(debate, recorded, position.debate, pages=self.pages):
             await self.posts.replace(marked(debate, edit))
         before = position.debate
         if self.sessions and (before is None or session_status(before) != session_status(debate)):

@@ -35,6 +35,8 @@ class ActionId(StrEnum):
     #: Below the verdict: ask about the debate, or start one that goes on from it.
     ASK = "ask_about_debate"
     DEBATE_ON = "debate_it_on"
+    #: Makes a link to the debate's page.
+    SHARE_PAGE = "share_page"
     ACCEPT = "decision_accept"
     REJECT = "decision_reject"
     REVISIT = "decision_revisit"
@@ -107,6 +109,7 @@ class FieldId(StrEnum):
     STEWARDS = "stewards"
     KEEP_PINNED = "keep_pinned"
     EVERY_TURN = "every_turn"
+    NO_PAGES = "no_pages"
     SHADOW = "shadow"
     WHY = "why"
     DATE = "date"

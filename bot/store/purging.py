@@ -9,6 +9,7 @@ from bot.store.tables import (
     CHANNEL_SETTINGS,
     DEBATE_WORDS,
     ORGANISATIONS,
+    PAGE_GRANTS,
     POSTS,
     REFUSED_FEATURES,
     REMINDERS,
@@ -17,8 +18,8 @@ from bot.store.tables import (
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
-    """Delete posts, reminders and search words of debates; then `merge_words`."""
-    for table in (POSTS, REMINDERS, RESTORED, DEBATE_WORDS):
+    """Delete posts, reminders, pages and search words of debates; then `merge_words`."""
+    for table in (POSTS, REMINDERS, RESTORED, PAGE_GRANTS, DEBATE_WORDS):
         for debate_id in debates:
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
 

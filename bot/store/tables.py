@@ -115,6 +115,16 @@ REFUSED_FEATURES: Final = Table(
     Column("at", Moment, nullable=False),
 )
 
+#: Debates that have pages; a link holds only with the grant that it names.
+PAGE_GRANTS: Final = Table(
+    "page_grants",
+    METADATA,
+    Column("debate_id", Text, primary_key=True),
+    Column("workspace", Text, nullable=False),
+    #: Random: taken back and granted again it is another one.
+    Column("granted", Text, nullable=False),
+)
+
 #: Debates that a backup brought back in their midst: what they post is looked for first.
 RESTORED: Final = Table("restored", METADATA, Column("debate_id", Text, primary_key=True))
 

@@ -29,8 +29,13 @@ _NOT_FOUND = "No answer was found in the record of this debate."
 _NO_VERDICT = "It is not part of the verdict."
 
 
-def after_buttons(debate: Debate) -> list[Block]:
-    """Return the buttons to go on from a verdict; none while there is none."""
+def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
+    """Return the buttons to go on from a verdict; none while there is none.
+
+    Args:
+        debate: The debate.
+        pages: It can be shared as a page.
+    """
     if not debate.verdict:
         return []
     ask = ButtonElement(
@@ -45,7 +50,14 @@ def after_buttons(debate: Debate) -> list[Block]:
         value=debate.id,
         accessibility_label="Debate it on: start a debate from this verdict",
     )
-    return [as_json(ActionsBlock(block_id=BlockId.AFTER.value, elements=[ask, go_on]))]
+    share = ButtonElement(
+        text="Share a page",
+        action_id=ActionId.SHARE_PAGE.value,
+        value=debate.id,
+        accessibility_label="Share a page: a link to read this debate, for people without Slack",
+    )
+    elements = [ask, go_on, *([share] if pages else ())]
+    return [as_json(ActionsBlock(block_id=BlockId.AFTER.value, elements=elements))]
 
 
 def ask_form(debate: Debate) -> Form:

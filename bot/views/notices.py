@@ -144,10 +144,12 @@ def _chosen(chosen: ChannelChoices) -> Iterator[str]:
         yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
     if chosen.stewards:
         yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
-    if chosen.keep_pinned:
-        yield "boards stay pinned at the end"
-    if chosen.every_turn:
-        yield "every turn is a post of its own"
+    set_words = {
+        "boards stay pinned at the end": chosen.keep_pinned,
+        "every turn is a post of its own": chosen.every_turn,
+        "no pages of debates": chosen.no_pages,
+    }
+    yield from (words for words, is_set in set_words.items() if is_set)
 
 
 def turn_failed(debate: Debate, failure: Failure) -> MessageView:

@@ -288,6 +288,17 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
             "Post every turn",
             on=now.every_turn,
         ),
+        checkbox(
+            Field(
+                id=FieldId.NO_PAGES.value,
+                label="Pages for people without Slack",
+                hint="Where whoever runs Moot allows them, people of this channel can share a link "
+                "to a debate. Links that are out lead nowhere while this is set.",
+                optional=True,
+            ),
+            "None of this channel's debates",
+            on=now.no_pages,
+        ),
         *context("A line in the channel says that you changed this."),
     ]
     return form(

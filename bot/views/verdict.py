@@ -125,13 +125,16 @@ def whole(debate: Debate, reached: Verdict) -> Fold:
     )
 
 
-def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> MessageView:
+def headline(
+    debate: Debate, reached: Verdict, *, superseded: str = "", pages: bool = False
+) -> MessageView:
     """Return the short form that is shown in the channel, too.
 
     Args:
         debate: The debate.
         reached: The verdict.
         superseded: Why it counts no more, as safe mrkdwn; its buttons are gone then.
+        pages: Debates can be shared as pages.
     """
     text = "\n".join(filter(None, (superseded, told(debate, reached))))
     judge = debate.setup.judge
@@ -140,7 +143,7 @@ def headline(debate: Debate, reached: Verdict, *, superseded: str = "") -> Messa
         blocks += [
             *decision_buttons(debate),
             *earlier_buttons(debate),
-            *after_buttons(debate),
+            *after_buttons(debate, pages=pages),
             *anyway_button(debate),
         ]
     below = [*context(disclaimer(debate))]

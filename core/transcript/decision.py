@@ -70,18 +70,24 @@ def judged_text(debate: Debate) -> str:
     return "\n\n".join([inert(verdict.decision), *_sections(debate, verdict, level=1)])
 
 
-def verdict_section(debate: Debate, *, level: int = 2) -> str:
-    """The verdict with the question and all its fields, under a heading of that level."""
+def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> str:
+    """The verdict with all its fields, under a heading of that level.
+
+    Args:
+        debate: The debate.
+        level: That of its heading.
+        asked: With the question.
+    """
     verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
-    question = quoted(debate.setup.question)
+    question = [quoted(debate.setup.question)] if asked else []
     if verdict is None:
-        return "\n\n".join([f"{mark} Decision", _why_none(debate), question, *_ending(debate)])
+        return "\n\n".join([f"{mark} Decision", _why_none(debate), *question, *_ending(debate)])
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
     parts = [
         f"{mark} Decision",
         *warnings,
         f"**{inert_line(verdict.decision)}**",
-        question,
+        *question,
         *_standing(debate, verdict),
         f"Written by {_SOURCES[verdict.source]}.",
         *_sections(debate, verdict, level=level + 1),

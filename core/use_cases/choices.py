@@ -58,6 +58,8 @@ class ChannelChoices(Value):
     keep_pinned: bool = False
     #: Every turn is a post of its own; else one post per agent and round.
     every_turn: bool = False
+    #: Nobody may share its debates as pages, and links there are lead nowhere.
+    no_pages: bool = False
 
 
 class ChannelChoicesStore(Protocol):

@@ -27,6 +27,7 @@ LONGER_FUNCTIONS = {
     "bot/demo.py show": "the demonstration from its workspace to its exit code",
     "bot/listeners/place_gone.py __call__": "one case per refused post",
     "bot/presenter/event_posts.py posts_of": "one case per event",
+    "bot/serving.py serve": "hands every setting on, from the environment to the bot",
     "bot/terminal/subcommands.py debate": "the command's options, one by one",
     "bot/terminal/benching.py bench": "the command from what was typed to the exit code",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",

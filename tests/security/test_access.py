@@ -5,14 +5,16 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from aiohttp import web
 
+from bot.settings import PageSettings
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.testing import Team, key_of
+from bot.testing import BotSpec, Team, key_of
 from core.events import event_to_json
 from core.models import Debate, SourceKind, Status
 from core.ports import DebateFilter
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 #: Said in the private channel only.
 SECRET = "wombat"
 QUESTION = f"Should we sell the {SECRET} project or keep it for our job queue?"
+PAGES = PageSettings(base="https://moot.example.com", holds=timedelta(days=14))
 #: In a file of its thread, and in why its verdict was accepted.
 IN_FILE, IN_DECISION = f"{SECRET}budget", f"{SECRET}board"
 
@@ -102,7 +105,7 @@ FILLED: dict[str, Any] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
-    async with http_team() as found:
+    async with http_team(BotSpec(http=True, pages=PAGES)) as found:
         yield found
 
 
@@ -152,6 +155,8 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
     why = {"why": {"why": {"value": f"The {IN_DECISION} wants it."}}}
     await team.workspace.submit("dana", form["id"], why)
     await room.wait_until_sent()
+    await room.type(f"export {debate.id} page")
+    assert PAGES.base in room.told()[-1]
     async with listening() as (answers, heard):
         yield Intruder(
             team=team,
@@ -177,7 +182,9 @@ async def try_buttons(who: Intruder) -> None:
     before = await who.events()
     for action in ActionId:
         for rest in ("", "/1", "/good", "/verdict", "/r1/proposal/architect"):
-            assert SECRET not in await who.clicks(action.value, f"{who.debate_id}{rest}")
+            answer = await who.clicks(action.value, f"{who.debate_id}{rest}")
+            assert SECRET not in answer
+            assert PAGES.base not in answer
     assert await who.events() == before
     opened = [one.args for one in who.team.workspace.calls.entries if one.method[:6] == "views."]
     mine = {who.team.workspace.user("dana").id}  # they opened one to accept the verdict
@@ -198,9 +205,13 @@ async def try_forms(who: Intruder) -> None:
 async def try_commands(who: Intruder) -> None:
     before = await who.events()
     words = ("show {0}", "stop {0}", "show `{0}`", "list", "search project", "search sell keep")
+    words += ("export {0} page", "export {0} page off", "export {0}")
     for word in (*words, "search crowns", "search wants", "search loses money"):
-        assert SECRET not in await who.types(word.format(who.debate_id))
+        answer = await who.types(word.format(who.debate_id))
+        assert SECRET not in answer
+        assert PAGES.base not in answer
     assert await who.events() == before
+    assert await who.team.moot.context.grants.granted(who.debate_id)  # nor was it taken back
 
 
 async def test_no_button_opens_a_debate_of_a_channel_one_is_not_in(outsider: Intruder) -> None:

@@ -148,6 +148,36 @@ def test_a_public_address_needs_a_word_about_tls(host: str) -> None:
     check_listening(BotSettings.model_validate(said), Mode.HTTP)
 
 
+def test_pages_beyond_this_machine_need_a_word_about_tls() -> None:
+    said = {"moot_host": ANYWHERE, "moot_pages_url": "https://moot.example.com"}
+    with pytest.raises(ConfigurationBroken, match="MOOT_BEHIND_TLS=true"):
+        check_listening(BotSettings.model_validate(said), Mode.SOCKET)
+    check_listening(BotSettings.model_validate({**said, "moot_behind_tls": True}), Mode.SOCKET)
+    check_listening(BotSettings.model_validate({**said, "moot_host": "127.0.0.1"}), Mode.SOCKET)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://moot.example.com",
+        "https://a@b.example",
+        "moot.example.com",
+        "https://x/?a",
+        "file:/",
+    ],
+)
+def test_pages_are_found_at_an_address_with_tls(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("MOOT_PAGES_URL", address)
+    with pytest.raises(ConfigurationBroken, match="MOOT_PAGES_URL cannot be used"):
+        read_settings(None)
+    monkeypatch.setenv("MOOT_PAGES_URL", "https://intranet.example.com/moot/")
+    found = read_settings(None).pages
+    assert found
+    assert found.base == "https://intranet.example.com/moot"
+
+
 @pytest.mark.parametrize("host", [ANYWHERE, "::", "127.0.0.1"])
 def test_in_socket_mode_only_health_is_served_and_any_address_will_do(host: str) -> None:
     check_listening(BotSettings.model_validate({"moot_host": host}), Mode.SOCKET)

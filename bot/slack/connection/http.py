@@ -59,6 +59,14 @@ class HealthReport(Protocol):
         ...
 
 
+class Routes(Protocol):
+    """Serves something else on the same port."""
+
+    def add_to(self, application: web.Application) -> None:
+        """Add its paths."""
+        ...
+
+
 class HealthCheck(Protocol):
     """Looks whether all is well."""
 
@@ -102,6 +110,8 @@ class HttpServer:
     signing_secret: str = field(default="", repr=False)
     #: Installs the app in more workspaces; None: there is one.
     installing: AsyncOAuthFlow | None = None
+    #: What else is served.
+    routes: Sequence[Routes] = ()
     #: Whether everything has begun and nothing is ending yet.
     is_ready: bool = field(default=False, init=False)
     #: Counts what is refused.
@@ -123,6 +133,8 @@ class HttpServer:
             # The page with the button that leads to Slack; then Slack sends a code for a token.
             server.router.add_get(flow.install_path, partial(_show, flow.handle_installation))
             server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
+        for routes in self.routes:
+            routes.add_to(server)
         self._server = BoundedServer(server)
         self.port = await self._server.start(self.host, self.port, self.sockets)
 

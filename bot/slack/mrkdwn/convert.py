@@ -12,19 +12,13 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import dropwhile, islice, takewhile, zip_longest
 
-from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 
+from bot.markdown import SIGN, parsed
 from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
 
-# Definitions of references stay text: they would vanish otherwise.
-_PARSER = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable(["table", "strikethrough"])
-    .disable("reference")
-)
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 _MARKED = frozenset({*_MARKS, "code_inline"})
 _BULLETS = "•◦▪"
@@ -40,17 +34,6 @@ _GIST_SOURCE, _GIST_SIGNS = 12, 400
 
 #: A sentence with the space after it, or what is left at the end; "e.g." ends none.
 _SENTENCE = re.compile(r".+?(?:(?:[!?…]|(?<!\.[a-z])\.)(?:\s+|$)|[\u3002\uff01\uff1f]|$)")
-
-#: Signs that may mean something in Markdown. Each costs the parser 20 to 40 microseconds, and a
-#: text with more of them than any answer has is no formatting: it is shown as it is.
-_SIGN = re.compile(r"[\n\r*_~`\[\]!<&\\|]")
-_MOST_SIGNS = 1200
-#: The line below a table's head, also in a list or a quotation.
-_RULER = re.compile(r"[\s>*+.):0-9|-]+")
-#: Cells that tables may have: the parser fills up each row to the width of the head.
-_MOST_CELLS = 1200
-#: Marks inside one another; each level is read by a call inside a call.
-_DEEPEST = 40
 
 _Node = SyntaxTreeNode
 
@@ -149,27 +132,15 @@ def _first_sentence(line: str) -> str:
 
 
 def _tree(text: str) -> _Node | None:
-    """The text parsed; None where it is no formatting: too many signs, or far too deep."""
-    if len(_SIGN.findall(text)) > _MOST_SIGNS:
-        return None
-    text = clean(text)
-    cells = columns = 0
-    for line in text.split("\n"):
-        if "-" in line and "|" in line and _RULER.fullmatch(line):
-            columns = line.count("|") + 1
-        columns = columns if line.strip() else 0
-        cells += columns
-    if cells > _MOST_CELLS:
-        return None
-    tokens = _PARSER.parse(text)
-    levels = (one.level for token in tokens for one in (token, *(token.children or ())))
-    return _Node(tokens) if max(levels, default=0) <= _DEEPEST else None
+    """The text parsed; None where it is no formatting."""
+    tokens = parsed(clean(text))
+    return None if tokens is None else _Node(tokens)
 
 
 def _source(text: str, limit: int) -> str:
     """The beginning of a text that its gist is made of."""
     source = text[: limit * _GIST_SOURCE]
-    after = next(islice(_SIGN.finditer(source), _GIST_SIGNS, None), None)
+    after = next(islice(SIGN.finditer(source), _GIST_SIGNS, None), None)
     return source[: after.start()] if after else source
 
 

@@ -1,0 +1,183 @@
+"""A debate as an HTML page: what was decided first, then how it came about (pure)."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from bot.debate_page.html import html, line, words
+from core.figures import when
+from core.models import Citation, Contribution, Debate, Source
+from core.transcript.ballots import vote_section
+from core.transcript.cited import cited, source_words
+from core.transcript.decision import verdict_section
+from core.transcript.differences import WordRun, position_before, word_changes
+from core.transcript.inert import visible
+from core.transcript.ledger import facts_section
+from core.transcript.people import asked_section, team_section
+from core.transcript.report import (
+    about_rows,
+    clarifications_section,
+    notes_section,
+    spending_section,
+)
+from core.transcript.rounds import (
+    by_round,
+    guidance_words,
+    is_solution,
+    origin_words,
+    round_name,
+    title_words,
+)
+from core.transcript.shadow import shadow_section
+from core.transcript.words import name_of, nested, quoted, status_words
+from core.turns.acts import ACTS
+
+_FOLDER = Path(__file__).parent
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_FOLDER),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    # Signs that nobody sees turn text around, or hide some.
+    finalize=lambda value: visible(value) if type(value) is str else value,  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType] - jinja2 leaves it untyped
+)
+#: What pages look like; one file, served beside them.
+STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
+#: A longer question stands below a heading that begins like it.
+_LONGEST_HEADING = 160
+#: Of a long passage that stayed as it was, so many words are shown at either end.
+_CONTEXT = 12
+#: Sections that stand below the rounds.
+_AT_THE_END = ("facts", "cost")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a heading of its own."""
+
+    anchor: str
+    title: str
+    body: Markup
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What an agent said on one turn."""
+
+    title: Markup
+    origin: Markup
+    text: Markup
+    warnings: Sequence[str] = ()
+    #: What it took the place of, and what became of each word; empty: it was the first.
+    since: str = ""
+    changes: Sequence[WordRun] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """A source, and every quote of it: who gave it, and what its check showed."""
+
+    source: Source
+    read: str
+    address: str
+    quotes: Sequence[tuple[str, Citation]]
+
+
+def page(debate: Debate, until: datetime) -> str:
+    """The whole page.
+
+    Args:
+        debate: As it stands.
+        until: When the link to the page ends.
+    """
+    question = " ".join(visible(debate.setup.question).split())
+    is_long = len(question) > _LONGEST_HEADING
+    known = {source.id for source in debate.sources}
+    parts = {
+        "decision": verdict_section(debate, asked=False),
+        "vote": vote_section(debate),
+        "alone": shadow_section(debate),
+        "team": team_section(debate),
+        "asked": asked_section(debate),
+        "notes": notes_section(debate),
+        "clarifications": clarifications_section(debate),
+        "facts": facts_section(debate),
+        "cost": spending_section(debate),
+    }
+    sections = dict[str, Section]()
+    for anchor, markdown in parts.items():
+        title, _, body = markdown.partition("\n\n")
+        if title:
+            shown = html(body, 2, known)
+            sections[anchor] = Section(anchor, title.removeprefix("## "), shown)
+    context = debate.setup.context
+    return _TEMPLATES.get_template("page.html.j2").render(
+        heading=f"{question[:_LONGEST_HEADING]}…" if is_long else question,
+        question=html(quoted(debate.setup.question), 1) if is_long else "",
+        context=html(nested(context, 2), 2, known) if context else "",
+        status=status_words(debate),
+        started=when(debate.started_at),
+        until=when(until),
+        debate_id=debate.id,
+        before=[one for one in sections.values() if one.anchor not in _AT_THE_END],
+        after=[one for one in sections.values() if one.anchor in _AT_THE_END],
+        rounds=[
+            (number, round_name(number), [_said(debate, made, known) for made in said])
+            for number, said in by_round(debate).items()
+        ],
+        guidance=[
+            (one.turn.round, *map(line, guidance_words(one))) for one in debate.guidance.values()
+        ],
+        evidence=list(_evidence(debate)),
+        about=[(name, line(value)) for name, value in about_rows(debate)],
+        unchanged=_CONTEXT,
+    )
+
+
+def absent() -> str:
+    """The page in place of every one that cannot be shown, whatever the reason."""
+    return _TEMPLATES.get_template("absent.html.j2").render()
+
+
+def _said(debate: Debate, made: Contribution, known: Collection[str]) -> Said:
+    title, origin = line(title_words(debate, made)), line(origin_words(debate, made))
+    if made.carried_from or made.call is None:
+        return Said(title=title, origin=origin, text=Markup())
+    before = position_before(debate, made)
+    changes, since = [], ""
+    if before and before.text != made.text:
+        changes = list(word_changes(words(before.text), words(made.text)))
+        since = f"{ACTS[before.turn.act].noun}, {round_name(before.turn.round).lower()}"
+    if is_solution(debate, made):
+        text = Markup("<p>Its text is the solution in the decision above.</p>")
+    else:
+        text = html(nested(cited(made.text, made.citations), 4), 4, known)
+    return Said(
+        title=title,
+        origin=origin,
+        text=text,
+        warnings=made.warnings,
+        since=since,
+        changes=changes,
+    )
+
+
+def _evidence(debate: Debate) -> Iterator[Evidence]:
+    """Every source people gave, whether it could be read or not."""
+    given = [(name_of(debate, made.turn.agent), made) for made in debate.contributions.values()]
+    quotes = [(who, one) for who, made in given if not made.carried_from for one in made.citations]
+    if debate.verdict:
+        quotes += [("the judge", one) for one in debate.verdict.citations]
+    for source in debate.sources:
+        if source.text or source.fault:
+            yield Evidence(
+                source=source,
+                read=source_words(source),
+                address=source.reference.address,
+                quotes=[(who, one) for who, one in quotes if one.source == source.id],
+            )

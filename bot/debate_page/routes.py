@@ -1,0 +1,82 @@
+"""Where pages of debates are served: one folder, for reading only, never kept by anybody.
+
+Sources: https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy and
+https://owasp.org/www-project-secure-headers.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from aiohttp import web
+
+from bot.debate_page.page import STYLE, absent, page
+from bot.log import logger
+from core.errors import StoreError
+from core.use_cases.share import SharedDebate, ShareDebates
+
+_log = logger(__name__)
+
+#: The folder, below the address that is set.
+FOLDER = "/pages"
+_FOUND, _ABSENT, _DOWN = 200, 404, 503
+#: Pages that are kept made: by debate, its newest event, and when the link ends.
+_KEPT = 16
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_NOT_KEPT = {**HEADERS, "Cache-Control": "private, no-store"}
+_LATER = "Moot's database does not answer. Try again in a minute."
+
+
+@dataclass
+class PageRoutes:
+    """Shows debates to whoever has a link."""
+
+    share: ShareDebates
+    _made: OrderedDict[tuple[str, int, datetime], str] = field(
+        default_factory=OrderedDict[tuple[str, int, datetime], str], init=False
+    )
+    #: One page is made at a time, beside what else the process does.
+    _making: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    def add_to(self, application: web.Application) -> None:
+        """Serve the folder."""
+        application.router.add_get(f"{FOLDER}/page.css", self._style)
+        application.router.add_get(f"{FOLDER}/{{name:.*}}", self._page)
+
+    async def _style(self, request: web.Request) -> web.Response:
+        del request
+        headers = {**HEADERS, "Cache-Control": "public, max-age=300"}
+        return web.Response(text=STYLE, content_type="text/css", headers=headers)
+
+    async def _page(self, request: web.Request) -> web.Response:
+        """The page, or the same words whatever the reason is that there is none."""
+        try:
+            shared = await self.share.opened(request.match_info["name"])
+        except StoreError as error:
+            _log.warning("page not shown", reason=type(error).__name__)
+            return web.Response(text=_LATER, status=_DOWN, headers=_NOT_KEPT)
+        return web.Response(
+            text=await self._html(shared) if shared else absent(),
+            status=_FOUND if shared else _ABSENT,
+            content_type="text/html",
+            headers=_NOT_KEPT,
+        )
+
+    async def _html(self, shared: SharedDebate) -> str:
+        key = (shared.debate.id, shared.debate.seq, shared.until)
+        async with self._making:
+            if key not in self._made:
+                self._made[key] = await asyncio.to_thread(page, shared.debate, shared.until)
+            self._made.move_to_end(key)
+            while len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+            return self._made[key]

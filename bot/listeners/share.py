@@ -1,0 +1,48 @@
+"""A debate's page: shared with a link that only who asks for it is told, and taken back."""
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners.context import ListenerContext
+from bot.listeners.interactions import Clicked, on_click
+from bot.slack.ids import ActionId
+from bot.views.message import MessageView
+from bot.views.shared_page import shared, withdrawn
+from core.errors import BadInput
+from core.models import Debate
+
+NO_PAGES = (
+    "Debates are not shared as pages here: whoever runs Moot has not switched that on "
+    "(MOOT_PAGES_URL). Nothing was done."
+)
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to the button."""
+    on_click(app, context, ActionId.SHARE_PAGE, share_clicked)
+
+
+async def share_clicked(context: ListenerContext, found: Clicked) -> MessageView:
+    """Answer the button below the verdict."""
+    return await share_page(context, await context.debate(found.click.value, found.click))
+
+
+async def share_page(context: ListenerContext, debate: Debate) -> MessageView:
+    """Return a link to the page of a debate that the person may see.
+
+    Raises:
+        BadInput: There are no pages, or the channel forbids them.
+    """
+    if context.share is None:
+        raise BadInput(NO_PAGES)
+    return shared(debate, await context.share.share(debate))
+
+
+async def withdraw_page(context: ListenerContext, debate: Debate) -> MessageView:
+    """Let all links to a debate that the person may see end.
+
+    Raises:
+        BadInput: There are no pages.
+    """
+    if context.share is None:
+        raise BadInput(NO_PAGES)
+    return withdrawn(debate.id, had_page=await context.share.withdraw(debate))

@@ -1,0 +1,53 @@
+"""Which debates have pages that people with a link can read."""
+
+import secrets
+
+from sqlalchemy import Connection, Select, delete, select
+
+from bot.store.tables import PAGE_GRANTS
+from core.models import Debate
+from core.store.columns import insert_new
+from core.store.database import Database
+
+_BYTES = 8
+
+
+class DebatePageGrants:
+    """The `PageGrants` of a running bot. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def grant(self, debate: Debate) -> str:
+        """The debate's grant, made if it has none."""
+        values = {
+            "debate_id": debate.id,
+            "workspace": debate.setup.place.workspace,
+            "granted": secrets.token_hex(_BYTES),
+        }
+
+        def make_or_read(connection: Connection) -> str:
+            insert_new(connection, PAGE_GRANTS, values)
+            return str(connection.execute(_of(debate.id)).scalar_one())
+
+        return await self._database.write(make_or_read)
+
+    async def granted(self, debate_id: str) -> str:
+        """The debate's grant; empty where it has none."""
+        wanted = _of(debate_id)
+        return str(await self._database.read(lambda c: c.execute(wanted).scalar()) or "")
+
+    async def withdraw(self, debate_id: str) -> bool:
+        """Delete the debate's grant; whether it had one."""
+        this = delete(PAGE_GRANTS).where(PAGE_GRANTS.c.debate_id == debate_id)
+        return await self._database.write(lambda c: c.execute(this).rowcount > 0)
+
+    async def leave(self, workspace: str) -> None:
+        """Delete every grant of a workspace."""
+        these = delete(PAGE_GRANTS).where(PAGE_GRANTS.c.workspace == workspace)
+        await self._database.write(lambda c: c.execute(these))
+
+
+def _of(debate_id: str) -> Select[tuple[str]]:
+    return select(PAGE_GRANTS.c.granted).where(PAGE_GRANTS.c.debate_id == debate_id)

@@ -1,0 +1,206 @@
+"""A debate's page, and Markdown as HTML: what is in it, and that nothing in it does anything."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.debate_page.html import MOST_CHARACTERS, html, line, words
+from bot.debate_page.page import absent, page
+from core.events import fold
+from core.figures import money
+from core.models import (
+    ENGINE,
+    Act,
+    Citation,
+    CitationStatus,
+    Person,
+    Source,
+    SourceKind,
+    SourceReference,
+    Turn,
+    Verdict,
+)
+from tests.core.transcript.test_transcript import a_call, a_log
+from tests.security.test_inert import BAD, PIECES
+from tests.security.test_inert import a_log as a_hostile_log
+
+UNTIL = datetime(2026, 12, 6, 9, tzinfo=UTC)
+#: Every tag there may be; none of them loads, runs or sends anything.
+TAGS = frozenset(
+    {
+        *("html", "head", "meta", "title", "link", "body", "header", "nav", "main", "footer"),
+        *("section", "article", "div", "p", "span", "a", "h1", "h2", "h3", "h4", "h5", "h6"),
+        *("ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre", "code", "em", "strong", "s"),
+        *("del", "ins", "details", "summary", "hr", "br"),
+        *("table", "thead", "tbody", "tr", "th", "td"),
+    }
+)
+#: They have no end.
+VOID = frozenset({"meta", "link", "hr", "br"})
+ATTRIBUTES = frozenset(
+    {
+        *("lang", "charset", "name", "content", "rel", "href", "class", "id", "scope", "start"),
+        *("role", "tabindex", "aria-label"),
+    }
+)
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map("".join)
+
+
+class Reader(HTMLParser):
+    """What a browser finds in a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags = list[str]()
+        self.attributes = list[tuple[str, str]]()
+        self.open = list[str]()
+        self.headings = list[int]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag[0] == "h" and tag[1:].isdigit():
+            self.headings.append(int(tag[1:]))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    assert set(reader.tags) <= TAGS
+    assert {name for name, _ in reader.attributes} <= ATTRIBUTES
+    for name, value in reader.attributes:
+        if name == "href" and value != "page.css":
+            assert value.startswith(("http://", "https://", "mailto:", "#")), value
+    assert not any(sign in text for sign in "\x1b\u202e\u2066\x07")
+    return reader
+
+
+@given(texts)
+@example("".join(PIECES))
+def test_no_markdown_becomes_anything_but_text_lists_tables_and_links(text: str) -> None:
+    read(str(html(text, 2, {"e1"})))
+    read(str(line(text)))
+
+
+@given(texts)
+def test_no_heading_is_left_out_on_the_way_down(text: str) -> None:
+    levels = read(f"<h2></h2>{html(text, 2)}").headings
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(level > 2 for level in levels[1:])
+
+
+def test_a_cited_source_is_a_footnote_but_not_within_a_link() -> None:
+    shown = html("“lost” (e1, line 2), [e1](https://a.example), e2", 2, {"e1"})
+    assert shown.count('<a href="#e1">e1</a>') == 1
+    assert "e2</p>" in shown
+
+
+def test_words_alone_have_no_marks() -> None:
+    assert words("# A\n\n- **b**c `d`\n- e\n\n```\nf\n```") == "A bc d e f"
+
+
+@pytest.mark.parametrize("text", ["[" * 60_000, "> " * 5000 + "x", "a|" * 40_000, "x" * 10**6])
+def test_giant_text_is_shown_as_it_is_and_cut(text: str) -> None:
+    shown = html(text, 2)
+    assert len(shown) < 2 * MOST_CHARACTERS
+    read(str(shown))
+
+
+def test_the_page_tells_the_decision_first_then_all_that_led_to_it() -> None:
+    shown = page(fold(a_log()), UNTIL)
+    reader = read(shown)
+    told = (
+        "Use PostgreSQL.",
+        "Kafka would carry more.",
+        "The team.",
+        "security is clear",
+        "Mind the budget.",
+        "Security took it up.",
+        "```10``` a day",
+        "Too large.",
+        "It could not be read.",
+        "We run PostgreSQL 16.",
+        f"<dd>{money(fold(a_log()).usage.cost)}</dd>",
+    )
+    assert [words for words in told if words not in shown] == []
+    order = [shown.index(f'<section id="{name}">') for name in ("decision", "vote", "rounds")]
+    assert order == sorted(order)
+    assert reader.headings[:2] == [1, 2]
+    assert all(b <= a + 1 for a, b in pairwise(reader.headings))
+    assert "2026-12-06 09:00:00 UTC" in shown
+
+
+def test_a_page_shows_which_words_of_a_position_went_and_came() -> None:
+    shown = page(fold(a_log()), UNTIL)
+    assert "What changed since its proposal, round 1" in shown
+    assert '<del><span class="unseen">removed: </span>Kafka It is fast.</del>' in shown
+    assert '<ins><span class="unseen">added: </span>PostgreSQL too.</ins>' in shown
+
+
+def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
+    by = Person(id="U1", name="Dana")
+    given = SourceReference(
+        kind=SourceKind.LINK, title="load.md", address="https://a.example", fetch="x", by=by
+    )
+    turn = Turn(act=Act.READING, round=0, agent=ENGINE, target="1")
+    source = Source(turn=turn, reference=given, text="Jobs are lost.")
+    quotes = (
+        Citation(
+            source="e1", words="Jobs are lost.", status=CitationStatus.VERIFIED, place="line 1"
+        ),
+        Citation(
+            source="e1", words="None is.", status=CitationStatus.UNVERIFIED, fault="not there"
+        ),
+    )
+    debate = fold(a_log())
+    key, made = next(
+        (key, one) for key, one in debate.contributions.items() if one.text == "PostgreSQL."
+    )
+    said = made.model_copy(update={"text": 'So [e1: "Jobs are lost."].', "citations": quotes})
+    debate = replace(debate, sources=(source,), contributions={**debate.contributions, key: said})
+    shown = page(debate, UNTIL)
+    read(shown)
+    assert '“Jobs are lost.” (<a href="#e1">e1</a>, line 1)' in shown
+    assert '<article id="e1">' in shown
+    assert "“Jobs are lost.”, quoted by" in shown
+    assert "“None is.”</del>, said by" in shown
+
+
+def test_a_long_question_stands_whole_below_the_heading() -> None:
+    debate = fold(a_log())
+    question = "Should we? " + "Because of this and that. " * 20
+    setup = debate.setup.model_copy(update={"question": question})
+    shown = page(replace(debate, setup=setup), UNTIL)
+    assert shown.count("<h1>") == 1
+    assert f"<blockquote>\n<p>{question.strip()}</p>" in shown
+
+
+def test_hostile_text_does_nothing_wherever_it_stands() -> None:
+    debate = fold(a_hostile_log())
+    verdict = Verdict(
+        decision=BAD, solution=BAD, implementation=BAD, dissent=BAD, tradeoffs=(BAD,),
+        recommendations=(BAD,), confidence=50, warnings=(BAD,), open_questions=(BAD,),
+        overturned_by=(BAD,),
+    )  # fmt: skip
+    agents = tuple(one.model_copy(update={"name": f'{BAD}"\u202e>'}) for one in debate.setup.agents)
+    setup = debate.setup.model_copy(update={"agents": agents})
+    made = {
+        key: one.model_copy(update={"call": a_call(), "warnings": (BAD,)})
+        for key, one in debate.contributions.items()
+    }
+    for found in (debate, replace(debate, setup=setup, verdict=verdict, contributions=made)):
+        read(page(found, UNTIL))
+    read(absent())
