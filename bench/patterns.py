@@ -77,8 +77,9 @@ from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
 from core.transcript.shadow import says
 from core.transcript.words import fenced, nested, quoted
-from core.turns.replies import VerdictReply, first_sentence, verdict_from_text
+from core.turns.replies import first_sentence
 from core.turns.summarise import cut
+from core.turns.verdict_replies import VerdictReply, verdict_from_text
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import answer_in, is_remark, parse_reply
 

@@ -36,17 +36,15 @@ from core.rules.playbook import criteria_of, parts_of
 from core.rules.schedule import is_cut_short
 from core.turns.citing import with_checked_evidence
 from core.turns.context import earlier_shown, note_labels, options_shown
-from core.turns.replies import (
-    NOBODY,
+from core.turns.replies import NOBODY, cross_check_reply, first_sentence
+from core.turns.request_for import request_for, terms_for
+from core.turns.verdict_replies import (
     VerdictReply,
-    cross_check_reply,
-    first_sentence,
     relations_in,
     verdict_from,
     verdict_from_text,
     verdict_reply,
 )
-from core.turns.request_for import request_for, terms_for
 
 _log = structlog.get_logger(__name__)
 
@@ -85,13 +83,8 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     playbook = debate.setup.playbook
-    form = verdict_reply(
-        labels,
-        options_shown(debate),
-        earlier_shown(debate),
-        criteria=tuple(criteria_of(playbook)),
-        parts=tuple(parts_of(playbook)),
-    )
+    named = {"criteria": tuple(criteria_of(playbook)), "parts": tuple(parts_of(playbook))}
+    form = verdict_reply(labels, options_shown(debate), earlier_shown(debate), **named)
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
         if terms.patient and not any(is_outage(error) for error in failed):
@@ -118,15 +111,13 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate)
-    there = {one.title for one in verdict.sections}
-    left_out = [one.title for one in playbook.verdict if one.title not in there] if playbook else []
     # What is missing from the debate behind it, each thing once.
     said = (
         *verdict.warnings,
         *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
-        *([f"The verdict lacks sections of its playbook: {', '.join(left_out)}."] * bool(left_out)),
+        *_left_out(debate, verdict),
     )
     marks = {
         "lost": sum((error.usage for error in failed), start=Usage()),
@@ -136,6 +127,14 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     verdict = with_checked_evidence(debate, verdict)
     verdict = _with_confidence(debate, verdict.model_copy(update=marks))
     return VerdictReached(verdict=verdict, edition=debate.edition)
+
+
+def _left_out(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    """Says which sections that the playbook asks for the verdict lacks."""
+    there = {one.title for one in verdict.sections}
+    wanted = (one.title for one in parts_of(debate.setup.playbook).values())
+    if left := [title for title in wanted if title not in there]:
+        yield f"The verdict lacks sections of its playbook: {', '.join(left)}."
 
 
 def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:

@@ -13,25 +13,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from core.models import (
-    Judgement,
     NextStep,
-    NoteOutcome,
-    Playbook,
     QuestionKind,
-    Relation,
-    Requirement,
-    RequirementStatus,
-    Verdict,
-    VerdictSection,
 )
 from core.rules.options import MOST_OPTIONS
-from core.rules.playbook import criteria_of, parts_of
 
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
 #: What a voter answers whom no critique moved.
 NOBODY = "none"
-_WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+")
 _PERCENT = 100
 
 
@@ -40,7 +31,7 @@ def label_in(said: object, labels: Sequence[str]) -> object:
     if not isinstance(said, str):
         return said
     known = {label.casefold(): label for label in labels}
-    bare = " ".join(_WORD.findall(said.casefold()))
+    bare = " ".join(WORD.findall(said.casefold()))
     if bare in known:
         return known[bare]
     words = bare.split()
@@ -58,7 +49,7 @@ def _figure(said: object) -> object:
     return None if bare.casefold() in {"", "none", "null", "n/a"} else bare.replace(",", ".")
 
 
-def _of_hundred(said: object) -> object:
+def of_hundred(said: object) -> object:
     """From 0 to 100: 0.72 and "72 %" are 72."""
     figure = _figure(said)
     try:
@@ -70,7 +61,7 @@ def _of_hundred(said: object) -> object:
     return round(value) if abs(value) <= _PERCENT**2 else figure
 
 
-def _one_of(labels: Sequence[str]) -> Any:
+def one_of(labels: Sequence[str]) -> Any:
     """The type of a field that holds one of these labels."""
     form: dict[str, Any] = {"type": "string", "enum": list(labels)}
     return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
@@ -95,7 +86,7 @@ def ballot_reply(
     labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
 ) -> type[BallotReply]:
     """The form of a ballot on these labels and options; `movers` is what can move any voter."""
-    label, mover = _one_of(labels), _one_of((*movers, NOBODY))
+    label, mover = one_of(labels), one_of((*movers, NOBODY))
     fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
     if options:
         share = Annotated[float, BeforeValidator(_figure), WithJsonSchema({"type": "number"})]
@@ -119,7 +110,7 @@ def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
     kinds = [kind.value for kind in QuestionKind]
     fields: dict[str, Any] = {
         "stands_for": (Annotated[list[int], Field(description=f"for {', '.join(labels)}")], ...),
-        "kind": (_one_of(kinds), ...),
+        "kind": (one_of(kinds), ...),
     }
     return create_model("OptionsReply", __base__=OptionsReply, **fields)
 
@@ -170,7 +161,7 @@ def facilitation_reply() -> type[FacilitationReply]:
 
     A vendor's cache is another one for each form.
     """
-    fields: dict[str, Any] = {"decision": (_one_of([step.value for step in NextStep]), ...)}
+    fields: dict[str, Any] = {"decision": (one_of([step.value for step in NextStep]), ...)}
     return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
 
 
@@ -190,147 +181,10 @@ class CastingReply(BaseModel):
 @cache
 def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
     """The form of a choice among these roles."""
-    fields: dict[str, Any] = {"role": (_one_of(roles), ...)}
+    fields: dict[str, Any] = {"role": (one_of(roles), ...)}
     one = create_model("CastRoleReply", __base__=CastRoleReply, **fields)
     agents: dict[str, Any] = {"agents": (list[one], ...)}
     return create_model("CastingReply", __base__=CastingReply, **agents)
-
-
-class NoteReply(BaseModel):
-    """What became of one note."""
-
-    note: str
-    explanation: str
-    used: bool
-
-
-def _status(said: object) -> object:
-    """A status as the form has it: "fulfilled" and "not_met" are clear, all else is unknown."""
-    if not isinstance(said, str):
-        return said
-    bare = " ".join(_WORD.findall(said.casefold().replace("_", " ")))
-    if bare in {"met", "yes", "fulfilled", "holds", "true"}:
-        return RequirementStatus.MET.value
-    if bare in {"not met", "unmet", "no", "broken", "not fulfilled", "violated", "false"}:
-        return RequirementStatus.NOT_MET.value
-    return RequirementStatus.UNKNOWN.value
-
-
-class RequirementReply(BaseModel):
-    """How the decision stands to one requirement."""
-
-    requirement: str
-    words: str
-    status: Annotated[
-        str,
-        BeforeValidator(_status),
-        WithJsonSchema({"type": "string", "enum": [one.value for one in RequirementStatus]}),
-    ]
-
-
-class JudgementReply(BaseModel):
-    """How an option does by one criterion."""
-
-    option: str
-    criterion: str
-    judgement: str
-
-
-class VerdictReply(BaseModel):
-    """What the judge answers: what weighs, then what follows from it."""
-
-    reasons: list[str] = []
-    dissent: str
-    requirements: list[RequirementReply] = []
-    criteria: list[JudgementReply] = []
-    decision: str
-    #: Id of the option decided for, or `NOBODY`'s word where it is none of them.
-    option: str = NOBODY
-    solution: str
-    implementation: str
-    tradeoffs: list[str]
-    recommendations: list[str]
-    open_questions: list[str]
-    overturned_by: list[str]
-    notes: list[NoteReply]
-    #: None: none can be given. (The form vendors get asks for a number.)
-    confidence: Annotated[int | None, BeforeValidator(_of_hundred)]
-
-
-class EarlierReply(BaseModel):
-    """How the decision stands to an earlier one."""
-
-    source: str
-    why: str
-    relation: str
-
-
-class PartReply(BaseModel):
-    """One section that the debate's playbook asks for."""
-
-    part: str
-    text: str
-
-
-class VerdictInPartsReply(VerdictReply):
-    """What the judge answers where a playbook asks for sections of its own."""
-
-    parts: list[PartReply] = []
-
-
-class VerdictOnEarlierReply(VerdictReply):
-    """What the judge answers where earlier decisions are known."""
-
-    earlier: list[EarlierReply] = []
-
-
-@cache
-def verdict_reply(
-    notes: tuple[str, ...],
-    options: tuple[str, ...] = (),
-    earlier: tuple[str, ...] = (),
-    *,
-    criteria: tuple[str, ...] = (),
-    parts: tuple[str, ...] = (),
-) -> type[VerdictReply]:
-    """The form of a verdict that answers for notes of these labels and chooses among options.
-
-    Args:
-        notes: Labels of the notes.
-        options: Ids of the options.
-        earlier: How earlier decisions are cited.
-        criteria: Labels of what the playbook compares options by; empty: the judge chooses.
-        parts: Labels of the sections that the playbook asks for.
-    """
-    fields: dict[str, Any] = {}
-    bases: tuple[type[VerdictReply], ...] = ()
-    if parts:
-        section: dict[str, Any] = {"part": (_one_of(parts), ...)}
-        part = create_model("PartReply", __base__=PartReply, **section)
-        fields["parts"] = (list[part], [])
-        bases = (VerdictInPartsReply,)
-    if earlier:
-        stands: dict[str, Any] = {
-            "source": (_one_of(earlier), ...),
-            "relation": (_one_of([one.value for one in Relation]), ...),
-        }
-        one = create_model("EarlierReply", __base__=EarlierReply, **stands)
-        fields["earlier"] = (list[one], [])
-        bases = (*bases, VerdictOnEarlierReply)
-    if notes:
-        label: dict[str, Any] = {"note": (_one_of(notes), ...)}
-        note = create_model("NoteReply", __base__=NoteReply, **label)
-        fields["notes"] = (list[note], ...)
-    if options:
-        which: dict[str, Any] = {"option": (_one_of(options), ...)}
-        if criteria:
-            which["criterion"] = (_one_of(criteria), ...)
-        judgement = create_model("JudgementReply", __base__=JudgementReply, **which)
-        fields["criteria"] = (list[judgement], [])
-        fields["option"] = (_one_of((*options, NOBODY)), NOBODY)
-    if not fields:
-        return VerdictReply
-    return create_model("VerdictReply", __base__=bases or VerdictReply, **fields)
 
 
 class CrossCheckReply(BaseModel):
@@ -343,7 +197,7 @@ class CrossCheckReply(BaseModel):
 @cache
 def cross_check_reply(options: tuple[str, ...]) -> type[CrossCheckReply]:
     """The form of a choice among these options."""
-    fields: dict[str, Any] = {"option": (_one_of((*options, NOBODY)), ...)}
+    fields: dict[str, Any] = {"option": (one_of((*options, NOBODY)), ...)}
     return create_model("CrossCheckReply", __base__=CrossCheckReply, **fields)
 
 
@@ -417,106 +271,6 @@ def clamp(value: float, low: float, high: float) -> float:
     return max(low, min(high, value))
 
 
-def verdict_from(
-    reply: VerdictReply, note_ids: Mapping[str, str], playbook: Playbook | None = None
-) -> Verdict:
-    """The judge's reply as a verdict: every note answered for; how sure it is, is computed later.
-
-    Args:
-        reply: What the judge wrote.
-        note_ids: The ids of the notes by the labels the judge saw.
-        playbook: What the judge's labels of criteria and sections stand for.
-    """
-    criteria, parts = criteria_of(playbook), parts_of(playbook)
-    names = {label: one.name for label, one in criteria.items()}
-    musts = tuple(label for label, one in criteria.items() if one.must)
-    stated = [
-        (str(label_in(one.requirement, musts)), one)
-        for one in reply.requirements
-        if one.requirement.strip()
-    ]
-    table = (
-        *(
-            Requirement(
-                text=names.get(label, one.requirement.strip()),
-                words=one.words.strip(),
-                status=RequirementStatus(one.status),
-            )
-            for label, one in stated
-        ),
-        # What the judge passes over nobody has shown.
-        *(
-            Requirement(text=names[label], status=RequirementStatus.UNKNOWN)
-            for label in musts
-            if label not in dict(stated)
-        ),
-    )
-    written = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
-    texts = {one.part: one.text.strip() for one in written}
-    unmet = tuple(one.text for one in table if one.status is RequirementStatus.NOT_MET)
-    answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
-    return Verdict(
-        decision=reply.decision.strip(),
-        option="" if reply.option == NOBODY else reply.option,
-        reasons=_lines(reply.reasons),
-        requirements=table,
-        criteria=tuple(
-            Judgement(
-                option=one.option,
-                criterion=names.get(one.criterion, one.criterion.strip()),
-                words=one.judgement,
-            )
-            for one in reply.criteria
-            if one.criterion.strip()
-        ),
-        sections=tuple(
-            VerdictSection(title=part.title, text=texts[label])
-            for label, part in parts.items()
-            if texts.get(label)
-        ),
-        solution=reply.solution.strip(),
-        implementation=reply.implementation.strip(),
-        tradeoffs=_lines(reply.tradeoffs),
-        recommendations=_lines(reply.recommendations),
-        unmet_requirements=unmet,
-        open_questions=_lines(reply.open_questions),
-        dissent=reply.dissent.strip(),
-        overturned_by=_lines(reply.overturned_by),
-        notes=tuple(
-            NoteOutcome(
-                note=note_id, used=answers[label].used, explanation=answers[label].explanation
-            )
-            if label in answers
-            else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
-            for label, note_id in note_ids.items()
-        ),
-        confidence=None,
-        judge_confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, 100)),
-    )
-
-
-def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
-    """How the decision stands to earlier ones, and why, by how they are cited; each once."""
-    if not isinstance(reply, VerdictOnEarlierReply):
-        return {}
-    known = {one.value: one for one in Relation}
-    return {
-        one.source: (known[one.relation], one.why.strip())
-        for one in reversed(reply.earlier)
-        if one.relation in known
-    }
-
-
-def verdict_from_text(text: str) -> Verdict:
-    """A verdict from a reply that is not the structure asked for: the raw text."""
-    return Verdict(
-        decision=first_sentence(text),
-        solution=text.strip(),
-        confidence=None,
-        warnings=("The judge's reply was not in the form asked for; this is its raw text.",),
-    )
-
-
 def first_sentence(text: str) -> str:
     """The first line with words in it, without Markdown marks, cut visibly if it is long."""
     lines = (line.strip(" #*_>`-") for line in text.splitlines())
@@ -524,7 +278,3 @@ def first_sentence(text: str) -> str:
     if len(first) <= DECISION_MAX_CHARS:
         return first
     return first[: DECISION_MAX_CHARS - 1].rstrip() + "…"
-
-
-def _lines(items: Sequence[str]) -> tuple[str, ...]:
-    return tuple(item.strip() for item in items if item.strip())

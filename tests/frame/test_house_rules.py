@@ -41,6 +41,9 @@ LONGER_FUNCTIONS = {
     "core/rules/needs.py needs": "one case per act",
     "core/transcript/outcome.py outcome": "the record's keys in their order",
     "tests/core/play.py outcome": "one case per act",
+    "core/turns/judge.py synthesise": "one case per way in which a judge may fail",
+    "core/turns/verdict_replies.py verdict_from": "the verdict's fields in their order",
+    "core/turns/request_for.py request_for": "one case per act",
     "core/opening.py open_debate": "what a debate starts from, field by field",
 }
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")

@@ -8,7 +8,6 @@ from core.models import NextStep
 from core.testing import a_verdict_reply
 from core.turns.replies import (
     BallotReply,
-    VerdictReply,
     abstains,
     ballot_fault,
     ballot_reply,
@@ -18,6 +17,9 @@ from core.turns.replies import (
     options_fault,
     options_reply,
     reasons_by_label,
+)
+from core.turns.verdict_replies import (
+    VerdictReply,
     verdict_from,
     verdict_from_text,
     verdict_reply,
