@@ -96,6 +96,8 @@ class MissedReplies:
                 if one.ended_at is not None and one.ended_at >= since
             ],
         ]
+        # How far the threads of other debates were read matters no more.
+        self._upto = {one: upto for one, upto in self._upto.items() if one in left}
         while left:
             left = [one for one in left if not await self._is_done(one)]
             self._read_once.set()

@@ -5,7 +5,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 
 from bot.presenter.reading_order import turn_of
 from core.errors import StoreError
@@ -47,6 +54,8 @@ class Metrics:
     def __init__(self) -> None:
         """Make all figures, so that each is there from the start."""
         self.registry = CollectorRegistry()
+        # Memory, open files and CPU time of the process, where the system tells them (Linux).
+        ProcessCollector(registry=self.registry)
         self.started = self._counter("debates_started", "Debates begun.")
         self.ended = self._counter("debates_ended", "Debates ended.", "status")
         self.running = self._gauge("debates_running", "Debates worked on by this process.")
@@ -70,6 +79,7 @@ class Metrics:
         self.summaries_failed = self._counter("summaries_failed", "Summaries that were not made.")
         self.blocked = self._counter("summary_blocked_turns", "Turns that waited for a summary.")
         self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
+        self.tasks = self._gauge("tasks", "Tasks of the event loop.")
         self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
         self.age = self._gauge("outbox_age_seconds", "Longest wait of a post next in line.")
         self.health = Gauge(
@@ -183,6 +193,7 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     """Return all figures as of now; a gauge that cannot be looked up is not a number."""
     metrics.running.set(gauges.debates())
     metrics.age.set(gauges.age())
+    metrics.tasks.set(len(asyncio.all_tasks()))
     health, depth = await asyncio.gather(gauges.health(), _depth(gauges))
     for part, works in health.items():
         metrics.health.labels(part).set(works)

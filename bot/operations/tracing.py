@@ -40,8 +40,11 @@ from core.events import (
 )
 from core.models import JUDGE, Act, Call, Debate, Turn
 from core.ports import Clock, EventSink
+from core.recent import Recent
 from core.rules.schedule import rounds_open
 
+#: Debates whose turns under way are kept in memory.
+_REMEMBERED = 1000
 #: Seconds the collector may take, also for the last spans when the bot stops.
 EXPORT_SECONDS = 3
 
@@ -100,7 +103,10 @@ class TracingSink:
     sink: EventSink
     tracing: Tracing
     clock: Clock
-    _began: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]], init=False)
+    #: Bounded, as a debate can end on another replica.
+    _began: Recent[str, dict[str, int]] = field(
+        default_factory=lambda: Recent[str, dict[str, int]](_REMEMBERED), init=False
+    )
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Publish, then trace."""

@@ -40,8 +40,11 @@ from core.events import (
     VerdictReached,
 )
 from core.models import Debate, Decision, DecisionOutcome, Place, Status, Turn
+from core.recent import Recent
 from core.use_cases.choices import ChannelChoices
 
+#: Debates whose reading position is kept in memory.
+_REMEMBERED = 1000
 #: After these there is more to find a debate by.
 _WORTH_FINDING = (
     DebateStarted,
@@ -170,9 +173,12 @@ class Presenter:
     #: Tell Slack how debates stand, for where the app is installed as an agent.
     sessions: bool = False
     #: Debates whose board is pinned: nothing more to look up.
-    _pinned: set[str] = field(default_factory=set[str], init=False)
-    _positions: dict[str, ReadingPosition] = field(
-        default_factory=dict[str, ReadingPosition], init=False
+    _pinned: Recent[str, bool] = field(
+        default_factory=lambda: Recent[str, bool](_REMEMBERED), init=False
+    )
+    #: Bounded, as a debate can go on and end on another replica; what is forgotten is read anew.
+    _positions: Recent[str, ReadingPosition] = field(
+        default_factory=lambda: Recent[str, ReadingPosition](_REMEMBERED), init=False
     )
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
@@ -235,13 +241,13 @@ class Presenter:
                 log = await self.log.events(debate.id)
                 upto = [one for one in log if one.seq <= recorded.seq]
                 await self.posts.post([marked(debate, attachments(debate, upto))])
-                self._pinned.discard(debate.id)
+                self._pinned.pop(debate.id, None)
                 place = debate.setup.place
                 chosen = await self.channels.get(place) if self.channels else ChannelChoices()
                 if not chosen.keep_pinned:
                     await self.posts.post([unpinning(debate)])
             case DebateFailed():
-                self._pinned.discard(debate.id)
+                self._pinned.pop(debate.id, None)
                 await self.posts.post([unpinning(debate)])  # nothing there to come back to
             case DecisionRecorded(decision=decision):
                 await self.posts.post([marked(debate, renewed_adr(debate, recorded.seq))])
@@ -271,7 +277,7 @@ class Presenter:
         if self.rows and debate.id not in self._pinned:
             pin = await self.rows.row_by_key(pin_key(debate.id))
         if pin and pin.state is PostState.SENT:
-            self._pinned.add(debate.id)
+            self._pinned[debate.id] = True
         if pin and pin.state is PostState.FAILED:
             remarks = [f"The board could not be pinned: {pin.error or 'Slack refused it.'}"]
         return marked(debate, board_edit(debate, self.enabled, remarks))

@@ -22,6 +22,7 @@ from bot.slack.payloads import (
 )
 from core.errors import BadInput, MootError
 from core.models import Place
+from core.recent import Recent
 
 _log = logger(__name__)
 
@@ -33,6 +34,8 @@ MEMBERSHIP_SECONDS = 1.4
 CACHE_SECONDS = 15.0
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
+#: People of a workspace whose names are kept in memory.
+_REMEMBERED = 1000
 #: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
 UNREACHED = (ClientError, OSError)
 #: Slack did not answer: it refused, could not be reached, or Moot is not installed there.
@@ -62,7 +65,9 @@ class Access:
     _channels: dict[str, tuple[float, frozenset[str]]] = field(
         default_factory=dict[str, tuple[float, frozenset[str]]], init=False
     )
-    _people: dict[str, UserFound] = field(default_factory=dict[str, UserFound], init=False)
+    _people: Recent[str, UserFound] = field(
+        default_factory=lambda: Recent[str, UserFound](_REMEMBERED), init=False
+    )
 
     async def _client(self) -> AsyncWebClient:
         return (await self.clients.of(self.team)).client

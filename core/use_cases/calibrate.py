@@ -8,7 +8,10 @@ from core.errors import DebateUnknown, StoreDown, StoreError
 from core.events import Recorded, fold
 from core.ports import DebateFilter, DebateStore
 from core.proof.calibration import Case, case_of
+from core.recent import Recent
 
+#: Debates that are kept in memory, of all workspaces.
+_REMEMBERED = 20_000
 #: How keys begin of what makes a debate count: the team's decisions, and how they turned out.
 _DECIDED = ("decision/", "outcome/")
 
@@ -21,8 +24,8 @@ class CountOutcomes:
     #: Told of a debate that is left out because its log cannot be read, and why.
     on_unreadable: Callable[[str, StoreError], None]
     #: By debate: how far its log was read, and what it counts as.
-    _known: dict[str, tuple[int, Case | None]] = field(
-        default_factory=dict[str, tuple[int, Case | None]], init=False
+    _known: Recent[str, tuple[int, Case | None]] = field(
+        default_factory=lambda: Recent[str, tuple[int, Case | None]](_REMEMBERED), init=False
     )
 
     async def cases(

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from array import array
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from core.evidence.likeness import ANSWERS_FROM, likeness, nearness
 from core.figures import counted, number
 from core.models import Debate, Status
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
+from core.recent import Recent
 from core.redaction import redact
 from core.rules.options import options_of
 from core.use_cases.limits import UNBOUNDED, Bounds
@@ -21,6 +23,8 @@ _log = structlog.get_logger(__name__)
 
 #: Decisions of all of somebody's channels that are looked through, newest first.
 _MOST_LOOKED_AT = 300
+#: Decisions of all workspaces whose texts and vectors are kept in memory: about 50 MB.
+_REMEMBERED = 4000
 #: Decisions that one answer names.
 _MOST_TOLD = 3
 #: From so much likeness on a decision is taken for the one that was meant.
@@ -84,13 +88,19 @@ class RecallDecisions:
     bounds: Bounds = UNBOUNDED
     #: Finds by meaning, too; None: by words only.
     embedder: Embedder | None = None
-    #: Vectors by text, as long as the process lives.
-    _vectors: dict[str, Sequence[float]] = field(
-        default_factory=dict[str, Sequence[float]], init=False, repr=False, compare=False
+    #: Vectors by text.
+    _vectors: Recent[str, Sequence[float]] = field(
+        default_factory=lambda: Recent[str, Sequence[float]](_REMEMBERED),
+        init=False,
+        repr=False,
+        compare=False,
     )
     #: What a decision is found by, by its debate and its end: neither changes.
-    _texts: dict[tuple[str, object], str] = field(
-        default_factory=dict[tuple[str, object], str], init=False, repr=False, compare=False
+    _texts: Recent[tuple[str, object], str] = field(
+        default_factory=lambda: Recent[tuple[str, object], str](_REMEMBERED),
+        init=False,
+        repr=False,
+        compare=False,
     )
 
     async def for_person(
@@ -146,7 +156,8 @@ class RecallDecisions:
         except ProviderError as error:
             _log.warning("decisions are found by their words only", reason=str(error))
             return by_words
-        self._vectors.update(zip(unseen, vectors, strict=True))
+        # An array of numbers takes a quarter of a list of them.
+        self._vectors.update(zip(unseen, (array("d", one) for one in vectors), strict=True))
         by_meaning = await asyncio.to_thread(
             nearness, asked, [self._vectors.get(one, ()) for one in texts]
         )

@@ -42,6 +42,7 @@ from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.refused_features import RefusedFeatures
 from core.errors import ConfigurationBroken, StoreDown
 from core.ports import Clock
+from core.recent import Recent
 
 _log = logger(__name__)
 
@@ -101,7 +102,7 @@ class Outbox:
         #: The post next in line of each channel, and since when it has been.
         self._fronts: dict[Channel, tuple[str, float]] = {}
         #: Timestamps of posts that others depend on, by key.
-        self._known: dict[str, str] = {}
+        self._known = Recent[str, str](_MOST_KNOWN)
         self._taking_up = KeyedTasks[str](self._take_up)
         self._later = LaterEdits(self.replace, self.pace.edit)
 
@@ -434,8 +435,6 @@ class Outbox:
             found = await self.posts.row_by_key(key)
             if found is None or found.ts is None:
                 raise _RootMissing
-            if len(self._known) >= _MOST_KNOWN:
-                del self._known[next(iter(self._known))]
             self._known[key] = found.ts
         return self._known[key]
 
