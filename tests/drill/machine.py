@@ -222,12 +222,18 @@ class Machine:
                 return {**answer.json(), "code": answer.status_code}
         return {}
 
-    async def figures(self) -> str:
+    async def figures(self, worker: int = 1) -> str:
         """What Prometheus is shown; empty if nobody answers in time."""
+        port = self._ports[1] + worker - 1
         with suppress(httpx2.HTTPError):
             async with httpx2.AsyncClient(timeout=5) as client:
-                return (await client.get(f"http://127.0.0.1:{self._ports[1]}/metrics")).text
+                return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
         return ""
+
+    async def all_figures(self) -> Sequence[str]:
+        """What Prometheus is shown of each worker that answers."""
+        numbers = range(1, self.workers + 1)
+        return [text for one in numbers if (text := await self.figures(one))]
 
     async def close(self) -> None:
         """Leave no process behind."""

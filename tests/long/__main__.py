@@ -1,0 +1,64 @@
+"""`python -m tests.long --hours 6 [--workers 2]`: debates with faults for hours; is all flat?"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bot.building import database_url
+from tests.long.life import Life, Sample, live
+from tests.postgres import running_postgres
+
+_HEAD = (
+    "| hours | debates | memory | open files | tasks | posts waiting | database | by debate |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests.long", description=__doc__)
+    parser.add_argument("--hours", type=float, default=6)
+    parser.add_argument("--every", type=float, default=6, help="seconds between two debates")
+    parser.add_argument("--rows", type=int, default=12, help="of the table")
+    parser.add_argument("--workers", type=int, default=1, help="more than one: on PostgreSQL")
+    return parser.parse_args()
+
+
+@contextmanager
+def _database(workers: int) -> Generator[str]:
+    if workers == 1:
+        yield ""
+        return
+    with running_postgres() as server:
+        yield database_url(server.fresh_database())
+
+
+def _row(one: Sample) -> str:
+    size = f"{one.database / 1e6:.1f} MB" if one.database else "–"
+    share = f"{one.database / one.debates / 1e3:.0f} KB" if one.database and one.debates else "–"
+    cells = [f"{one.hours:.2f}", one.debates, f"{one.memory / 1e6:.0f} MB", one.files, one.tasks]
+    return "| " + " | ".join(map(str, (*cells, one.waiting, size, share))) + " |"
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - that is what it is for
+
+
+def main() -> int:
+    """Live, print a row of figures now and then; exit 1 if something was lost or doubled."""
+    asked = _arguments()
+    life = Life(hours=asked.hours, every=asked.every, rows=asked.rows, workers=asked.workers)
+    folder = Path(tempfile.mkdtemp(prefix="moot-long-"))
+    _say(_HEAD)
+    with _database(asked.workers) as database:
+        found = asyncio.run(live(life, folder, database, lambda sample: _say(_row(sample))))
+    _say(f"{found.debates} debates, {found.posts} posts; wrong: {dict(found.faults) or 'nothing'}")
+    _say(f"the log: {folder}")
+    return 1 if found.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
