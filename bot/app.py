@@ -36,6 +36,7 @@ from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
+from bot.slack.connection.freezes import Freezes
 from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
@@ -191,7 +192,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         context = replace(context, share=await _sharing(parts, database))
         missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
         app = _listening(parts, installation, context, missed)
-        gateway = SocketGateway(app, parts.slack.app_token) if parts.slack.app_token else None
+        stack.enter_context((freezes := Freezes()).watched())
+        gateway = None
+        if parts.slack.app_token:
+            gateway = SocketGateway(app, parts.slack.app_token, freezes=freezes)
         health = health_of(
             lambda: probe(database),
             gateway,
@@ -208,6 +212,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             signing_secret=parts.slack.signing_secret,
             installing=installation.installing,
             routes=[PageRoutes(context.share)] if context.share else [],
+            freezes=freezes,
             refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
         figures = None

@@ -111,7 +111,8 @@ async def _people(workspace: Workspace, life: Life) -> None:
         known = set(map(key_of, workspace.messages(channel)))
         with suppress(PersonRefusal):  # nobody was connected, or there are enough debates there
             await workspace.command(person, channel, "/debate", f"Choice {number}: queue or table?")
-            await asyncio.sleep(life.every)
+        await asyncio.sleep(life.every)
+        with suppress(PersonRefusal):
             fresh = [
                 one
                 for one in workspace.messages(channel)

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
 
 
 class Site:
-    """A machine on which two workers run, and the people of one workspace."""
+    """A machine on which Moot runs, and the people of one workspace."""
 
     def __init__(self, workspace: Workspace, machine: Machine, models: DrillModels) -> None:
         self.workspace = workspace
@@ -81,12 +81,18 @@ def all_ready(workers: Sequence[Mapping[str, Any]]) -> bool:
 
 
 @asynccontextmanager
-async def two_workers(
-    database: str, folder: Path, *, http: bool = False, config: WorkspaceConfig = CONFIG
+async def at_work(
+    folder: Path,
+    database: str = "",
+    *,
+    workers: int = 2,
+    http: bool = False,
+    config: WorkspaceConfig = CONFIG,
 ) -> AsyncGenerator[Site]:
+    """Have `moot run` at work for as long as the block lasts; without a server on SQLite."""
     models = DrillModels(wait=0.3)
     async with run_workspace(config) as workspace, Vendor(models) as vendor:
-        machine = Machine(folder / "machine", workspace, vendor.url, workers=2, http=http)
+        machine = Machine(folder / "machine", workspace, vendor.url, workers=workers, http=http)
         machine.database = database
         try:
             await machine.start()
@@ -98,7 +104,7 @@ async def two_workers(
 async def test_two_workers_share_debates_and_one_page_tells_how_each_is(
     on_postgres: str, tmp_path: Path
 ) -> None:
-    async with two_workers(on_postgres, tmp_path) as site:
+    async with at_work(tmp_path, on_postgres) as site:
         await site.until(all_ready)
         assert site.workspace.sockets == 2
         await site.ask("Kafka or SQS?")
@@ -119,7 +125,7 @@ async def test_two_workers_share_debates_and_one_page_tells_how_each_is(
 async def test_workers_end_when_their_supervisor_is_killed_and_the_next_one_goes_on(
     on_postgres: str, tmp_path: Path
 ) -> None:
-    async with two_workers(on_postgres, tmp_path) as site:
+    async with at_work(tmp_path, on_postgres) as site:
         await site.until(all_ready)
         await site.ask("Kafka or SQS?")
         orphans = list(site.pids().values())
@@ -141,7 +147,7 @@ async def test_in_http_mode_workers_share_the_port_and_one_that_dies_loses_no_re
     on_postgres: str, tmp_path: Path
 ) -> None:
     config = replace(CONFIG, manifest=without_socket_mode().manifest)
-    async with two_workers(on_postgres, tmp_path, http=True, config=config) as site:
+    async with at_work(tmp_path, on_postgres, http=True, config=config) as site:
         await site.until(all_ready)
         os.kill(site.pids()[2], signal.SIGKILL)
         await site.until(lambda workers: [one["state"] for one in workers][1:] == ["restarting"])

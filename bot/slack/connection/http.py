@@ -24,15 +24,20 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 
+from bot.log import logger
 from bot.slack.connection.bounded import BoundedServer
 from bot.slack.connection.error_answers import dispatched, log_failure
+from bot.slack.connection.freezes import Freezes
 from bot.slack.connection.refused import Cause, RefusedRequests
+
+_log = logger(__name__)
 
 EVENTS_PATH = "/slack/events"
 HEALTH_PATH = "/health"
 READY_PATH = "/ready"
 METRICS_PATH = "/metrics"
 _UNHEALTHY, _MALFORMED = 503, 400
+_JSON = "application/json"
 #: Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats).
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 #: Bytes that a request may have; Slack's own are far smaller.
@@ -114,6 +119,8 @@ class HttpServer:
     routes: Sequence[Routes] = ()
     #: Whether everything has begun and nothing is ending yet.
     is_ready: bool = field(default=False, init=False)
+    #: Tells what may have waited for too long; None: nobody looks.
+    freezes: Freezes | None = None
     #: Counts what is refused.
     refused: RefusedRequests = field(default_factory=RefusedRequests)
     _server: BoundedServer | None = field(default=None, init=False)
@@ -188,6 +195,10 @@ class HttpServer:
         if cause := self._unsigned(request.headers, body):
             return self._refuse(cause, 401)
         self.refused.accept()
+        # Events come as JSON; they come again, and do no harm twice.
+        if self.freezes and request.content_type != _JSON and self.freezes.has_waited():
+            _log.warning("not taken: Slack may have given it up")
+            return web.json_response({"error": "too late"}, status=_UNHEALTHY)
         headers: dict[str, str | Sequence[str]] = {
             name: request.headers[name] for name in _HEADERS if name in request.headers
         }
