@@ -398,9 +398,23 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
         try:
             store = await opened.enter_async_context(open_store(location))
         except StoreInUse:
-            database = await Database.look_into(database_url(location))
-            store = SqlDebateStore(await opened.enter_async_context(database))
+            store = await opened.enter_async_context(look_into(location))
         yield store
+
+
+@asynccontextmanager
+async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
+    """Open the log of debates for reading only, whoever writes to it; its tables are there.
+
+    Args:
+        location: A file path (SQLite) or a database URL.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+        StoreDown: It cannot be opened.
+    """
+    async with await Database.look_into(database_url(location)) as database:
+        yield SqlDebateStore(database)
 
 
 async def models_there(

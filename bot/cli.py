@@ -112,6 +112,33 @@ def run(
 
 
 @app.command()
+def mcp(
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", "-c", help="A YAML or JSON file with settings."),
+    ] = None,
+    env_file: Annotated[
+        Path | None,
+        typer.Option(help="Read variables from this file. No .env is read by itself."),
+    ] = None,
+) -> None:
+    """Serve an editor or assistant over MCP, on standard input and output."""
+    if find_spec("mcp") is None:
+        raise ConfigurationBroken(
+            "`moot mcp` needs the MCP SDK, which is not installed here: in a checkout type "
+            "`make extras`, or `pip install moot[mcp]`."
+        )
+    if env_file and not env_file.expanduser().is_file():
+        raise ConfigurationBroken(f"There is no file {env_file} to read variables from.")
+    from bot.mcp.stdio import serve  # noqa: PLC0415 - help must not wait for it
+    from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
+
+    environment = read_settings(env_file.expanduser() if env_file else None)
+    asyncio.run(serve(environment, config))
+
+
+@app.command()
 def health(
     url: Annotated[str, typer.Option(help="Default: the address in the settings.")] = "",
 ) -> None:

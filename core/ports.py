@@ -94,6 +94,8 @@ class DebateEntry:
     started_at: datetime
     ended_at: datetime | None
     status: str
+    #: What asked for it; see `DebateStore.create`.
+    origin: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

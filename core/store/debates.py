@@ -191,6 +191,7 @@ class SqlDebateStore:
                     started_at=row.started_at,
                     ended_at=row.ended_at,
                     status=row.status,
+                    origin=row.origin,
                 )
                 for row in connection.execute(query.limit(wanted.limit))
             ]

@@ -25,6 +25,7 @@ class _Held:
     """A debate and its log."""
 
     debate_id: str
+    origin: str
     setup: Setup
     started_at: datetime
     log: list[Recorded]
@@ -87,7 +88,7 @@ class InMemoryStore:
         if debate_id in self._debates:
             raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
         first = Recorded(debate_id, 1, at, started)
-        held = _Held(debate_id, started.setup, at, [])
+        held = _Held(debate_id, origin, started.setup, at, [])
         held.add(first)
         self._debates[debate_id] = self._by_origin[origin] = held
         return Appended(first, fresh=True)
@@ -172,6 +173,7 @@ class InMemoryStore:
                 started_at=held.started_at,
                 ended_at=held.ended_at,
                 status=held.status.value,
+                origin=held.origin,
             )
             for held in fitting[: wanted.limit]
         ]

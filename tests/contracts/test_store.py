@@ -376,6 +376,7 @@ async def test_the_list_tells_how_a_debate_ended(store: DebateStore) -> None:
     assert concluded.question == "concluded?"
     assert (concluded.workspace, concluded.channel) == ("T1", "C1")
     assert concluded.asked_by == JOAN.id
+    assert concluded.origin == "concluded"
     assert concluded.started_at == NOON
 
 

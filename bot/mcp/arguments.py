@@ -1,0 +1,177 @@
+"""What a program may hand each tool: types, bounds, and words for what is wrong (pure)."""
+
+import json
+import re
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
+
+from core.models import MOST_ROUNDS
+from core.rules.sources import MOST_SOURCES
+
+#: Seconds that one call waits for news at most: clients and proxies give up after 60.
+LONGEST_WAIT = 50
+#: Characters of a question, of its context, of an answer or a note: more than the places where
+#: debates are held take by default, far less than would hurt. Those say their own bounds.
+_QUESTION, _CONTEXT, _SAYING = 20_000, 100_000, 20_000
+_LINE = 2000
+#: Faults of one call that are told.
+_MOST_FAULTS = 5
+#: NUL, escape sequences, half characters.
+_UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+#: Said for pydantic's kinds of faults; the others are told in its words.
+_FAULTS = {"missing": "is needed", "extra_forbidden": "is no argument of this tool"}
+
+
+def _readable(text: str) -> str:
+    """Refuse what no keyboard types and no database keeps.
+
+    Raises:
+        ValueError: There is such a sign; says which and where.
+    """
+    if found := _UNREADABLE.search(text):
+        sign, at = f"U+{ord(found[0]):04X}", found.start() + 1
+        raise ValueError(f"holds the control character {sign} at position {at}; take it out")
+    return text
+
+
+def _from_json(value: object) -> object:
+    """Some clients hand lists over as text that holds JSON."""
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+_Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=_LINE),
+    AfterValidator(_readable),
+]
+DebateId = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$"), Field(description="Id, like dabc2345.")
+]
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StartArguments(_Arguments):
+    """Of `start_debate`."""
+
+    question: Annotated[str, Field(max_length=_QUESTION), AfterValidator(_readable)] = Field(
+        description='What to debate, as a question: "Kafka or SQS for the job queue?"'
+    )
+    context: Annotated[str, Field(max_length=_CONTEXT), AfterValidator(_readable)] = Field(
+        default="", description="What the agents should know: requirements, numbers, constraints."
+    )
+    sources: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] = Field(
+        default=(),
+        max_length=MOST_SOURCES,
+        description="Evidence to read and cite: addresses of pages; on this machine files and "
+        "folders below the server's folder; in Slack links to messages and files of the channel.",
+    )
+    channel: _Line = Field(
+        default="",
+        description="Slack only: the channel to hold it in, as #name or id. The person must be in "
+        "it. Leave it out on this machine.",
+    )
+    format: _Line | None = Field(
+        default=None, description="critique, council or panel; left out: as usual."
+    )
+    rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS)] | None = Field(
+        default=None, description="So many rounds, and all of them; left out: as many as it takes."
+    )
+    agents: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] | None = Field(
+        default=None,
+        max_length=20,
+        description="Who debates, by role or id, at least two; left out: chosen for the question.",
+    )
+    clarify: bool | None = Field(
+        default=None,
+        description="Whether agents may ask the person first; left out: as the settings say.",
+    )
+
+
+class StatusArguments(_Arguments):
+    """Of `debate_status`."""
+
+    debate_id: DebateId
+    wait_seconds: Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False)] = Field(
+        default=0,
+        description="Seconds to wait for news before answering; 0 answers at once. 30 is a good "
+        "choice while a debate runs.",
+    )
+
+
+class GivenArgument(_Arguments):
+    """One answer."""
+
+    number: Annotated[int, Field(ge=1, le=999)] = Field(description="The question's number.")
+    answer: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
+        description="The person's answer; empty: let the agents' assumption hold."
+    )
+
+
+class AnswerArguments(_Arguments):
+    """Of `answer_question`."""
+
+    debate_id: DebateId
+    answers: Annotated[tuple[GivenArgument, ...], BeforeValidator(_from_json)] = Field(
+        min_length=1, max_length=50, description="One answer or several."
+    )
+
+
+class NoteArguments(_Arguments):
+    """Of `add_note`."""
+
+    debate_id: DebateId
+    text: Annotated[str, Field(min_length=1, max_length=_SAYING), AfterValidator(_readable)] = (
+        Field(description="What the agents should know from their next turn on.")
+    )
+
+
+class DebateArguments(_Arguments):
+    """Of tools that take a debate and nothing else."""
+
+    debate_id: DebateId
+
+
+class SearchArguments(_Arguments):
+    """Of `search_decisions`."""
+
+    query: Annotated[str, Field(min_length=1, max_length=_LINE), AfterValidator(_readable)] = Field(
+        description='A question or words: "what did we decide about the job queue?"'
+    )
+
+
+class ListArguments(_Arguments):
+    """Of `list_debates`."""
+
+    limit: Annotated[int, Field(ge=1, le=50)] = Field(default=10, description="How many at most.")
+    running_only: bool = Field(default=False, description="Only debates that have not ended.")
+
+
+def faults_in(error: ValidationError) -> str:
+    """Return what is wrong with the arguments, a sentence each, without repeating what was sent."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told = list[str]()
+    for fault in found[:_MOST_FAULTS]:
+        where = ".".join(str(part)[:40] for part in fault["loc"]) or "What was sent"
+        words = fault["msg"].removeprefix("Value error, ")
+        words = _FAULTS.get(fault["type"], f"{words[:1].lower()}{words[1:]}")
+        told.append(f"{where}: {words}.")
+    if len(found) > _MOST_FAULTS:
+        told.append(f"And {len(found) - _MOST_FAULTS} more.")
+    return " ".join(told)

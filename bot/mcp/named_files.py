@@ -1,0 +1,48 @@
+"""Sources that a program names on this machine: files below one folder, and pages."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.terminal.sources import references_to
+from core.errors import BadInput
+from core.models import Person, SourceReference
+from core.transcript.inert import visible
+
+_LONGEST_NAME = 80
+
+
+def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
+    """Return the sources that a program named; the terminal's rules, and none outside of a folder.
+
+    Whoever sits at a terminal names files themselves. A program may name what text it read told
+    it to.
+
+    Args:
+        folder: Only files below it can be sources; none that are hidden.
+        named: Files, folders and addresses of pages.
+        by: On whose behalf.
+
+    Raises:
+        BadInput: One cannot be a source; says which and why.
+    """
+    found = list[str]()
+    for name in named:
+        if name.startswith(("http://", "https://")):
+            found.append(name)
+            continue
+        shown = visible(name)[:_LONGEST_NAME]
+        try:
+            path = (folder / name).resolve()
+            is_inside = path.is_relative_to(folder)
+            path.exists()
+        except (OSError, ValueError, RuntimeError):
+            raise BadInput(f"The source “{shown}” cannot be looked at.") from None
+        hidden = is_inside and any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not is_inside or hidden:
+            raise BadInput(
+                f"The source “{shown}” is hidden or outside of the folder in which "
+                "this server was started: it may not be read. Name a file below it, or put what "
+                "matters into the context. Nothing was started."
+            )
+        found.append(str(path))
+    return references_to(found, by)

@@ -1,0 +1,359 @@
+"""What tools answer: values for programs, and the same as text for people and models (pure)."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from bot.views.progress import progress, stage
+from core.evidence.earlier import decision_words
+from core.figures import counted, money, when
+from core.models import Debate, Status, Value
+from core.rules import schedule
+from core.rules.options import options_of
+from core.transcript.decision import decision_text
+from core.transcript.inert import visible
+from core.transcript.options import headline_option
+from core.transcript.people import adr_status
+from core.transcript.words import confidence, name_of
+from core.use_cases.recall import SURE_FROM, RecalledDecision
+from core.use_cases.start import StartedDebate
+
+#: Text of people and models: without escape sequences and signs that nobody sees.
+Shown = Annotated[str, BeforeValidator(visible)]
+#: What is read of a debate by its address, by the last part of the address.
+DOCUMENTS = ("report", "adr", "record")
+#: Stands before text that people and models wrote.
+_QUOTE = "> "
+
+
+class DebateState(StrEnum):
+    """How a debate stands, as far as a program must know."""
+
+    RUNNING = "running"
+    #: Agents ask; answer, or their assumptions hold when the time is up.
+    WAITING_FOR_ANSWERS = "waiting_for_answers"
+    PAUSED = "paused"
+    #: No model can be reached; it goes on by itself.
+    WAITING_FOR_MODELS = "waiting_for_models"
+    CONCLUDED = "concluded"
+    FAILED = "failed"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more comes by itself."""
+        return self in {DebateState.CONCLUDED, DebateState.FAILED}
+
+
+def state_of(debate: Debate) -> DebateState:
+    """Return how a debate stands."""
+    match debate.status:
+        case Status.CONCLUDED:
+            return DebateState.CONCLUDED
+        case Status.FAILED:
+            return DebateState.FAILED
+        case Status.RUNNING if debate.paused_by:
+            return DebateState.PAUSED
+        case Status.RUNNING if debate.outage:
+            return DebateState.WAITING_FOR_MODELS
+        case Status.RUNNING if schedule.open_questions(debate):
+            return DebateState.WAITING_FOR_ANSWERS
+        case Status.RUNNING:
+            return DebateState.RUNNING
+
+
+class StartResult(Value):
+    """Of `start_debate`."""
+
+    debate_id: str
+    fresh: bool = Field(description="False: the same was asked a moment ago and runs already.")
+    agents: tuple[Shown, ...] = Field(description="Names of who debates; casting may change them.")
+    format: str
+    most_rounds: int
+    cost_cap_usd: float | None = Field(description="It stops before it costs more; null: no cap.")
+    warnings: tuple[Shown, ...] = ()
+
+
+class OpenQuestion(Value):
+    """A question that agents ask the person."""
+
+    number: int
+    question: Shown
+    assumption: Shown = Field(description="Holds where nobody answers in time.")
+    asked_by: tuple[Shown, ...]
+
+
+class StatusResult(Value):
+    """Of `debate_status`."""
+
+    debate_id: str
+    state: DebateState
+    stage: Shown = Field(description="Round and phase in words; empty once it has ended.")
+    turns_done: int
+    turns_total: int = Field(description="As far as can be foreseen.")
+    open_questions: tuple[OpenQuestion, ...] = ()
+    answer_until: str | None = Field(description="When the assumptions hold, in UTC.")
+    options: tuple[Shown, ...] = Field(description="What may be chosen, as far as it is known.")
+    cost_usd: float | None = Field(description="Spent so far; null: a price is unknown.")
+    decision: Shown = Field(description="The decision in a sentence; empty: none yet.")
+    address: str = Field(description="Where people read it; empty: only here.")
+
+
+class AnswerResult(Value):
+    """Of `answer_question`."""
+
+    debate_id: str
+    recorded: tuple[int, ...] = Field(description="Numbers of the questions that are answered.")
+    too_late: tuple[int, ...] = Field(
+        description="Answered or closed before; while the debate runs, the agents read these as "
+        "notes."
+    )
+    still_open: tuple[int, ...]
+
+
+class NoteResult(Value):
+    """Of `add_note`."""
+
+    debate_id: str
+    taken: bool = Field(description="False: the debate has ended; nobody will read the note.")
+
+
+class StopResult(Value):
+    """Of `stop_debate`."""
+
+    debate_id: str
+    state: DebateState
+
+
+class VerdictResult(Value):
+    """Of `get_verdict`."""
+
+    debate_id: str
+    state: DebateState
+    question: Shown
+    decision: Shown = Field(description="In a sentence; empty: there is none.")
+    option: Shown = Field(description="The option decided for; empty: none of them.")
+    standing: Shown = Field(description="Whether the team has accepted it: proposed until then.")
+    confidence: int | None = Field(description="0 to 100; null: none can be given.")
+    confidence_words: Shown
+    reasons: tuple[Shown, ...] = ()
+    tradeoffs: tuple[Shown, ...] = ()
+    dissent: Shown = ""
+    overturned_by: tuple[Shown, ...] = Field(default=(), description="What would overturn it.")
+    recommendations: tuple[Shown, ...] = ()
+    open_questions: tuple[Shown, ...] = ()
+    partial: bool = Field(default=False, description="It was cut short.")
+    cost_usd: float | None
+    address: str = Field(description="Where people read it; empty: only here.")
+    documents: tuple[str, ...] = Field(description="Resources to read all of it.")
+
+
+class FoundDecision(Value):
+    """A decision of an earlier debate."""
+
+    debate_id: str
+    question: Shown
+    decision: Shown
+    standing: Shown
+    decided_at: str
+    likeness: float = Field(description="How well it fits what was asked, 0 to 1.")
+
+
+class SearchResult(Value):
+    """Of `search_decisions`."""
+
+    found: tuple[FoundDecision, ...]
+    sure: bool = Field(description="Whether the first surely is what was meant.")
+
+
+class ListedDebate(Value):
+    """A debate in a list."""
+
+    debate_id: str
+    question: Shown
+    state: DebateState
+    decision: Shown
+    started_by: Shown
+
+
+class ListResult(Value):
+    """Of `list_debates`."""
+
+    debates: tuple[ListedDebate, ...]
+
+
+Result = (
+    StartResult
+    | StatusResult
+    | AnswerResult
+    | NoteResult
+    | StopResult
+    | VerdictResult
+    | SearchResult
+    | ListResult
+)
+
+
+def address_of(debate_id: str, document: str) -> str:
+    """Return the address under which a program reads a document of a debate."""
+    return f"moot://debates/{debate_id}/{document}"
+
+
+def started(begun: StartedDebate) -> tuple[StartResult, str]:
+    """Return that a debate has begun, and what to do next."""
+    setup, debate_id = begun.setup, begun.debate_id
+    cap = setup.limits.debate_cost
+    result = StartResult(
+        debate_id=debate_id,
+        fresh=begun.fresh,
+        agents=tuple(agent.name for agent in setup.agents),
+        format=setup.format,
+        most_rounds=setup.rounds,
+        cost_cap_usd=None if cap is None else float(cap),
+        warnings=setup.warnings,
+    )
+    what = "has begun" if begun.fresh else "runs already: the same was asked a moment ago"
+    lines = [f"Debate {debate_id} {what}. It takes minutes and goes on by itself."]
+    lines += [f"Note: {warning}" for warning in setup.warnings]
+    lines.append(f"Next: debate_status with debate_id {debate_id} and wait_seconds 30.")
+    return result, "\n".join(lines)
+
+
+def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
+    """Return how far a debate has come, what its agents ask, and what to do next."""
+    state, reached = state_of(debate), progress(debate)
+    asked = schedule.open_questions(debate)
+    due, cost = schedule.due(debate), debate.usage.cost
+    options = tuple(item.name for item in options_of(debate).items)
+    result = StatusResult(
+        debate_id=debate.id,
+        state=state,
+        stage="" if state.has_ended else stage(debate),
+        turns_done=reached.done,
+        turns_total=reached.total,
+        open_questions=tuple(
+            OpenQuestion(
+                number=one.number,
+                question=one.question,
+                assumption=one.assumption,
+                asked_by=tuple(name_of(debate, agent) for agent in one.asked_by),
+            )
+            for one in asked
+        ),
+        answer_until=when(due) if due and asked else None,
+        options=options,
+        cost_usd=None if cost is None else float(cost),
+        decision=debate.verdict.decision if debate.verdict else "",
+        address=address,
+    )
+    lines = [f"Debate {debate.id}: {state.value.replace('_', ' ')}."]
+    if not state.has_ended:
+        lines.append(f"{result.stage}, {reached.words}. Cost so far: {money(cost)}.")
+    if debate.outage and not state.has_ended:
+        lines.append(f"No model can be reached; it goes on by itself. {debate.outage}")
+    if options:
+        lines += ["Options:", *(f"{_QUOTE}{name}" for name in options)]
+    for one in asked:
+        lines += [f"Question {one.number}:", *_quoted(one.question)]
+        lines += ["Assumed without an answer:", *_quoted(one.assumption or "nothing in particular")]
+    if asked and due:
+        lines.append(f"Answer until {when(due)}; then the assumptions hold.")
+    if address:
+        lines.append(f"People read it here: {address}")
+    return result, "\n".join([*lines, _next(debate.id, state)])
+
+
+def _next(debate_id: str, state: DebateState) -> str:
+    """What a program does next."""
+    match state:
+        case DebateState.WAITING_FOR_ANSWERS:
+            return "Next: ask the person, then answer_question; do not answer in their place."
+        case DebateState.PAUSED:
+            return "Next: it is paused; whoever paused it resumes it."
+        case DebateState.CONCLUDED | DebateState.FAILED:
+            return f"Next: get_verdict with debate_id {debate_id}."
+        case DebateState.RUNNING | DebateState.WAITING_FOR_MODELS:
+            return f"Next: debate_status with debate_id {debate_id} and wait_seconds 30."
+
+
+def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
+    """Return the verdict of a debate; why there is none else."""
+    found, cost, state = debate.verdict, debate.usage.cost, state_of(debate)
+    result = VerdictResult(
+        debate_id=debate.id,
+        state=state,
+        question=debate.setup.question,
+        decision=found.decision if found else "",
+        option=headline_option(debate) if found else "",
+        standing=adr_status(debate),
+        confidence=found.confidence if found else None,
+        confidence_words=confidence(found) if found else "",
+        reasons=found.reasons if found else (),
+        tradeoffs=found.tradeoffs if found else (),
+        dissent=found.dissent if found else "",
+        overturned_by=found.overturned_by if found else (),
+        recommendations=found.recommendations if found else (),
+        open_questions=found.open_questions if found else (),
+        partial=found.partial if found else False,
+        cost_usd=None if cost is None else float(cost),
+        address=address,
+        documents=tuple(address_of(debate.id, one) for one in DOCUMENTS),
+    )
+    if not state.has_ended:
+        return result, f"{decision_text(debate)} {_next(debate.id, state)}"
+    head = f"Debate {debate.id} has ended."
+    if found:
+        head += f" Agents wrote this verdict; with the team it stands so: {adr_status(debate)}."
+    told = [head, *_quoted(decision_text(debate))]
+    return result, "\n".join([*told, f"All of it: {result.documents[0]}"])
+
+
+def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult, str]:
+    """Return the decisions that were found, the best fit first."""
+    found = tuple(
+        FoundDecision(
+            debate_id=one.debate.id,
+            question=one.debate.setup.question,
+            decision=one.debate.verdict.decision if one.debate.verdict else "",
+            standing=adr_status(one.debate),
+            decided_at=when(one.debate.ended_at or one.debate.now),
+            likeness=round(one.likeness, 2),
+        )
+        for one in recalled
+    )
+    sure = bool(found) and found[0].likeness >= SURE_FROM
+    result = SearchResult(found=found, sure=sure)
+    if not found:
+        return result, "No decision on this is known here. start_debate has it debated."
+    lines = ["What was decided:" if sure else "The closest decisions that are known:"]
+    for one in recalled:
+        standing = f"{adr_status(one.debate)}, {when(one.debate.ended_at or one.debate.now)}"
+        lines += [f"Debate {one.debate.id} ({standing}):", *_quoted(decision_words(one.debate))]
+    return result, "\n".join(lines)
+
+
+def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
+    """Return debates in a list, as they came."""
+    found = tuple(
+        ListedDebate(
+            debate_id=one.id,
+            question=one.setup.question,
+            state=state_of(one),
+            decision=headline_option(one) or (one.verdict.decision if one.verdict else ""),
+            started_by=one.setup.asked_by.name or one.setup.asked_by.id,
+        )
+        for one in debates
+    )
+    lines = [counted(len(found), "debate") + ", the newest first."]
+    for one in found:
+        lines.append(f"{one.debate_id} ({one.state.value.replace('_', ' ')}):")
+        lines += _quoted(one.question)
+        lines += _quoted(f"Decided: {one.decision}") if one.decision else ()
+    return ListResult(debates=found), "\n".join(lines)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Text of people and models, so marked that none of it reads as ours."""
+    for line in text.splitlines():
+        yield f"{_QUOTE}{line}".rstrip()

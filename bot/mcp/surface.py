@@ -1,0 +1,86 @@
+"""What the tools need of the place debates are held in: this machine, or a Slack workspace."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.mcp.arguments import StartArguments
+from core.events import Recorded
+from core.models import Debate, Person
+from core.ports import Clock
+from core.use_cases.answer import AnswerQuestions
+from core.use_cases.note import AddNote
+from core.use_cases.recall import RecalledDecision
+from core.use_cases.start import StartedDebate
+from core.use_cases.steer import SteerDebate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actions:
+    """What a caller may do to debates, within one call of a tool."""
+
+    #: Begins a debate; raises `BadInput` where it cannot be held.
+    start: Callable[[StartArguments], Awaitable[StartedDebate]]
+    answer: AnswerQuestions
+    note: AddNote
+    steer: SteerDebate
+
+
+class Surface(Protocol):
+    """Debates as one caller sees and changes them. Every method may raise `StoreDown`."""
+
+    @property
+    def person(self) -> Person:
+        """On whose behalf the program calls."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """Tells how long somebody has waited."""
+        ...
+
+    def acting(self) -> AbstractAsyncContextManager[Actions]:
+        """Return what may be done, for as long as the block lasts.
+
+        Raises:
+            BadInput: Nothing can be changed from here now; says who can.
+        """
+        ...
+
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
+        """Return the events of a debate the caller may see, asked for anew with each call.
+
+        Args:
+            debate_id: Its id, as the program named it.
+            to_change: Whether the caller means to change it.
+
+        Raises:
+            BadInput: There is none, the same words whether it exists or not; or it is held
+                somewhere else and cannot be changed from here.
+        """
+        ...
+
+    async def has_grown(self, debate_id: str, after: int) -> bool:
+        """Return whether a debate that the caller was shown has events after that number."""
+        ...
+
+    async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
+        """Return the newest debates the caller may see; what cannot be read is left out."""
+        ...
+
+    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+        """Return the decisions that fit a question best, of what the caller may see.
+
+        Raises:
+            BadInput: The question is too long, or nobody says what the caller may see.
+        """
+        ...
+
+    async def address(self, debate: Debate) -> str:
+        """Return where people find the debate; empty where there is no such place."""
+        ...
+
+    def origin(self, request: str) -> str:
+        """Return the origin of what the caller does: the same on every delivery of a request."""
+        ...

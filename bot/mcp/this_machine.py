@@ -1,0 +1,376 @@
+"""Debates of one person on their machine: held in this process, in the terminal's database.
+
+An SQLite file belongs to one process at a time (`core/store/lock.py`), and there may be a server
+for each window of an editor. So the file is taken when there is something to do and let go when
+nothing runs any more; whoever does not have it reads. A debate that a process left behind, however
+that ended, is taken up by the next server that finds the file free.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.building import (
+    build_reader,
+    build_turns,
+    check_providers,
+    estimating,
+    look_into,
+    open_store,
+)
+from bot.log import logger
+from bot.mcp.arguments import StartArguments
+from bot.mcp.named_files import references_below
+from bot.mcp.surface import Actions
+from bot.running.debates import LocalRunner
+from bot.settings import BotSettings
+from bot.terminal.debating import SURFACE
+from core.engine import Engine
+from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
+from core.events import Recorded, fold
+from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
+from core.evidence.reader import fetch_path
+from core.evidence.tools import FetchTools
+from core.llm.call import ModelCalls
+from core.models import Debate, Person, Place, SourceKind, Status, Turn
+from core.opening import DebateRequest
+from core.ports import Clock, DebateFilter, DebateStore, Embedder
+from core.retry import RetryPolicy, retry
+from core.settings import Settings
+from core.use_cases.answer import AnswerQuestions
+from core.use_cases.choices import Choices
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import UNBOUNDED
+from core.use_cases.note import AddNote
+from core.use_cases.recall import RecallDecisions, RecalledDecision
+from core.use_cases.start import StartDebate, StartedDebate
+from core.use_cases.steer import SteerDebate
+
+_log = logger(__name__)
+
+#: How origins of debates begin that this surface started.
+ORIGIN = "mcp/"
+#: Seconds for which a database that another process has is waited for: it may be just letting go.
+_PATIENCE = 2.0
+_TRY_AGAIN = 0.1
+#: Seconds between two looks whether to let the database go, or to take up what was left behind.
+LOOK_AGAIN = 5.0
+_MOST_OPEN = 200
+#: Seconds an estimate may take: a start is answered within one.
+_ESTIMATE_SECONDS = 0.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Taken:
+    """The database while it is ours, and what works on it."""
+
+    store: DebateStore
+    runner: LocalRunner
+    actions: Actions
+    #: Other processes may write to it as well: it is on a server.
+    is_shared: bool
+    closing: AsyncExitStack
+
+
+class _NobodyListens:
+    """The `EventSink` of debates that nobody is shown as they go: programs ask."""
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        pass
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        pass
+
+
+class ThisMachine:
+    """The `Surface` of `moot mcp`."""
+
+    def __init__(  # noqa: PLR0913 - what the composition root has
+        self,
+        environment: BotSettings,
+        settings: Settings,
+        *,
+        calls: ModelCalls,
+        tools: FetchTools,
+        embedder: Embedder | None,
+        person: Person,
+        clock: Clock,
+        folder: Path,
+    ) -> None:
+        """Take nothing yet.
+
+        Args:
+            environment: Where the database is, and keys.
+            settings: What holds for debates.
+            calls: Asks models.
+            tools: Asks tools of MCP servers as sources.
+            embedder: Finds decisions by meaning, too; None: by words only.
+            person: Whose machine it is.
+            clock: Time.
+            folder: Only files below it can be sources.
+        """
+        self.person = person
+        self.clock = clock
+        self._environment = environment
+        self._settings = settings
+        self._calls = calls
+        self._tools = tools
+        self._embedder = embedder
+        self._folder = folder.resolve()
+        self._taken: _Taken | None = None
+        self._reader: AsyncExitStack | None = None
+        self._read_store: DebateStore | None = None
+        #: Calls that change something now: the database is not let go under them.
+        self._calling = 0
+        self._changing = asyncio.Lock()
+        #: Debates this process works on, until they have ended.
+        self._ours: set[str] = set()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Take up what was left behind, and look after the database for as long as this lasts."""
+        try:
+            # Makes or migrates the tables; what another process has is in order already.
+            with suppress(StoreInUse):
+                await self._take(patience=0)
+            looking = asyncio.create_task(self._look_after(), name="database")
+            try:
+                yield
+            finally:
+                looking.cancel()
+                await asyncio.gather(looking, return_exceptions=True)
+        finally:
+            await self._let_go()
+            await self._close_reader()
+
+    @asynccontextmanager
+    async def acting(self) -> AsyncGenerator[Actions]:
+        """Take the database, and keep it until the call is done."""
+        self._calling += 1
+        try:
+            try:
+                taken = await self._take(patience=_PATIENCE)
+            except StoreInUse as error:
+                raise BadInput(
+                    f"{error} Until then debates can only be read here. If it is the server of "
+                    "another window, ask there, or try again when its debates have ended."
+                ) from None
+            yield taken.actions
+        finally:
+            self._calling -= 1
+
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
+        """Return the events of a debate of this database."""
+        try:
+            log = await (await self._reading()).events(debate_id)
+        except DebateUnknown:
+            raise BadInput(
+                f"There is no debate {debate_id} here. list_debates shows which there are."
+            ) from None
+        surface = fold(log).setup.place.surface
+        if to_change and surface != SURFACE:
+            raise BadInput(
+                f"Debate {debate_id} is held in {surface.capitalize()}: it can be read here, and "
+                "changed only there."
+            )
+        if to_change:
+            self._ours.add(debate_id)
+        return log
+
+    async def has_grown(self, debate_id: str, after: int) -> bool:
+        """Return whether the log has news."""
+        return bool(await (await self._reading()).events(debate_id, after=after))
+
+    async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
+        """Return the newest debates of this database."""
+        store = await self._reading()
+        found = list[Debate]()
+        for entry in await store.find(DebateFilter(limit=limit, open_only=running_only)):
+            try:
+                found.append(fold(await store.events(entry.debate_id)))
+            except StoreDown:
+                raise
+            except StoreError as error:
+                _log.warning("left out of a list", debate=entry.debate_id, reason=str(error))
+        return found
+
+    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+        """Return the decisions of the whole database that fit best."""
+
+        def on_unreadable(debate_id: str, error: StoreError) -> None:
+            _log.warning("cannot show", debate=debate_id, reason=str(error))
+
+        register = RecallDecisions(
+            store=await self._reading(), on_unreadable=on_unreadable, embedder=self._embedder
+        )
+        return await register.anywhere(question)
+
+    async def address(self, debate: Debate) -> str:
+        """Nowhere: there is no page of it."""
+        del debate
+        return ""
+
+    def origin(self, request: str) -> str:
+        """Return an origin that tells debates of this surface from the terminal's."""
+        return f"{ORIGIN}{request}"
+
+    async def _take(self, *, patience: float) -> _Taken:
+        """Return the database as ours; take it if it is not.
+
+        Raises:
+            StoreInUse: Another process had it for as long as we waited.
+            StoreError: It cannot be opened.
+        """
+        tries = 1 + round(patience / _TRY_AGAIN)
+        policy = RetryPolicy(tries=tries, first_wait=_TRY_AGAIN, longest_wait=_TRY_AGAIN)
+        async with self._changing:
+            if self._taken is not None:
+                return self._taken
+            taken = await retry(self._opened, policy, asyncio.sleep, on=StoreInUse)
+            await self._close_reader()
+            self._taken = taken
+            for debate_id in await self._left_behind(taken.store):
+                self._ours.add(debate_id)
+                taken.runner.wake(debate_id)
+            return taken
+
+    async def _opened(self) -> _Taken:
+        async with AsyncExitStack() as opening:
+            store = await opening.enter_async_context(open_store(self._environment.moot_database))
+            fetchers = {
+                SourceKind.FILE: fetch_path,
+                SourceKind.REGISTER: FetchEarlierDecisions(store),
+                SourceKind.DECISION: FetchDecision(store),
+            }
+            reader = build_reader(self._settings, self._tools, fetchers)
+            turns = build_turns(self._calls, self._settings, store, reader)
+            engine = Engine(store=store, turns=turns, sink=_NobodyListens(), clock=self.clock)
+            runner = LocalRunner(engine=engine, store=store, clock=self.clock)
+            opening.push_async_callback(runner.close)
+            facts = FactLog(store=store, clock=self.clock, wake=runner.wake)
+            note = AddNote(facts=facts, bounds=UNBOUNDED)
+            starting = StartDebate(
+                facts=facts,
+                settings=lambda: self._settings,
+                estimating=estimating(self._settings, _ESTIMATE_SECONDS),
+                bounds=UNBOUNDED,
+                spending=store,
+            )
+            return _Taken(
+                store=store,
+                runner=runner,
+                is_shared=store.is_shared,
+                actions=Actions(
+                    start=lambda asked: self._start(starting, asked),
+                    answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
+                    note=note,
+                    steer=SteerDebate(facts=facts, note=note, stewards=self._stewards, mention=str),
+                ),
+                closing=opening.pop_all(),
+            )
+
+    async def _stewards(self, _place: Place) -> Sequence[str]:
+        """Whoever sits here may steer every debate of their database."""
+        return [self.person.id]
+
+    async def _start(self, starting: StartDebate, asked: StartArguments) -> StartedDebate:
+        """Begin a debate of this machine.
+
+        Raises:
+            BadInput: It cannot be held; says why.
+            ConfigurationBroken: A model it needs is not set up.
+        """
+        if asked.channel:
+            raise BadInput(
+                "Debates of this server are held on this machine, in no channel: leave “channel” "
+                "out. Nothing was started."
+            )
+        request = DebateRequest(
+            question=asked.question,
+            context=asked.context,
+            asked_by=self.person,
+            place=Place(surface=SURFACE),
+            agents=asked.agents,
+            rounds=asked.rounds,
+            format=asked.format,
+            references=references_below(self._folder, asked.sources, self.person),
+        )
+        setup = await starting.setup_for(request, Choices(clarify=asked.clarify))
+        check_providers(setup, self._environment, self._settings.servers)
+        most = self._environment.bounds.debates_per_person
+        store = starting.facts.store
+        running = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
+        own = [one.debate_id for one in running if one.debate_id in self._ours]
+        repeated = any(one.question == setup.question for one in running)
+        if len(own) >= most and not repeated:
+            raise BadInput(
+                f"{len(own)} debates run here ({', '.join(own)}), as many as may at once "
+                "(MOOT_DEBATES_PER_PERSON). Nothing was started: wait until one has ended, or end "
+                "one with stop_debate."
+            )
+        with suppress(BadInput):  # an estimate that takes too long is done without
+            estimate = await starting.estimating(setup)
+            setup = setup.model_copy(update={"forecast": estimate.forecast})
+        begun = await starting.begin(setup, origin=self.origin(secrets.token_hex(8)))
+        self._ours.add(begun.debate_id)
+        return begun
+
+    async def _left_behind(self, store: DebateStore) -> Sequence[str]:
+        """Return the debates that this person began here and nobody ended, oldest first."""
+        found = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
+        return [
+            one.debate_id
+            for one in reversed(found)
+            if one.origin.startswith(ORIGIN) and one.asked_by == self.person.id
+        ]
+
+    async def _reading(self) -> DebateStore:
+        """Return the log of debates to read from: ours, or the one another process writes to."""
+        if self._taken is not None:
+            return self._taken.store
+        if self._read_store is None:
+            stack = AsyncExitStack()
+            location = self._environment.moot_database
+            self._read_store = await stack.enter_async_context(look_into(location))
+            self._reader = stack
+        return self._read_store
+
+    async def _close_reader(self) -> None:
+        reader, self._reader, self._read_store = self._reader, None, None
+        if reader is not None:
+            await reader.aclose()
+
+    async def _look_after(self) -> None:
+        """Let the database go when nothing runs; take up what another process left behind."""
+        while True:
+            await self.clock.sleep(LOOK_AGAIN)
+            taken = self._taken
+            try:
+                if taken is None and await self._left_behind(await self._reading()):
+                    await self._take(patience=0)
+                if taken and not taken.is_shared and not await self._has_work(taken):
+                    await self._let_go()
+            except StoreInUse:
+                pass  # another process works on them
+            except StoreError as error:
+                _log.warning("cannot look after the database", reason=str(error))
+
+    async def _has_work(self, taken: _Taken) -> bool:
+        if self._calling or taken.runner.held:
+            return True
+        for debate_id in tuple(self._ours):
+            with suppress(DebateUnknown):
+                if fold(await taken.store.events(debate_id)).status is Status.RUNNING:
+                    return True
+            self._ours.discard(debate_id)
+        return False
+
+    async def _let_go(self) -> None:
+        async with self._changing:
+            if self._taken is None or self._calling:
+                return
+            taken, self._taken = self._taken, None
+            await taken.closing.aclose()

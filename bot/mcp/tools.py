@@ -1,0 +1,300 @@
+"""The tools: what each is called and promises, and how it is done with the use cases."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from mcp_types import Tool, ToolAnnotations
+from pydantic import BaseModel
+
+from bot.mcp import results
+from bot.mcp.arguments import (
+    AnswerArguments,
+    DebateArguments,
+    ListArguments,
+    NoteArguments,
+    SearchArguments,
+    StartArguments,
+    StatusArguments,
+)
+from bot.mcp.results import DebateState, Result
+from bot.mcp.surface import Surface
+from bot.views.progress import progress, stage
+from core.errors import BadInput
+from core.events import fold
+from core.models import Debate
+from core.rules.schedule import open_questions
+from core.use_cases.answer import PersonsReply, open_numbers
+from core.use_cases.reply_parsing import GivenAnswer
+
+#: Told how far the debate is: turns done, turns in all, and that in words.
+TellProgress = Callable[[float, float, str], Awaitable[None]]
+A = TypeVar("A", bound=BaseModel)
+#: Seconds between two looks at a debate that is waited for.
+_LOOK_AGAIN = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolKind(Generic[A]):
+    """One tool."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[A]
+    result: type[BaseModel]
+    #: It changes nothing.
+    reads_only: bool = False
+    #: It ends something that cannot be begun again.
+    ends: bool = False
+    perform: Callable[[Surface, A, TellProgress], Awaitable[tuple[Result, str]]]
+
+    @property
+    def described(self) -> Tool:
+        """The tool as clients are told of it."""
+        return Tool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.arguments.model_json_schema(),
+            output_schema=self.result.model_json_schema(mode="serialization"),
+            annotations=ToolAnnotations(
+                title=self.title,
+                read_only_hint=self.reads_only,
+                destructive_hint=self.ends,
+                # Every request has an origin made of what it says: its repetition is recognised.
+                idempotent_hint=True,
+                # Models are asked, and pages of the web are read as sources.
+                open_world_hint=self.arguments is StartArguments,
+            ),
+        )
+
+    async def call(
+        self, surface: Surface, given: Mapping[str, Any], tell: TellProgress
+    ) -> tuple[Result, str]:
+        """Do it.
+
+        Args:
+            surface: Debates as the caller sees them.
+            given: The arguments as they were sent.
+            tell: Told of progress while the caller waits.
+
+        Raises:
+            ValidationError: The arguments cannot be used.
+            BadInput: It cannot be done; says why and what to do.
+            StoreError: The database failed.
+        """
+        return await self.perform(surface, self.arguments.model_validate(given), tell)
+
+
+async def _start(
+    surface: Surface, asked: StartArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    if not any(map(str.isalnum, asked.question)):
+        raise BadInput("The question is blank. Say in “question” what is to be debated.")
+    async with surface.acting() as can:
+        return results.started(await can.start(asked))
+
+
+async def _status(
+    surface: Surface, asked: StatusArguments, tell: TellProgress
+) -> tuple[Result, str]:
+    """Answer at once where something is new, else as soon as it is, or after the time."""
+    debate = fold(await surface.log(asked.debate_id))
+    before, clock = _moment(debate), surface.clock
+    until = clock.now().timestamp() + asked.wait_seconds
+    while _waits(debate) and _moment(debate) == before:
+        left = until - clock.now().timestamp()
+        if left <= 0:
+            break
+        await clock.sleep(min(_LOOK_AGAIN, left))
+        if await surface.has_grown(debate.id, debate.seq):
+            # Rights are looked at anew: the caller may have left the channel meanwhile.
+            debate = fold(await surface.log(debate.id))
+            reached = progress(debate)
+            await tell(reached.done, reached.total, stage(debate))
+    return results.status(debate, await surface.address(debate))
+
+
+def _waits(debate: Debate) -> bool:
+    """Whether something may come by itself."""
+    return results.state_of(debate) in {
+        DebateState.RUNNING,
+        DebateState.WAITING_FOR_MODELS,
+        DebateState.WAITING_FOR_ANSWERS,
+    }
+
+
+def _moment(debate: Debate) -> tuple[object, ...]:
+    """What a person would want to hear of at once: a change of it ends the waiting."""
+    asked = tuple(one.number for one in open_questions(debate))
+    return results.state_of(debate), asked, stage(debate) if _waits(debate) else ""
+
+
+async def _answer(
+    surface: Surface, asked: AnswerArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    numbers = [one.number for one in asked.answers]
+    if len(set(numbers)) < len(numbers):
+        raise BadInput("A question is answered twice in this call. Nothing was recorded.")
+    async with surface.acting() as can:
+        debate = fold(await surface.log(asked.debate_id, to_change=True))
+        known = {one.number for put in debate.clarifications.values() for one in put.items}
+        if unknown := [str(number) for number in numbers if number not in known]:
+            still = ", ".join(map(str, open_numbers(debate))) or "none"
+            raise BadInput(
+                f"There is no question {', '.join(unknown)}. Still open: {still}. Nothing was "
+                "recorded."
+            )
+        given = [GivenAnswer(one.number, one.answer.strip()) for one in asked.answers]
+        origin = surface.origin(_digest("answer", asked))
+        said = PersonsReply(debate_id=debate.id, by=surface.person, origin=origin)
+        late = await can.answer.form(said, given)
+        still_open = open_numbers(fold(await surface.log(debate.id)))
+    result = results.AnswerResult(
+        debate_id=debate.id,
+        recorded=tuple(number for number in numbers if number not in late),
+        too_late=tuple(late),
+        still_open=tuple(still_open),
+    )
+    told = [f"Recorded: {', '.join(map(str, result.recorded)) or 'none'}."]
+    if late:
+        told.append(
+            f"Too late for question {', '.join(map(str, late))}: answered before, or its time was "
+            "over. While the debate runs, the agents read these answers as notes."
+        )
+    told.append(f"Still open: {', '.join(map(str, still_open)) or 'none'}.")
+    return result, " ".join(told)
+
+
+async def _add_note(
+    surface: Surface, asked: NoteArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    if not asked.text.strip():
+        raise BadInput("The note is blank. Write what the agents should know.")
+    async with surface.acting() as can:
+        debate = fold(await surface.log(asked.debate_id, to_change=True))
+        note_id = surface.origin(_digest("note", asked))
+        taken = await can.note.add(
+            debate.id, note_id=note_id, author=surface.person, text=asked.text
+        )
+    words = "The agents read it from their next turn on."
+    if not taken:
+        words = "The debate has ended; nobody will read the note. start_debate begins another."
+    return results.NoteResult(debate_id=debate.id, taken=taken), words
+
+
+async def _stop(
+    surface: Surface, asked: DebateArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    async with surface.acting() as can:
+        debate = fold(await surface.log(asked.debate_id, to_change=True))
+        await can.steer.stop(debate, surface.person)
+        state = results.state_of(fold(await surface.log(debate.id)))
+    words = "It is being wound up: the judge decides on what is there. Next: debate_status."
+    return results.StopResult(debate_id=debate.id, state=state), words
+
+
+async def _verdict(
+    surface: Surface, asked: DebateArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    debate = fold(await surface.log(asked.debate_id))
+    return results.verdict(debate, await surface.address(debate))
+
+
+async def _search(
+    surface: Surface, asked: SearchArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    return results.found_decisions(await surface.recalled(asked.query))
+
+
+async def _list(surface: Surface, asked: ListArguments, _tell: TellProgress) -> tuple[Result, str]:
+    return results.listed(await surface.newest(asked.limit, running_only=asked.running_only))
+
+
+def _digest(what: str, asked: BaseModel) -> str:
+    """Name a request by what it says, so that the same one sent again changes nothing."""
+    return f"{what}/{hashlib.sha256(asked.model_dump_json().encode()).hexdigest()[:24]}"
+
+
+TOOLS: tuple[ToolKind[Any], ...] = (
+    ToolKind(
+        name="start_debate",
+        title="Start a debate",
+        description="Have agents with different points of view debate a question until a judge "
+        "writes a verdict. Returns the debate's id within a second; the debate takes minutes and "
+        "costs money where models do. The same question asked again while it runs is the same "
+        "debate. Then call debate_status until it has ended, then get_verdict.",
+        arguments=StartArguments,
+        result=results.StartResult,
+        perform=_start,
+    ),
+    ToolKind(
+        name="debate_status",
+        title="See how far a debate is",
+        description="How far a debate has come, what its agents ask the person, its options and "
+        "its cost. With wait_seconds it answers as soon as there is news.",
+        arguments=StatusArguments,
+        result=results.StatusResult,
+        reads_only=True,
+        perform=_status,
+    ),
+    ToolKind(
+        name="answer_question",
+        title="Answer the agents' questions",
+        description="Record the person's answers to open questions of a debate, one or several. "
+        "Ask the person; where they do not know, leave the question: its assumption holds.",
+        arguments=AnswerArguments,
+        result=results.AnswerResult,
+        perform=_answer,
+    ),
+    ToolKind(
+        name="add_note",
+        title="Add a note",
+        description="Tell the agents of a running debate something they should know. They read it "
+        "from their next turn on.",
+        arguments=NoteArguments,
+        result=results.NoteResult,
+        perform=_add_note,
+    ),
+    ToolKind(
+        name="get_verdict",
+        title="Read the verdict",
+        description="The decision of a debate with reasons, dissent and confidence. It is the "
+        "agents' verdict; people accept or reject it.",
+        arguments=DebateArguments,
+        result=results.VerdictResult,
+        reads_only=True,
+        perform=_verdict,
+    ),
+    ToolKind(
+        name="search_decisions",
+        title="Search earlier decisions",
+        description="What was decided before about something, the best fit first. Asks no model "
+        "and costs nothing: look here before starting a debate.",
+        arguments=SearchArguments,
+        result=results.SearchResult,
+        reads_only=True,
+        perform=_search,
+    ),
+    ToolKind(
+        name="list_debates",
+        title="List debates",
+        description="The newest debates the person may see.",
+        arguments=ListArguments,
+        result=results.ListResult,
+        reads_only=True,
+        perform=_list,
+    ),
+    ToolKind(
+        name="stop_debate",
+        title="Stop a debate",
+        description="End a debate early: the judge decides on what is there. Only who started it, "
+        "and the stewards of its channel, may. It cannot be taken back here.",
+        arguments=DebateArguments,
+        result=results.StopResult,
+        ends=True,
+        perform=_stop,
+    ),
+)

@@ -1,0 +1,116 @@
+"""`moot mcp` without a process of its own: this machine's debates, and the SDK's client on them."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from mcp import Client
+from mcp_types import CallToolResult, TextContent, TextResourceContents
+
+from bot.building import build_tools
+from bot.mcp.server import build_server
+from bot.mcp.this_machine import ThisMachine
+from bot.settings import BotSettings
+from core.clock import SystemClock
+from core.llm.call import ModelCalls
+from core.models import Clarifying, Person
+from core.ports import Clock
+from core.settings import ModelChoice, Settings
+from core.testing import ScriptedProvider
+
+KIM = Person(id="kim", name="Kim")
+QUESTION = "Kafka or SQS for the job queue?"
+
+
+class FastClock:
+    """So many times as fast as the machine's."""
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+        self._start = SystemClock().now()
+
+    def now(self) -> datetime:
+        passed = (SystemClock().now() - self._start).total_seconds()
+        return datetime(2026, 1, 5, 9, 0, tzinfo=UTC) + timedelta(seconds=passed * self._factor)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / self._factor)
+
+
+@dataclass(frozen=True)
+class Editor:
+    """A program that speaks MCP, with one server to talk to."""
+
+    client: Client
+
+    async def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer of a call that succeeds."""
+        answer = await self.client.call_tool(tool, arguments)
+        assert not answer.is_error, text_of(answer)
+        return cast("dict[str, Any]", answer.structured_content)
+
+    async def reads(self, address: str) -> str:
+        """The text of a resource."""
+        (found,) = (await self.client.read_resource(address)).contents
+        assert isinstance(found, TextResourceContents)
+        return found.text
+
+    async def is_refused(self, tool: str, **arguments: Any) -> str:
+        """The words of a call that is refused."""
+        answer = await self.client.call_tool(tool, arguments)
+        assert answer.is_error, text_of(answer)
+        return text_of(answer)
+
+    async def follows(self, debate_id: str) -> dict[str, Any]:
+        """Polls as the server's instructions say, until the debate has ended."""
+        while True:
+            found = await self.calls("debate_status", debate_id=debate_id, wait_seconds=30)
+            if found["state"] in {"concluded", "failed"}:
+                return found
+
+
+def text_of(answer: CallToolResult) -> str:
+    return "\n".join(one.text for one in answer.content if isinstance(one, TextContent))
+
+
+@dataclass(frozen=True)
+class Window(Editor):
+    """An editor on its person's machine."""
+
+    machine: ThisMachine
+
+
+@asynccontextmanager
+async def editor(
+    folder: Path,
+    provider: ScriptedProvider,
+    *,
+    clock: Clock | None = None,
+    person: Person = KIM,
+    clarifying: Clarifying | None = None,
+    **variables: Any,
+) -> AsyncGenerator[Window]:
+    choice = ModelChoice(provider=provider.name, model="scripted-1")
+    settings = Settings(
+        agent_model=choice, judge_model=choice, clarifying=clarifying or Clarifying(), casting=False
+    )
+    environment = BotSettings.model_validate(
+        {"moot_database": str(folder / "moot.db"), **variables}
+    )
+    machine = ThisMachine(
+        environment,
+        settings,
+        calls=ModelCalls({provider.name: provider}, SystemClock()),
+        tools=build_tools(settings, environment),
+        embedder=None,
+        person=person,
+        clock=clock or SystemClock(),
+        folder=folder,
+    )
+    server = build_server(lambda _request: machine)
+    async with machine.open(), Client(server, cache=None) as client:
+        yield Window(client, machine)

@@ -1,0 +1,95 @@
+"""`moot mcp` as an editor starts it: a process, its streams, kill -9 in the middle of a debate."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from core.llm.providers.testing.script import Asked, Say
+from core.llm.providers.testing.server import Vendor
+from tests.bot.mcp.at_work import QUESTION, Editor
+from tests.command_line import moot
+from tests.vendor_replies import good_reply
+
+ROOT = Path(__file__).parents[3]
+MOOT = ("-c", "from bot.cli import main; main()", "mcp")
+
+
+def server(folder: Path, **variables: str) -> StdioServerParameters:
+    environment = {"PYTHONPATH": str(ROOT), "MOOT_DATABASE": str(folder / "moot.db"), **variables}
+    return StdioServerParameters(
+        command=sys.executable, args=list(MOOT), env=environment, cwd=folder
+    )
+
+
+def test_without_the_extra_people_read_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)  # as `find_spec` sees what is not installed
+    ended = moot("mcp", folder=tmp_path)
+    assert ended.returncode == 4
+    assert "pip install moot[mcp]" in ended.stderr
+    assert not ended.stdout
+
+
+@pytest.mark.slow
+async def test_a_debate_survives_kill_9_of_its_server(tmp_path: Path) -> None:
+    is_slow = True
+
+    def reply(asked: Asked) -> Say:
+        good = good_reply(asked)
+        return Say(text=good.text, wait=30.0 if is_slow else 0.0)
+
+    async with Vendor(reply) as vendor:
+        started = server(
+            tmp_path, OPENAI_API_KEY="sk-none-123456", OPENAI_BASE_URL=f"{vendor.url}/v1"
+        )
+        async with Client(started) as client:
+            kim = Editor(client)
+            begun = await kim.calls("start_debate", question=QUESTION, rounds=1, clarify=False)
+            debate_id = begun["debate_id"]
+            await vendor.asked_for(1)
+            holder = int((tmp_path / "moot.db.lock").read_text(encoding="utf-8"))
+            os.kill(holder, signal.SIGKILL)
+        is_slow = False
+        async with Client(started) as client:
+            kim = Editor(client)
+            # Nobody says anything to it: it goes on because it was left behind.
+            assert (await kim.follows(debate_id))["state"] == "concluded"
+            verdict = await kim.calls("get_verdict", debate_id=debate_id)
+            assert verdict["decision"]
+
+
+@pytest.mark.slow
+def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> None:
+    """Nor does what is no protocol end it; and a project's own `.env` is not believed."""
+    (tmp_path / ".env").write_text("MOOT_DATABASE=/nowhere/else.db\n", encoding="utf-8")
+    version: dict[str, object] = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    hello = {**version, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_debates"}},
+    ]
+    typed = "\n".join(["no protocol", *map(json.dumps, lines), ""])
+    one = server(tmp_path, MOOT_LOG_LEVEL="debug")
+    ended = subprocess.run(  # noqa: S603 - our own program
+        [one.command, *one.args],
+        input=typed,
+        env=one.env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+    )
+    said = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert all(one["jsonrpc"] == "2.0" for one in said)
+    assert {1, 2, 3} <= {one.get("id") for one in said}
+    assert (tmp_path / "moot.db").exists()
