@@ -103,10 +103,10 @@ async def blow(storm: Storm, location: str, folder: Path) -> Outcome:
         location: The database.
         folder: Where the replicas' log goes.
     """
-    names = [f"team-{number}" for number in range(-(-storm.debates // _DEBATES_PER_CHANNEL))]
+    names = channels_for(storm.debates)
     config = WorkspaceConfig(
         channels=tuple(ChannelSpec(name, with_bot=True) for name in names),
-        users=tuple(UserSpec(_asker(number), "Somebody") for number in range(storm.debates)),
+        users=tuple(UserSpec(asker(number), "Somebody") for number in range(storm.debates)),
         manifest=manifest(),
         pace=QUICK,
         seed=storm.seed,
@@ -118,13 +118,13 @@ async def blow(storm: Storm, location: str, folder: Path) -> Outcome:
         a_crew(workspace, location, models.address, folder / "replicas.log") as crew,
     ):
         await asyncio.gather(*(crew.join() for _ in range(storm.replicas)))
-        _spoil(workspace)
-        asking = asyncio.create_task(_ask(workspace, names, storm.debates))
+        spoil(workspace)
+        asking = asyncio.create_task(ask(workspace, names, storm.debates))
         kills = await _kill(crew, storm)
         await asking
         workspace.faults.clear()
         with suppress(TimeoutError):  # the audit says what is missing
-            await _calm(workspace, names)
+            await calm(workspace, names)
         for replica in list(crew.alive):
             await crew.kill(replica, signal.SIGTERM)
         found, recorded = await _reckon(crew, names, models.asked)
@@ -139,6 +139,11 @@ async def blow(storm: Storm, location: str, folder: Path) -> Outcome:
         )
 
 
+def channels_for(debates: int) -> Sequence[str]:
+    """Names of as many channels as so many debates need."""
+    return [f"team-{number}" for number in range(-(-debates // _DEBATES_PER_CHANNEL))]
+
+
 def thrown_away(models: CountingModels, deaths: Mapping[int, float]) -> Sequence[float]:
     """Ages of answers that were whole when a replica died, and were asked for again afterwards."""
     return sorted(
@@ -149,7 +154,7 @@ def thrown_away(models: CountingModels, deaths: Mapping[int, float]) -> Sequence
     )
 
 
-def _spoil(workspace: Workspace) -> None:
+def spoil(workspace: Workspace) -> None:
     """Have Slack refuse now and then, answer late or never."""
     faults = workspace.faults
     faults.drop_after("chat.postMessage", times=None, probability=0.03)
@@ -159,7 +164,7 @@ def _spoil(workspace: Workspace) -> None:
     faults.delay("chat.postMessage", 0.3, times=None, probability=0.05)
 
 
-async def _ask(workspace: Workspace, channels: Sequence[str], debates: int) -> None:
+async def ask(workspace: Workspace, channels: Sequence[str], debates: int) -> None:
     """Ask every question until somebody hears it. One heard by a dying bot is asked twice."""
     for number in range(debates):
         if number % 5 == 0:
@@ -175,13 +180,13 @@ async def _ask(workspace: Workspace, channels: Sequence[str], debates: int) -> N
 async def _is_heard(workspace: Workspace, channel: str, number: int, choice: str) -> bool:
     question = f"Choice {choice}: queue or table?"
     try:
-        await workspace.command(_asker(number), channel, "/debate", question)
+        await workspace.command(asker(number), channel, "/debate", question)
     except PersonRefusal:
         return False
     return True
 
 
-def _asker(number: int) -> str:
+def asker(number: int) -> str:
     """Everybody asks one question."""
     return f"person-{number}"
 
@@ -199,7 +204,7 @@ async def _kill(crew: Crew, storm: Storm) -> int:
     return kills
 
 
-async def _calm(workspace: Workspace, channels: Sequence[str]) -> None:
+async def calm(workspace: Workspace, channels: Sequence[str]) -> None:
     """Wait until every debate is decided in Slack and nothing is posted any more."""
     seen, since = -1, time.monotonic()
     async with asyncio.timeout(_PATIENCE):

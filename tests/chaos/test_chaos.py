@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.storm import Storm, blow
+from tests.chaos.supervised import blow_on_workers
+from tests.postgres import running_postgres
 
 pytestmark = pytest.mark.slow
 
@@ -25,3 +27,14 @@ async def test_three_replicas_lose_and_double_nothing(location: str, tmp_path: P
     assert outcome.audit.faults == {}
     assert outcome.audit.debates >= 4
     assert outcome.kills >= 2
+
+
+@pytest.mark.timeout(300)
+async def test_workers_whose_supervisor_and_server_are_hit_too_lose_and_double_nothing(
+    tmp_path: Path,
+) -> None:
+    with running_postgres() as server:  # one of its own: it is restarted
+        survived = await blow_on_workers(server, tmp_path, workers=2, debates=3, blows=3)
+    assert survived.audit.faults == {}
+    assert survived.audit.debates >= 3
+    assert survived.blows == {"worker": 1, "server": 1, "supervisor": 1}

@@ -264,6 +264,11 @@ class Machine:
             **self._environment,
         }
 
+    def pids(self) -> Mapping[int, int]:
+        """The process of each worker, as it was last started."""
+        lines = self.logged()
+        return {one["worker"]: one["pid"] for one in lines if one["event"] == "worker started"}
+
     def logged(self, since: int = 0) -> Sequence[Mapping[str, Any]]:
         """Lines of the log from a position on."""
         return [json.loads(line) for line in self.log[since:].splitlines() if line[:1] == "{"]

@@ -26,6 +26,7 @@ LONGER_FUNCTIONS = {
     "bot/app.py _use_cases": "makes one of each thing that people can do",
     "bot/demo.py show": "the demonstration from its workspace to its exit code",
     "bot/listeners/place_gone.py __call__": "one case per refused post",
+    "bot/operations/metrics.py __init__": "one figure after the other",
     "bot/presenter/event_posts.py posts_of": "one case per event",
     "bot/serving.py serve": "hands every setting on, from the environment to the bot",
     "bot/terminal/subcommands.py debate": "the command's options, one by one",

@@ -64,11 +64,6 @@ class Site:
             while not is_so((await self.machine.health()).get("workers", [])):  # noqa: ASYNC110 - other processes
                 await asyncio.sleep(0.1)
 
-    def pids(self) -> Mapping[int, int]:
-        """The process of each worker, as it was last started."""
-        lines = self.machine.logged()
-        return {one["worker"]: one["pid"] for one in lines if one["event"] == "worker started"}
-
     async def seen(self) -> Audit:
         """What became of the debates."""
         async with await Database.look_into(self.machine.database) as database:
@@ -128,7 +123,7 @@ async def test_workers_end_when_their_supervisor_is_killed_and_the_next_one_goes
     async with at_work(tmp_path, on_postgres) as site:
         await site.until(all_ready)
         await site.ask("Kafka or SQS?")
-        orphans = list(site.pids().values())
+        orphans = list(site.machine.pids().values())
         code, _ = await site.machine.stop(signal.SIGKILL)
         await site.machine.start()  # on the same port, as soon as the orphans let go of it
         await site.decided(1)
@@ -149,7 +144,7 @@ async def test_in_http_mode_workers_share_the_port_and_one_that_dies_loses_no_re
     config = replace(CONFIG, manifest=without_socket_mode().manifest)
     async with at_work(tmp_path, on_postgres, http=True, config=config) as site:
         await site.until(all_ready)
-        os.kill(site.pids()[2], signal.SIGKILL)
+        os.kill(site.machine.pids()[2], signal.SIGKILL)
         await site.until(lambda workers: [one["state"] for one in workers][1:] == ["restarting"])
         for number, user in enumerate(("dana", "alex", "sam")):
             await site.workspace.command(user, CHANNEL, "/debate", f"Choice {number}: Rust or Go?")
