@@ -39,7 +39,7 @@ class Line:
 
 def lines(wish: load.Wish) -> Iterable[Line]:
     """Measure one after the other."""
-    for (form, protocol), pair in asyncio.run(chain.pairs(1.0, 3.0, rounds=2)).items():
+    for (form, protocol), pair in asyncio.run(chain.pairs(3.0, 3.0, rounds=2)).items():
         name = f"chain: {form}, {protocol}, one agent 3 × slower"
         yield Line(name, pair.there.ratio, chain.TARGET)
         yield Line(f"{name}, another hangs: later by", pair.lost, chain.LOST_SECONDS, "s")

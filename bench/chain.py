@@ -1,9 +1,10 @@
 """Wall time of debates of every format as a ratio to the longest chain that their prompts allow.
 
-    python -m bench.chain [--seconds 1] [--slow 4] [--rounds 3] [--format critique]
+    python -m bench.chain [--seconds 3] [--slow 3] [--rounds 3] [--all]
 
-Every format with every vendor's protocol, all at once: real prompts and SDKs, the log in SQLite on
-disk, a vendor in a process of its own that streams replies of 1,800 characters (`bench.vendor`).
+Every format, each by another vendor's protocol, all at once; with --all each by every protocol,
+which asks for a quiet machine. Real prompts and SDKs, the log in SQLite on disk, a vendor in a
+process of its own that streams replies of 1,800 characters (`bench.vendor`).
 One agent is `--slow` times slower than the others. Each debate is held twice: in the second one
 another agent's model hangs from some call on, for good.
 
@@ -24,11 +25,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from re import compile as pattern
 
 from bench.load import machine
 from bench.vendor import PROTOCOLS, Manner, Protocol, a_vendor, in_own_time
+from bot.log import set_up_logs
+from bot.settings import LogFormat, LogLevel
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
@@ -197,10 +201,10 @@ class Pair:
 
 
 async def pairs(
-    usual: float, slower: float, rounds: int, forms: Sequence[str] = tuple(FORMATS)
+    usual: float, slower: float, rounds: int, *, every: bool = False
 ) -> Mapping[tuple[str, str], Pair]:
-    """What debates of each format by each protocol take, all at once."""
-    wanted = [(form, name) for form in forms for name in PROTOCOLS]
+    """What debates of each format take, by one protocol each or by every one, all at once."""
+    wanted = [*(product if every else zip)(FORMATS, PROTOCOLS)]
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(a_vendor(Manner(seconds=usual)))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -229,15 +233,15 @@ async def pairs(
 def main() -> int:
     """Print one line per format and protocol; 0 if every ratio is good enough."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of a usual reply")
-    parser.add_argument("--slow", type=float, default=4.0, help="how many times slower one is")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of a usual reply")
+    parser.add_argument("--slow", type=float, default=3.0, help="how many times slower one is")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--format", choices=[*FORMATS], action="append", help="only this one")
+    parser.add_argument("--all", action="store_true", help="each format by every protocol")
     given = parser.parse_args()
     print(f"{machine()}, SQLite on disk; one of {len(ROSTER)} agents {given.slow:g} × slower")
+    set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     began, cpu = time.perf_counter(), time.process_time()
-    forms = given.format or tuple(FORMATS)
-    found = asyncio.run(pairs(given.seconds, given.slow, given.rounds, forms))
+    found = asyncio.run(pairs(given.seconds, given.slow, given.rounds, every=given.all))
     for (form, protocol), one in found.items():
         print(
             f"{form:9} {protocol:16} {one.there.calls:3} calls: {one.there.took:6.2f} s;"

@@ -41,7 +41,7 @@ from core.llm.fitting import sent_parts
 from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
-from core.llm.reply_faults import cut_off, is_cut_off, is_echo
+from core.llm.reply_faults import cut_off, is_cut_off, is_echo, writable
 from core.llm.silence import AskedFor, Silences
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
@@ -64,16 +64,6 @@ class ModelAnswer(NamedTuple, Generic[T]):
 
     value: T
     call: Call
-
-
-def writable(text: str) -> str:
-    """The text as databases and JSON hold it: without NUL, and no half of a surrogate pair.
-
-    A character beyond U+FFFF may come in halves, one at the end of a stream's chunk and one at the
-    beginning of the next: they are joined. A half alone becomes U+FFFD.
-    """
-    pairs = text.replace("\0", "").encode("utf-16-le", "surrogatepass")
-    return pairs.decode("utf-16-le", "replace")
 
 
 class ModelCalls:
@@ -238,6 +228,8 @@ class ModelCalls:
         except TimeoutError:
             said = f"No answer within {duration(options.seconds)}."
             said = f"{so_far.away} {said}".lstrip()
+            if so_far.silent:  # or the next turn would wait as long for it
+                self._outages.gave_up(so_far.silent, said)
             raise ProviderDown(said, usage=so_far.usage) from None
         except CallFailed as error:
             error.usage = so_far.usage
@@ -302,6 +294,8 @@ class ModelCalls:
                 # A vendor that says when to come back is not away.
                 if not isinstance(error, ProviderBusy) or error.retry_after is None:
                     self._outages.gave_up(ref, str(error))
+                if isinstance(error, ProviderDown):
+                    self._silences.gave_up(AskedFor(ref, request.act, request.effort))
             elif isinstance(error, ProviderError):
                 self._outages.answered(ref)
         # An error that may pass counts before the others, and one that only a person can mend last:
@@ -380,10 +374,12 @@ class ModelCalls:
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: "_Start"
     ) -> ModelReply:
         """One attempt whose usage is booked afterwards, however it ends."""
-        start.usage = Usage(attempts=1)
+        start.usage, so_far.silent = Usage(attempts=1), ref
         try:
             reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
+            if start.seen or isinstance(error, CallFailed):
+                so_far.silent = None
             usage = error.usage if isinstance(error, CallFailed) else Usage()
             if start.seen and not usage.input_tokens:
                 # The reply had begun, so the prompt is paid for, whether reported or not.
@@ -392,6 +388,7 @@ class ModelCalls:
             start.usage = self._priced(ref, usage)
             raise
         else:
+            so_far.silent = None
             usage = self._measure.filled(ref.provider, request, reply.text, reply.usage)
             self._measure.learn(ref.provider, request, usage)
             start.usage = self._priced(ref, usage)
@@ -431,9 +428,6 @@ class ModelCalls:
         try:
             reply = await self._provider(ref.provider).complete(request, start)
             self._silences.answered(asked, reply.longest_silence)
-        except ProviderDown:
-            self._silences.gave_up(asked)
-            raise
         except ReplyUnusable as error:
             if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
                 raise cut_off(ref.provider, request, limits, error.usage) from None

@@ -76,6 +76,8 @@ class CallUsage:
         self.stands_in: tuple[str, str] = ("", "")
         #: Why nobody answers at present; empty while somebody may.
         self.away = ""
+        #: The model that is asked now and has not begun to answer.
+        self.silent: ModelRef | None = None
         #: The newest attempt's prompt.
         self.sent: tuple[SentPart, ...] = ()
         self._clock = clock

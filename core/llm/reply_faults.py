@@ -1,4 +1,4 @@
-"""Replies that are none, whatever the server says: cut off, or an echo of the prompt (pure).
+"""Replies that are none, cut off or an echo of the prompt, and what no database can hold (pure).
 
 Source: servers of small models. Some say "completed" where the token cap cut the text; some repeat
 the prompt, the lines around quoted text included.
@@ -42,3 +42,13 @@ def cut_off(provider: str, request: ModelRequest, limits: Capability, usage: Usa
     if request.max_output_tokens >= limits.output_tokens:
         hint += f" `output_tokens` there bounds a reply too; it is {limits.output_tokens}."
     return ReplyCutOff(f"{said} {hint}", usage=usage)
+
+
+def writable(text: str) -> str:
+    """The text as databases and JSON hold it: without NUL, and no half of a surrogate pair.
+
+    A character beyond U+FFFF may come in halves, one at the end of a stream's chunk and one at the
+    beginning of the next: they are joined. A half alone becomes U+FFFD.
+    """
+    pairs = text.replace("\0", "").encode("utf-16-le", "surrogatepass")
+    return pairs.decode("utf-16-le", "replace")

@@ -13,6 +13,8 @@ _KNOWN, _REMEMBERED = 3, 16
 _FACTOR = 4.0
 #: Seconds that a model may always be silent.
 _LEAST = 20.0
+#: The same where only replies with another effort are known: it may think for longer.
+_LEAST_OF_OTHER_EFFORTS = 60.0
 #: How often that doubles at most: long past what any provider allows, and still a number.
 _MOST_DOUBLINGS = 8
 
@@ -35,13 +37,22 @@ class Silences:
     def allowed(self, asked: AskedFor) -> float | None:
         """Seconds of silence after which a call is given up; None: as long as its provider says.
 
-        They double with each call that was given up, so that a model that became slow is not lost.
+        Most acts of a debate come once or twice: what a model was seldom asked for is judged by its
+        other replies with the same effort, or else by all of them, and then more leniently. The
+        seconds double with each call that was given up, so that a model that became slow is not
+        lost.
         """
-        known = self._seconds.get(asked, ())
-        if len(known) < _KNOWN:
-            return None
-        doublings = min(self._given_up.get(asked, 0), _MOST_DOUBLINGS)
-        return max(_LEAST, _FACTOR * max(known)) * 2**doublings
+        like = [one for one in self._seconds if one.ref == asked.ref]
+        for known, least in (
+            ([asked], _LEAST),
+            ([one for one in like if one.effort == asked.effort], _LEAST),
+            (like, _LEAST_OF_OTHER_EFFORTS),
+        ):
+            seconds = [one for each in known for one in self._seconds.get(each, ())]
+            if len(seconds) >= _KNOWN:
+                doublings = min(self._given_up.get(asked, 0), _MOST_DOUBLINGS)
+                return max(least, _FACTOR * max(seconds)) * 2**doublings
+        return None
 
     def answered(self, asked: AskedFor, longest: float) -> None:
         """Note the longest silence of a reply that came, in seconds; 0: nobody measured it."""

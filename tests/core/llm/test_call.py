@@ -557,6 +557,22 @@ async def test_a_turns_time_ends_and_a_reply_that_had_begun_is_booked(
     assert spent.cost
 
 
+async def test_a_model_that_says_nothing_for_a_turns_whole_time_is_away_for_the_next(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    await calls.ask(a_request(), ANN)  # so that the SDK is loaded
+    vendor.script = always(Say(wait=60))
+    with pytest.raises(ProviderDown, match=r"within 500 ms"):
+        await calls.ask(a_request(), ANN, CallOptions(seconds=0.5))
+
+    vendor.script = always(Say(text=REPLY))
+    other = CallOptions(fallbacks=[ModelRef("openai", "gpt-6.1-terra")])
+    _, call = await calls.ask(a_request(), ANN, other)
+
+    assert call.provider == "openai"
+    assert call.stands_in_why == "No answer within 500 ms."
+
+
 class Measured(ScriptedProvider):
     """A provider that says how long each reply was silent."""
 
@@ -579,7 +595,7 @@ async def test_a_model_that_is_known_may_be_silent_for_some_times_what_it_usuall
         await calls.ask(a_request(), agent)
     await calls.ask(replace(a_request(), act=Act.CRITIQUE), agent)
 
-    assert [one.silence for one in provider.requests] == [None, None, None, 40.0, None]
+    assert [one.silence for one in provider.requests] == [None, None, None, 40.0, 40.0]
 
 
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(

@@ -28,10 +28,23 @@ def test_a_model_may_be_silent_for_some_times_the_longest_that_it_was() -> None:
 
 
 def test_what_it_is_asked_for_counts() -> None:
-    silences = after(1.0, 1.0, 1.0)
+    silences, ballot = after(1.0, 1.0, 1.0), QUICK._replace(act=Act.BALLOT)
+    for _ in range(3):
+        silences.answered(ballot, 10.0)
 
-    assert silences.allowed(QUICK._replace(act=Act.SYNTHESIS)) is None
-    assert silences.allowed(QUICK._replace(effort=Effort.HIGH)) is None
+    assert silences.allowed(QUICK) == 20.0
+    assert silences.allowed(ballot) == 40.0
+    assert silences.allowed(ballot._replace(effort=Effort.HIGH)) == 60.0
+
+
+def test_of_what_it_was_seldom_asked_its_other_replies_with_the_same_effort_tell() -> None:
+    silences, seldom = after(1.0, 9.0), QUICK._replace(act=Act.ADJUST)
+    assert silences.allowed(seldom) is None
+
+    silences.answered(QUICK._replace(act=Act.BALLOT), 3.0)
+
+    assert silences.allowed(seldom) == 36.0
+    assert silences.allowed(seldom._replace(ref=ModelRef("openai", "gpt-6-luna"))) is None
 
 
 def test_a_model_that_became_slow_is_given_more_each_time_until_it_answers() -> None:
