@@ -1,5 +1,8 @@
 """The tables: made by the migrations, the same as the program describes them."""
 
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from bot.store import tables as bot_tables
 from core.errors import StoreError
 from core.store import tables as core_tables
 from core.store.database import Database
+from core.store.migrate import newest
 
 Prepare = Callable[[Database], Awaitable[None]]
 PACKAGES = [
@@ -82,4 +86,28 @@ def test_the_steps_form_one_line(tables: object) -> None:
     location = getattr(tables, "MIGRATIONS")  # noqa: B009 - both modules have it
     heads = ScriptDirectory(str(location)).get_heads()
 
-    assert len(heads) == 1
+    assert heads == [newest(Path(str(location)))]
+
+
+async def test_where_the_tables_are_up_to_date_nothing_that_migrates_is_loaded(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+    async with await Database.open(url) as opened:
+        await core_tables.prepare(opened)
+    program = f"""
+import asyncio, sys
+from core.store.database import Database
+from core.store.tables import prepare
+
+async def main():
+    async with await Database.open({url!r}) as database:
+        await prepare(database)
+    print("alembic" in sys.modules)
+
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=PIPE)
+    said, _ = await process.communicate()
+
+    assert said == b"False\n"
