@@ -24,6 +24,8 @@ class User(BaseModel):
     icon_emoji: str | None = None
     #: Name of a time zone.
     tz: str = "Etc/UTC"
+    #: An admin deactivated the account.
+    is_deleted: bool = False
 
 
 class Pin(BaseModel):

@@ -203,6 +203,14 @@ class Workspace:
         """Create, rename, archive, unarchive, invite, kick, join, leave; as the page does."""
         return people.change_channel(self.runtime, self.user(user), {"action": action, **fields})
 
+    async def deactivate(self, user: str) -> None:
+        """Have an admin deactivate somebody's account: they are in no channel any more."""
+        person = self.user(user)
+        person.is_deleted = True
+        for channel in self.state.channels.values():
+            if person.id in channel.members and not channel.is_im:
+                channel.members.remove(person.id)
+
     # What can be seen
 
     def user(self, name: str) -> User:

@@ -152,3 +152,12 @@ async def test_no_more_than_999_are_listed_at_once(ws: Workspace, client: Client
     assert await error_of(wish) == "invalid_limit"
     assert (await client.users_conversations(limit=999))["ok"]
     assert (await client.conversations_members(channel=channel, limit=999))["ok"]
+
+
+async def test_who_is_deactivated_is_in_no_channel(ws: Workspace, client: Client) -> None:
+    alex = ws.user("alex").id
+    assert not (await client.users_info(user=alex))["user"]["deleted"]
+    await ws.deactivate("alex")
+    assert (await client.users_info(user=alex))["user"]["deleted"]
+    members = await client.conversations_members(channel=ws.channel("general").id)
+    assert alex not in members["members"]

@@ -72,7 +72,7 @@ def user_object(runtime: Runtime, user: User) -> Json:
         "id": user.id,
         "team_id": runtime.state.team_id,
         "name": user.name,
-        "deleted": False,
+        "deleted": user.is_deleted,
         "color": user.color,
         "real_name": user.real_name,
         "tz": user.tz,
