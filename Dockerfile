@@ -20,6 +20,12 @@ RUN /build-venv/bin/python -m hatchling build -t wheel -d /wheel \
  && /venv/bin/pip uninstall --yes pip
 
 FROM python:${PYTHON}
+# Records of decisions are pushed with git (docs/landing.md). Its version is the distribution's, which
+# gets Debian's security updates.
+# hadolint ignore=DL3008
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends git \
+ && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --home-dir /data --no-create-home moot \
  && install -d -o moot -g moot /data
 COPY --from=build /venv /venv

@@ -14,6 +14,8 @@ import bot.store.tables
 import core.store.tables
 from bot.building import build_reader, build_turns, database_url, estimating
 from bot.debate_page.routes import FOLDER, PageRoutes
+from bot.landing.landing_queue import LandingQueue, LandingSink
+from bot.landing.receivers import Receiver
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
@@ -27,6 +29,7 @@ from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
 from bot.operations.retention import EndedDebates, SentPayloads
+from bot.presenter.landing_posts import LandingPosts
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
@@ -41,7 +44,7 @@ from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
-from bot.slack.ids import headline_key
+from bot.slack.ids import board_key, headline_key
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.methods import SESSION
 from bot.slack.outbox.pace import Pace
@@ -49,9 +52,10 @@ from bot.slack.outbox.sender import Outbox
 from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
+from bot.store.landings import Landings
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
-from bot.store.posts import Posts
+from bot.store.posts import Posts, PostState
 from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
@@ -88,6 +92,9 @@ from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
+#: Times that the thread of a debate is looked for, twice a second, before somebody outside is told
+#: of the debate without its address.
+_LOOKS_FOR_THREAD = 20
 #: Puts a sink before another one; both get every event.
 WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
@@ -135,6 +142,8 @@ class Parts:
     traces: str = ""
     #: Finds decisions by meaning, too; None: by words only.
     embedder: Embedder | None = None
+    #: Places outside Slack that get debates and decisions.
+    receivers: Sequence[Receiver] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +156,7 @@ class Moot:
     context: ListenerContext
     runner: Runner
     outbox: Outbox
+    landing: LandingQueue
     http: HttpServer
     #: None: nobody may look at them.
     figures: FiguresServer | None
@@ -181,7 +191,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
         sharing = sharing_of(database_url(parts.database), parts.beat)
-        context, runner = _connect(
+        context, runner, landing = _connect(
             parts,
             database,
             installation.clients,
@@ -222,13 +232,15 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 depth=context.posts.backlog,
                 age=lambda: context.outbox.age,
                 health=health.by_part,
+                unlanded=landing.landings.backlog,
             )
             look_up = partial(exposition, metrics, gauges)
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
         if gateway:
             gateway.on_connected = missed.look
         # What was started is stopped in the opposite order.
-        for part in (sharing, context.outbox, runner, context.estimates, context.home, missed):
+        stopped = (sharing, context.outbox, landing, runner, context.estimates, context.home)
+        for part in (*stopped, missed):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
             stack.push_async_callback(server.close)
@@ -239,6 +251,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             # The app may have been made an agent since: else nobody would see that for weeks.
             await context.outbox.refused.forget(SESSION)
         await context.outbox.start()
+        await landing.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
         await missed.start()
         # Else the first reply would hold everybody up, and be lost if the process died meanwhile.
@@ -255,6 +268,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             context=context,
             runner=runner,
             outbox=context.outbox,
+            landing=landing,
             http=http,
             figures=figures,
             health=health,
@@ -293,8 +307,8 @@ def _connect(
     sharing: Cluster,
     metrics: Metrics,
     wrap_sink: WrapSink,
-) -> tuple[ListenerContext, Runner]:
-    """Make the parts that need each other: the engine, the outbox, what people can do."""
+) -> tuple[ListenerContext, Runner, LandingQueue]:
+    """Make the parts that need each other: the engine, the queues, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
     outbox = Outbox(
         posts=Posts(database),
@@ -324,6 +338,26 @@ def _connect(
         row = await outbox.posts.row_by_key(headline_key(debate.id, debate.edition))
         return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
 
+    async def link_of(debate: Debate) -> str:
+        # What tells of a start is on its way while the thread is still to be posted.
+        for _ in range(_LOOKS_FOR_THREAD):
+            row = await outbox.posts.row_by_key(board_key(debate.id))
+            if row is None or row.ts or row.state is PostState.FAILED:
+                return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
+            await clock.sleep(0.5)
+        return ""
+
+    landing = LandingQueue(
+        landings=Landings(database),
+        store=store,
+        receivers={one.name: one for one in parts.receivers},
+        clock=clock,
+        tell=LandingPosts(outbox),
+        link_of=link_of,
+        on_outcome=lambda outcome: metrics.landings.labels(outcome).inc(),
+        supervise=sharing.receivers,
+    )
+    sharing.remind(landing.look_for_work)
     fetchers = {
         SourceKind.FILE: slack.fetch_file,
         SourceKind.THREAD: slack.fetch_thread,
@@ -332,12 +366,16 @@ def _connect(
     }
     reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
-    engine = Engine(store=store, turns=turns, sink=wrap_sink(presenter), clock=clock)
+    sink = wrap_sink(LandingSink(presenter, landing))
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
-    context = _use_cases(parts, database, runner=runner, outbox=outbox, access=access)
+    context = replace(
+        _use_cases(parts, database, runner=runner, outbox=outbox, access=access),
+        retry_landings=landing.retry if parts.receivers else None,
+    )
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
-    return context, runner
+    return context, runner, landing
 
 
 async def _sharing(parts: Parts, database: Database) -> ShareDebates | None:

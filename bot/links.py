@@ -20,7 +20,7 @@ from core.evidence.reader import FetchedFile
 from core.figures import size
 from core.models import Place, SourceReference, SourceText
 
-_Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 _MOST_REDIRECTS = 5
 _SECONDS = 30.0
 _CHUNK = 65_536
@@ -29,7 +29,7 @@ _OK = 200
 _AWAY = "the page cannot be reached"
 
 
-def is_public(address: _Ip) -> bool:
+def is_public(address: Ip) -> bool:
     """Return whether an address is one of the public network, as is the one it wraps."""
     inner = address
     if isinstance(address, ipaddress.IPv6Address):
@@ -50,9 +50,7 @@ def is_allowed(host: str, hosts: Sequence[str]) -> bool:
 class FetchLinks:
     """Fetches sources that are links."""
 
-    def __init__(
-        self, hosts: Sequence[str], *, may_call: Callable[[_Ip], bool] = is_public
-    ) -> None:
+    def __init__(self, hosts: Sequence[str], *, may_call: Callable[[Ip], bool] = is_public) -> None:
         """Keep what is allowed.
 
         Args:
@@ -70,7 +68,9 @@ class FetchLinks:
         Raises:
             BadInput: It may not or cannot be fetched.
         """
-        connector = aiohttp.TCPConnector(resolver=_Resolver(self._may_call), use_dns_cache=False)
+        connector = aiohttp.TCPConnector(
+            resolver=GuardedResolver(self._may_call), use_dns_cache=False
+        )
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
         # No cookie is kept, and no proxy or password of this machine is used.
         async with aiohttp.ClientSession(
@@ -135,10 +135,10 @@ async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     return bytes(content)
 
 
-class _Resolver(AbstractResolver):
-    """Looks names up, and knows only public addresses."""
+class GuardedResolver(AbstractResolver):
+    """Looks names up, and knows only addresses that may be called."""
 
-    def __init__(self, may_call: Callable[[_Ip], bool]) -> None:
+    def __init__(self, may_call: Callable[[Ip], bool]) -> None:
         self._may_call = may_call
 
     async def resolve(

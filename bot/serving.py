@@ -14,12 +14,14 @@ from bot.building import (
     model_sets,
 )
 from bot.gc_settings import settle_in
+from bot.landing.build_receivers import build_receivers
 from bot.log import logger
 from bot.operations.doctor.examine import examine_here
 from bot.process import stop_signal
 from bot.settings import BotSettings, Mode, check_listening, mode_of, slack_access
 from bot.workers.link import SupervisorLink
 from bot.workers.states import WorkerOrders
+from core.clock import SystemClock
 from core.transcript.models_used import NO_MODEL, usual_models_words
 
 _log = logger(__name__)
@@ -83,6 +85,7 @@ async def serve(
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
         embedder=build_embedder(settings),
+        receivers=build_receivers(loaded.settings.landing, settings, SystemClock()),
         examine=lambda channel: examine_here(settings, loaded.settings, channel),
     )
     async with AsyncExitStack() as stack:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.app import Moot, Parts, running
+from bot.landing.receivers import Receiver
 from bot.listeners.doctor_report import Examine
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.ids import ActionId, board_key, headline_key
@@ -197,6 +198,8 @@ class BotSpec:
     traces: str = ""
     #: Finds decisions by meaning, too; None: by words only.
     embedder: Embedder | None = None
+    #: Places outside Slack that get debates and decisions.
+    receivers: Sequence[Receiver] = ()
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
@@ -225,6 +228,7 @@ class BotSpec:
             traces=self.traces,
             pages=self.pages,
             embedder=self.embedder,
+            receivers=self.receivers,
         )
 
 

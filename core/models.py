@@ -53,6 +53,10 @@ def _money_in_file(
     return int(amount) if amount == int(amount) else float(amount)
 
 
+#: A variable whose value is kept as a secret: it is read with the environment, by its name.
+KeyVariable = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")]
+#: In a list of channels: all of them.
+EVERYWHERE = "*"
 #: US dollars.
 Money = Annotated[
     Decimal,

@@ -6,15 +6,18 @@ both have is in `CommonSettings` and `DebateRules`.
 
 from collections.abc import Collection, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field
 
 from core.capabilities import Price
+from core.landing import LandingPlaces
 from core.models import (
+    EVERYWHERE,
     JUDGE,
     Agent,
     DebateRules,
+    KeyVariable,
     Limits,
     ModelChoice,
     Money,
@@ -114,10 +117,8 @@ class AllLimits(Limits, Caps):
         return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
 
 
-#: Where a tool may be asked: everywhere, and in the terminal.
-EVERYWHERE, IN_TERMINAL = "*", "terminal"
-#: A variable whose value is kept as a secret: it is read with the environment, by its name.
-KeyVariable = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")]
+#: Where a tool may be asked, besides channels and everywhere: in the terminal.
+IN_TERMINAL = "terminal"
 
 
 class ToolSource(Value):
@@ -273,6 +274,9 @@ class CommonSettings(Value):
     outcomes: OutcomeDates = Field(
         default=OutcomeDates(),
         description="When people are asked how a decision turned out.",
+    )
+    landing: LandingPlaces = Field(
+        default=LandingPlaces(), description="Where debates and decisions are sent besides Slack."
     )
     fallbacks: tuple[ModelChoice, ...] = Field(
         default=(), description="Models to ask, in order, when an agent's own cannot be asked."

@@ -11,6 +11,7 @@ from bot.views.notices import notice, usage
 from bot.views.options import how_it_goes, who_stands_where
 from bot.views.verdict import told
 from core.errors import LogBroken, StoreError
+from core.figures import counted
 from core.models import Debate
 from core.redaction import redact
 
@@ -26,6 +27,7 @@ COMMANDS = {
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
     "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
+    "/debate doctor retry": "send again what did not land outside Slack; for workspace admins",
     "/debate help": "this text",
     "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
     "Debate this": "a shortcut on any message: its text becomes the question",
@@ -48,6 +50,9 @@ CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been reco
 NOT_INSTALLED = (
     "Moot is not installed in this workspace, so nothing was done. "
     "Ask whoever runs Moot for the address to install it."
+)
+LANDS_NOWHERE = (
+    "This Moot sends nothing outside Slack: its settings name no webhook and no place for records."
 )
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
@@ -93,6 +98,13 @@ _INSTEAD = {
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
 _GIST = 120
+
+
+def sent_again(count: int) -> str:
+    """Return what an admin is told who wants things sent again."""
+    if not count:
+        return "Nothing waits and nothing was given up: all has landed."
+    return f"{counted(count, 'landing')} sent again now. `/debate doctor` says what comes of it."
 
 
 def not_stored(error: StoreError) -> str:

@@ -25,6 +25,7 @@ from bot.listeners.typed import (
     OpenForm,
     OpenSettings,
     PageOf,
+    RetryLandings,
     SayOutcome,
     Search,
     Show,
@@ -108,7 +109,7 @@ async def answer_in_time(
         return answers.words(answers.TOO_SLOW), False
 
 
-async def answer_to(  # noqa: C901, PLR0912 - one case per thing that can be typed
+async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that can be typed
     context: ListenerContext, command: Command, typed: Typed
 ) -> MessageView:
     """Do what was typed, forms apart, and return the answer.
@@ -128,6 +129,12 @@ async def answer_to(  # noqa: C901, PLR0912 - one case per thing that can be typ
             if not await context.access.of(command.team_id).is_admin(command.user_id):
                 raise BadInput(ADMINS_ONLY)
             return answers.words(LOOKING)
+        case RetryLandings():
+            if not await context.access.of(command.team_id).is_admin(command.user_id):
+                raise BadInput(ADMINS_ONLY)
+            if context.retry_landings is None:
+                return answers.words(answers.LANDS_NOWHERE)
+            return answers.words(answers.sent_again(await context.retry_landings()))
         case TypedQuestion(text=question) if asks_what_was_decided(question):
             found = await context.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id

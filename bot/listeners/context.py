@@ -1,5 +1,6 @@
 """What every listener works with: the use cases, and the parts of Slack's side they need."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -74,6 +75,8 @@ class ListenerContext:
     share: ShareDebates | None = None
     #: Runs the checks of `/debate doctor`; None: there are none.
     examine: Examine | None = None
+    #: Sends again what did not land outside Slack; how many. None: nothing is sent there.
+    retry_landings: Callable[[], Awaitable[int]] | None = None
     #: Days after its end that a debate is deleted for good; None: it is kept.
     retention_days: int | None = None
 

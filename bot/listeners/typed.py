@@ -43,6 +43,11 @@ class Doctor:
 
 
 @dataclass(frozen=True)
+class RetryLandings:
+    """Send again what did not land outside Slack."""
+
+
+@dataclass(frozen=True)
 class ListDebates:
     """The channel's debates."""
 
@@ -108,7 +113,7 @@ class TypedQuestion:
     text: str
 
 
-LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | ListDebates
+LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
 OnDebate = Show | StopDebate | SayOutcome | Export | PageOf
 Typed = LoneSubcommand | Search | OnDebate | Unclear | TypedQuestion
 _BY_ID: Mapping[str, type[Show] | type[StopDebate] | type[SayOutcome] | type[Export]] = {
@@ -136,6 +141,8 @@ def understood(text: str) -> Typed:
     first = words[0].lower() if words else ""
     if len(words) <= 1 and first in _ALONE:
         return _ALONE[first]
+    if text.lower().split() == ["doctor", "retry"]:
+        return RetryLandings()
     if first in WITH_ID and len(words) <= 2:  # noqa: PLR2004 - the subcommand and an id
         found = _DEBATE_ID.fullmatch(words[-1])
         if found is None:

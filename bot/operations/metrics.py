@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -29,6 +30,8 @@ from core.models import Debate, Status, Turn
 from core.ports import Clock, DebateStore, EventSink
 from core.transcript.summary_metrics import summary_metrics
 
+T = TypeVar("T")
+
 #: Seconds that one figure may take to be looked up: Prometheus waits for ten.
 LOOK_SECONDS = 3.0
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -41,11 +44,13 @@ class Gauges:
     #: Debates this process works on.
     debates: Callable[[], int]
     #: Posts that are neither sent nor refused, in the whole installation.
-    depth: Callable[[], Awaitable[int]]
+    depth: Callable[[], Awaitable[float]]
     #: Seconds that the post next in line has waited at most, in this process.
     age: Callable[[], float]
     #: Whether each part works, as `/health` says.
     health: Callable[[], Awaitable[Mapping[str, bool]]]
+    #: Landings that wait, and dead letters, in the whole installation.
+    unlanded: Callable[[], Awaitable[tuple[float, float]]]
 
 
 class Metrics:
@@ -89,6 +94,9 @@ class Metrics:
             registry=self.registry,
         )
         self.slack_errors = self._counter("slack_errors", "Calls Slack did not take.", "reason")
+        self.landings = self._counter("landings", "Attempts to land something.", "outcome")
+        self.unlanded = self._gauge("landings_waiting", "Landings that wait for their receivers.")
+        self.dead_letters = self._gauge("dead_letters", "Landings that were given up.")
         self.refused = self._counter(
             "refused_requests", "Requests to the HTTP server that were refused.", "cause"
         )
@@ -194,17 +202,24 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     metrics.running.set(gauges.debates())
     metrics.age.set(gauges.age())
     metrics.tasks.set(len(asyncio.all_tasks()))
-    health, depth = await asyncio.gather(gauges.health(), _depth(gauges))
+    nobody_knows = float("nan")
+    health, depth, unlanded = await asyncio.gather(
+        gauges.health(),
+        _looked_up(gauges.depth, nobody_knows),
+        _looked_up(gauges.unlanded, (nobody_knows, nobody_knows)),
+    )
     for part, works in health.items():
         metrics.health.labels(part).set(works)
     metrics.depth.set(depth)
+    metrics.unlanded.set(unlanded[0])
+    metrics.dead_letters.set(unlanded[1])
     return metrics.text()
 
 
-async def _depth(gauges: Gauges) -> float:
-    """The depth of the outbox; not a number where the database does not say it soon."""
+async def _looked_up(look: Callable[[], Awaitable[T]], otherwise: T) -> T:
+    """What the database says; the other value where it does not say it soon."""
     try:
         async with asyncio.timeout(LOOK_SECONDS):
-            return await gauges.depth()
+            return await look()
     except (StoreError, TimeoutError):
-        return float("nan")
+        return otherwise

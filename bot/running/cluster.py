@@ -22,6 +22,10 @@ class Cluster(Protocol):
         """Return what keeps the channels' queues going."""
         ...
 
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+        """Return what keeps the queues of receivers outside Slack going."""
+        ...
+
     def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
         """Return what keeps the debates going."""
         ...
@@ -49,6 +53,10 @@ class SingleProcess:
     def channels(self, serve: Serve) -> KeepsTasks[Channel]:
         """Return what serves channels in this process."""
         return KeyedTasks[Channel](serve)
+
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+        """Return what serves receivers in this process."""
+        return KeyedTasks[str](serve)
 
     def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances debates in this process."""

@@ -15,7 +15,7 @@ from core.ports import Clock, DebateStore
 
 _log = logger(__name__)
 
-#: Channels that one replica posts to at the same time.
+#: Channels that one replica posts to, or receivers that it serves, at the same time.
 _AT_ONCE = 200
 
 
@@ -34,6 +34,10 @@ class PostgresCluster:
             at_once=_AT_ONCE,
         )
         return JobTasks(self._jobs, "channels", serve, codec)
+
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+        """Return what serves the receivers that fall to this replica."""
+        return JobTasks(self._jobs, "landings", serve, Codec(write=str, read=str, at_once=_AT_ONCE))
 
     def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances the debates that fall to this replica."""

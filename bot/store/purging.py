@@ -8,6 +8,7 @@ from bot.store.tables import (
     CHANNEL_HOLDERS,
     CHANNEL_SETTINGS,
     DEBATE_WORDS,
+    LANDINGS,
     ORGANISATIONS,
     PAGE_GRANTS,
     POSTS,
@@ -18,8 +19,8 @@ from bot.store.tables import (
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
-    """Delete posts, reminders, pages and search words of debates; then `merge_words`."""
-    for table in (POSTS, REMINDERS, RESTORED, PAGE_GRANTS, DEBATE_WORDS):
+    """Delete posts, landings, reminders, pages and search words of debates; then `merge_words`."""
+    for table in (POSTS, LANDINGS, REMINDERS, RESTORED, PAGE_GRANTS, DEBATE_WORDS):
         for debate_id in debates:
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
 

@@ -61,6 +61,34 @@ POSTS: Final = Table(
     sqlite_autoincrement=True,
 )
 
+#: Events that receivers outside Slack are to get; no word of a debate.
+LANDINGS: Final = Table(
+    "landings",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("receiver", Text, nullable=False),
+    Column("debate_id", Text, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("queued_at", Moment, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("not_before", Moment),
+    Column("error", Text),
+    Column("place", Text),
+    UniqueConstraint("debate_id", "seq", "receiver", name="landings_key"),
+    Index("landings_unsent", "receiver", "id", sqlite_where=UNSENT, postgresql_where=UNSENT),
+    sqlite_autoincrement=True,
+)
+
+#: Receivers that said they want nothing more, and why nothing is sent to them.
+CLOSED_RECEIVERS: Final = Table(
+    "closed_receivers",
+    METADATA,
+    Column("receiver", Text, primary_key=True),
+    Column("why", Text, nullable=False),
+)
+
 DELIVERIES: Final = Table(
     "deliveries",
     METADATA,

@@ -16,6 +16,11 @@ _FORMATS = ("critique", "council", "panel")
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
 )
+landings = typer.Typer(
+    name="landings",
+    help="Show what did not reach webhooks and places of records, and try again.",
+    no_args_is_help=True,
+)
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
 ]
@@ -71,6 +76,7 @@ def register(app: typer.Typer) -> None:
     app.command("bench")(bench)
     app.command("doctor")(doctor)
     app.add_typer(config)
+    app.add_typer(landings)
 
 
 def debate(  # noqa: PLR0913 - one per option
@@ -386,6 +392,24 @@ def doctor(
     from bot.terminal.examining import examine_all
 
     raise typer.Exit(_run(examine_all(config, channel, as_json=json)))
+
+
+@landings.command("list")
+def list_landings(*, json: AsJson = False) -> None:
+    """Show dead letters, and landings that failed and are tried again."""
+    from bot.terminal.landing_list import list_landings
+
+    _run(list_landings(as_json=json))
+
+
+@landings.command("retry")
+def retry_landings(
+    which: Annotated[str, typer.Argument(help="The number of one, a receiver's name, or all.")],
+) -> None:
+    """Send dead letters again, and what waits at once."""
+    from bot.terminal.landing_list import retry_landings
+
+    _run(retry_landings(which))
 
 
 @config.command("check")

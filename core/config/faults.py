@@ -9,14 +9,19 @@ from pydantic import ValidationError
 from core.capabilities import capability
 from core.config.keys import nearest
 from core.config.source import Path, Source
+from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
-from core.models import RESERVED_IDS, ModelChoice, PromptText
+from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
 from core.rules.formats.registry import FORMATS
-from core.settings import EVERYWHERE, IN_TERMINAL, SettingsFile, role_id
+from core.settings import IN_TERMINAL, SettingsFile, role_id
 from core.turns.prompts import overrides
 
 #: Public channels, private ones and direct messages.
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
+_NO_CHANNEL = (
+    "is no id of a channel, like C0123456789 (it is at the end of the details Slack shows of a "
+    "channel)"
+)
 
 
 def faults(
@@ -41,6 +46,7 @@ def faults(
     yield from _ids(file, source)
     yield from _server_faults(file, source, providers)
     yield from _tool_faults(file, source)
+    yield from _landing_faults(file, source)
     if providers:
         own = {server.name: "" for server in file.servers}
         yield from _model_faults(file, source, usual, {**providers, **own})
@@ -126,10 +132,62 @@ def _tool_faults(file: SettingsFile, source: Source) -> Iterator[str]:
         for number, channel in enumerate(server.channels):
             if channel not in {EVERYWHERE, IN_TERMINAL} and not _CHANNEL_ID.fullmatch(channel):
                 where = source.at((*path, "channels", number))
-                yield (
-                    f'{where}: "{channel}" is no id of a channel, like C0123456789 (it is at the '
-                    'end of the details Slack shows of a channel), nor "terminal" or "*".'
-                )
+                yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "terminal" or "*".'
+
+
+def _landing_faults(file: SettingsFile, source: Source) -> Iterator[str]:
+    """A line for each webhook and each place of records that cannot be used as it is written."""
+    places: list[tuple[str, int, ReceivingPlace]] = [
+        *(("webhooks", at, one) for at, one in enumerate(file.landing.webhooks)),
+        *(("records", at, one) for at, one in enumerate(file.landing.records)),
+    ]
+    seen: set[str] = set()
+    for section, at, place in places:
+        path: Path = ("landing", section, at)
+        if place.name in seen:
+            yield f'{source.at((*path, "name"))}: another receiver has the name "{place.name}".'
+        seen.add(place.name)
+        for number, channel in enumerate(place.channels):
+            if channel != EVERYWHERE and not _CHANNEL_ID.fullmatch(channel):
+                where = source.at((*path, "channels", number))
+                yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "*".'
+        if isinstance(place, Webhook):
+            if not place.url.startswith(("https://", "http://")):
+                yield f"{source.at((*path, 'url'))}: begins with https://"
+            if place.old_secret_variable == place.secret_variable:
+                where = source.at((*path, "old_secret_variable"))
+                yield f"{where}: is the variable of the newer secret."
+    for at, place in enumerate(file.landing.records):
+        yield from _record_faults(place, source, ("landing", "records", at))
+
+
+def _record_faults(place: RecordPlace, source: Source, path: Path) -> Iterator[str]:
+    if bool(place.folder) == bool(place.repository):
+        yield f"{source.at(path)}: needs a folder or a repository, one of the two."
+    if place.folder and not place.folder.startswith("/"):
+        yield f"{source.at((*path, 'folder'))}: must be an absolute path; it begins with /."
+    if place.folder and place.token_variable:
+        yield f"{source.at((*path, 'token_variable'))}: only a repository is sent a token."
+    if place.repository and not place.repository.startswith(("https://", "http://")):
+        where = source.at((*path, "repository"))
+        yield f"{where}: begins with https:// (there is no SSH: it needs keys and known hosts)."
+    # What git refuses in names, as far as the settings' own pattern lets it through
+    # (https://git-scm.com/docs/git-check-ref-format).
+    plain = place.branch.replace(DEBATE, "d")
+    if DEBATE not in place.branch or re.search(r"[{}]", plain) or is_no_path(plain):
+        where = source.at((*path, "branch"))
+        yield f"{where}: is a name of branches with {DEBATE} in it, like moot/{DEBATE}."
+    for key, value in (("base", place.base), ("path", place.path)):
+        if is_no_path(value):
+            yield f'{source.at((*path, key))}: has an empty part, ".", ".." or an end like .lock.'
+
+
+def is_no_path(name: str) -> bool:
+    """Whether a name has a part that neither Git nor a folder may have; none has no part."""
+    parts = name.split("/") if name else []
+    return any(not one or one.startswith(".") or one.endswith((".", ".lock")) for one in parts) or (
+        ".." in name
+    )
 
 
 class _Named(NamedTuple):

@@ -18,15 +18,18 @@ from bot.building import (
     models_there,
     newest_tables,
 )
+from bot.landing.build_receivers import build_receivers
 from bot.operations.doctor.check_database import check_database
+from bot.operations.doctor.check_landing import MOST_TOLD, check_receivers, unlanded_findings
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
 from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from bot.operations.health import ask_health
 from bot.running.worker_count import check_workers, cores
 from bot.settings import BotSettings, mode_of
+from bot.store.landings import look_into_landings
 from core.clock import SystemClock
-from core.errors import ConfigurationBroken
+from core.errors import ConfigurationBroken, StoreError
 from core.figures import counted
 from core.settings import Settings
 
@@ -51,6 +54,7 @@ async def examine(
     ]
     if settings:
         checks.insert(0, models_findings(environment, settings))
+        checks.append(landing_findings(environment, settings))
     groups = await asyncio.gather(*checks)
     return [*found, *(one for group in groups for one in group), worker_finding(environment)]
 
@@ -70,8 +74,26 @@ async def examine_here(
         check_slack(environment, channel),
         database_findings(environment),
         running_findings(environment),
+        landing_findings(environment, settings),
     )
     return [*(one for group in groups for one in group), worker_finding(environment)]
+
+
+async def landing_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
+    """Findings about what is sent outside Slack; none where nothing is."""
+    places = settings.landing
+    names = [one.name for one in (*places.webhooks, *places.records)]
+    try:
+        receivers = build_receivers(places, environment, SystemClock())
+    except ConfigurationBroken as error:
+        return [bad("landing", str(error), is_configuration=True)]
+    reached = await check_receivers(receivers)
+    try:
+        async with look_into_landings(database_url(environment.moot_database)) as landings:
+            unlanded = await landings.unlanded(MOST_TOLD)
+    except (StoreError, ConfigurationBroken):
+        return reached  # said where the database is checked
+    return [*reached, *unlanded_findings(unlanded, names)]
 
 
 async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:

@@ -107,13 +107,19 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
         await asyncio.sleep(60)
         return 0
 
+    async def never_either() -> tuple[int, int]:
+        return await never(), 0
+
     async def health() -> Mapping[str, bool]:
         return {"database": False, "slack": True}
 
-    gauges = Gauges(debates=lambda: 0, depth=never, age=lambda: 0.0, health=health)
+    gauges = Gauges(
+        debates=lambda: 0, depth=never, age=lambda: 0.0, health=health, unlanded=never_either
+    )
     began = time.monotonic()
     text = (await exposition(Metrics(), gauges)).decode()
 
     assert time.monotonic() - began < LOOK_SECONDS + 2
     assert "moot_outbox_depth NaN" in text
+    assert "moot_dead_letters NaN" in text
     assert 'moot_health{part="database"} 0.0' in text

@@ -155,6 +155,7 @@ UNUSUAL = {
     "vote": {"exclude_self": False},
     "limits": {"quorum": 1},
     "outcomes": {"ask_after_days": 7},
+    "landing": {"records": [{"name": "files", "folder": "/srv/decisions"}]},
     "evidence": {"link_hosts": ["docs.example.com"], "pages": 3},
     "fallbacks": [{"provider": "offline"}],
     "prompts": {"critique": "strict.md"},
@@ -784,3 +785,43 @@ def test_servers_are_printed_as_they_were_written() -> None:
     again = check(all_as_yaml(loaded(SERVERS).settings, Path()), "a", KNOWN).file
 
     assert again.servers == loaded(SERVERS).settings.servers
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ("webhooks: [{name: a, url: ftp://x, secret_variable: A_SECRET}]", "begins with https://"),
+        ("webhooks: [{name: a, url: https://x, secret_variable: A}]", "secret_variable"),
+        (
+            "webhooks: [{name: a, url: https://x, secret_variable: A_SECRET, events: [begun]}]",
+            "must be 'started'",
+        ),
+        (
+            "webhooks: [{name: a, url: https://x, secret_variable: A_SECRET, channels: [general]}]",
+            '"general" is no id of a channel',
+        ),
+        (
+            (
+                "webhooks: [{name: a, url: https://x, secret_variable: A_SECRET, "
+                "old_secret_variable: A_SECRET}]"
+            ),
+            "is the variable of the newer secret",
+        ),
+        ("records: [{name: a}]", "needs a folder or a repository"),
+        ("records: [{name: a, folder: /a, repository: https://x}]", "one of the two"),
+        ("records: [{name: a, folder: a/b}]", "must be an absolute path"),
+        ("records: [{name: a, folder: /a, token_variable: A_TOKEN}]", "only a repository is sent"),
+        ('records: [{name: a, repository: "git@x:a/b"}]', "there is no SSH"),
+        ("records: [{name: a, repository: https://x, branch: main}]", "with {debate} in it"),
+        ('records: [{name: a, repository: https://x, branch: "a/{debate}.lock"}]', "{debate}"),
+        ("records: [{name: a, repository: https://x, path: a/../b}]", "has an empty part"),
+        ("records: [{name: a, repository: https://x, path: /etc}]", "path"),
+        ('records: [{name: a, repository: https://x, author: "A"}]', "author"),
+        ("records: [{name: a, folder: /a}, {name: a, folder: /b}]", 'has the name "a"'),
+        ("records: [{name: a, folder: /a, pull: true}]", "is no setting"),
+    ],
+)
+def test_what_cannot_land_is_a_fault_that_is_named(written: str, fault: str) -> None:
+    found = problems(f"landing: {{{written}}}")[0]
+    assert "landing." in found
+    assert fault in found

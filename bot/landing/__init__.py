@@ -1,0 +1,1 @@
+"""Sends debates and decisions to places outside Slack: webhooks, folders, Git repositories."""

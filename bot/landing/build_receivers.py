@@ -1,0 +1,77 @@
+"""Makes the receivers that the settings name, with their secrets from the environment."""
+
+import ipaddress
+from collections.abc import Sequence
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from bot.addresses import fault_of, sends_openly
+from bot.landing.folder_receiver import FolderReceiver
+from bot.landing.receivers import Receiver
+from bot.landing.repository_receiver import RepositoryReceiver
+from bot.landing.signing import secret_of
+from bot.landing.webhooks import WebhookReceiver, guard_of
+from bot.settings import BotSettings
+from core.errors import ConfigurationBroken
+from core.landing import LandingPlaces, RecordPlace, Webhook
+from core.ports import Clock
+
+
+def build_receivers(
+    places: LandingPlaces, environment: BotSettings, clock: Clock
+) -> Sequence[Receiver]:
+    """Return every receiver, ready to be used.
+
+    Args:
+        places: What the settings say.
+        environment: Has the secrets.
+        clock: Says when messages are signed.
+
+    Raises:
+        ConfigurationBroken: A secret is missing or an address must not be called; names who has it.
+    """
+    found: list[Receiver] = [_webhook(one, environment, clock) for one in places.webhooks]
+    for place in places.records:
+        if place.folder:
+            found.append(FolderReceiver(place))
+        else:
+            found.append(_repository(place, environment))
+    return found
+
+
+def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> WebhookReceiver:
+    who = f"The webhook {webhook.name}"
+    may_call = guard_of(webhook)
+    _check_address(who, webhook.url, environment)
+    with suppress(ValueError):
+        if not may_call(ipaddress.ip_address(urlsplit(webhook.url).hostname or "")):
+            raise ConfigurationBroken(
+                f"{who}: its address is one of a private network. If it is to be called, set "
+                "private_address: true."
+            )
+    secrets = list[bytes]()
+    for variable in filter(None, (webhook.secret_variable, webhook.old_secret_variable)):
+        try:
+            secrets.append(secret_of(environment.key_in(variable), variable))
+        except ConfigurationBroken as error:
+            raise ConfigurationBroken(f"{who}: {error}") from None
+    return WebhookReceiver(webhook=webhook, secrets=secrets, clock=clock, may_call=may_call)
+
+
+def _repository(place: RecordPlace, environment: BotSettings) -> RepositoryReceiver:
+    who = f"The records {place.name}"
+    _check_address(who, place.repository, environment)
+    token = environment.key_in(place.token_variable)
+    if place.token_variable and not token:
+        raise ConfigurationBroken(f"{who}: {place.token_variable} is not set.")
+    return RepositoryReceiver(records=place, token=token, usual=environment.for_program(()))
+
+
+def _check_address(who: str, url: str, environment: BotSettings) -> None:
+    """Make sure that an address may be called, and that nobody on the way can read along."""
+    if why := fault_of(url, link_local=environment.moot_allow_link_local):
+        raise ConfigurationBroken(f"{who}: its address cannot be used: {why}.")
+    if sends_openly(url):
+        raise ConfigurationBroken(
+            f"{who}: what is sent would travel unencrypted; use https:// in its address."
+        )

@@ -1,0 +1,94 @@
+"""Records (ADR) of accepted decisions in a folder of this machine."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.landing.receivers import Landed, Landing, NotLanded
+from bot.landing.record_files import (
+    RecordFolder,
+    is_kept,
+    next_number,
+    record_name,
+    records_due,
+    wants_record,
+)
+from core.events import Recorded
+from core.landing import RecordPlace
+from core.models import Debate
+
+#: Others may number records in the same folder at the same time.
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class FolderReceiver:
+    """A `Receiver` that keeps one file per accepted decision; nothing else is touched."""
+
+    records: RecordPlace
+
+    @property
+    def name(self) -> str:
+        """As the settings have it."""
+        return self.records.name
+
+    @property
+    def is_told(self) -> bool:
+        """The thread is told where the record is."""
+        return True
+
+    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+        """Whether the event changes the record of an accepted decision held in its channels."""
+        return self.records.serves(debate.setup.place) and wants_record(debate, recorded)
+
+    async def check(self) -> str:
+        """Look whether the folder can be written.
+
+        Raises:
+            NotLanded: It cannot.
+        """
+        folder = self.records.folder
+        if not os.access(f"{folder}/.", os.W_OK | os.X_OK):  # the dot: of no file
+            raise NotLanded(f"{folder} is no folder that Moot can write to.")
+        return "can be written"
+
+    async def deliver(self, landing: Landing) -> Landed:
+        """Write the record, or renew it; writing it again changes nothing.
+
+        Raises:
+            NotLanded: It cannot be written.
+        """
+        due = await records_due(landing)
+        try:
+            place = await asyncio.to_thread(self._write, due, begins=is_kept(landing.debate))
+        except OSError as error:
+            why = (error.strerror or type(error).__name__).lower()
+            raise NotLanded(f"{self.records.folder} cannot be written: {why}.") from None
+        return Landed(place=place, inside=self.records.folder)
+
+    def _write(self, due: Sequence[Debate], *, begins: bool) -> str:
+        """Bring all records up to date; the name of the first one's file, empty if it has none."""
+        own, *newer = due
+        name = self._write_one(own, begins=begins)
+        for debate in newer:
+            self._write_one(debate, begins=True)
+        return name
+
+    def _write_one(self, debate: Debate, *, begins: bool) -> str:
+        for tries_left in reversed(range(_TRIES)):
+            found = RecordFolder.read(Path(self.records.folder))
+            name = found.name_of(debate.id)
+            if not name and not begins:
+                return ""
+            name = name or record_name(next_number(found.records), debate)
+            try:
+                if not found.is_renewed(name, debate):
+                    found.write(name, debate)
+            except FileExistsError:
+                if not tries_left:
+                    raise
+                continue
+            return name
+        return ""

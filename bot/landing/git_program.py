@@ -1,0 +1,165 @@
+"""Runs git: without a shell, a terminal, hooks, or settings of whoever runs Moot.
+
+A token reaches git in its environment only, as a header for one address: never in arguments, which
+everybody on the machine can read, nor in a file.
+"""
+
+import asyncio
+import base64
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.redaction import clean
+
+#: Of what git says, in bytes; the rest is read and dropped.
+_MOST_SAID = 1_000_000
+_CHUNK = 65_536
+_NOBODY = "/dev/null"
+
+
+class GitFailed(Exception):
+    """Git ended with an error."""
+
+    def __init__(self, said: str) -> None:
+        """Keep what it said on standard error: partly the server's words."""
+        super().__init__(said)
+        self.said = said
+
+
+class GitMissing(Exception):
+    """There is no git on this machine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Git:
+    """Git in a folder of its own."""
+
+    folder: Path
+    #: PATH and the like; `BotSettings.for_program`.
+    usual: Mapping[str, str]
+    #: Address of the repository that the token is for.
+    url: str
+    user: str = ""
+    token: str = field(default="", repr=False)
+    #: Name and address of who commits.
+    author: tuple[str, str] = ("Moot", "moot@localhost")
+
+    async def __call__(self, *arguments: str, given: bytes = b"") -> str:
+        """Run git with these arguments; return what it said on standard output.
+
+        Args:
+            arguments: No secret.
+            given: Its standard input.
+
+        Raises:
+            GitFailed: It ended with an error.
+            GitMissing: It is not installed.
+        """
+        return (await self._run(arguments, given))[0]
+
+    async def push(self, commit: str, ref: str) -> str:
+        """Add a commit to a branch of the server; return what the server said.
+
+        Raises:
+            GitFailed: It ended with an error: the branch went on meanwhile, for example.
+            GitMissing: It is not installed.
+        """
+        return (await self._run(["push", "--no-verify", "origin", f"{commit}:{ref}"], b""))[1]
+
+    async def _run(self, arguments: Sequence[str], given: bytes) -> tuple[str, str]:
+        """Run it; it and all it started are ended if this is cancelled, as by a time limit."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "git",
+                *arguments,
+                cwd=self.folder,
+                env=self.environment,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise GitMissing from None
+        try:
+            spoken = await _talk(process, given)
+        finally:
+            if process.returncode is None:
+                # Git's helpers hold the connections: the whole group ends.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        out, said = (one.decode("utf-8", "replace") for one in spoken)
+        if process.returncode:
+            raise GitFailed(clean(said))
+        return out, clean(said)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Everything git is told beside its arguments; git 2.31 and newer reads it."""
+        name, address = self.author
+        settings: list[tuple[str, str]] = [
+            ("core.hooksPath", _NOBODY),
+            # A link in a repository could lead out of the folder: it becomes a plain file.
+            ("core.symlinks", "false"),
+            ("core.fsmonitor", "false"),
+            ("core.autocrlf", "false"),
+            ("credential.helper", ""),
+            ("gc.auto", "0"),
+            ("maintenance.auto", "false"),
+            ("commit.gpgSign", "false"),
+            ("protocol.version", "2"),
+            ("fetch.recurseSubmodules", "false"),
+            # Else whoever answers could have the token sent elsewhere.
+            ("http.followRedirects", "false"),
+        ]
+        if self.token:
+            pair = base64.b64encode(f"{self.user}:{self.token}".encode()).decode()
+            settings.append((f"http.{self.url}.extraHeader", f"Authorization: Basic {pair}"))
+        numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
+        for at, (key, value) in enumerate(settings):
+            numbered |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
+        certificates = self.usual.get("SSL_CERT_FILE")
+        return {
+            **self.usual,
+            **({"GIT_SSL_CAINFO": certificates} if certificates else {}),
+            **numbered,
+            "HOME": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder),
+            "LC_ALL": "C",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": _NOBODY,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "true",  # a program that says nothing: nobody is asked
+            "GIT_ALLOW_PROTOCOL": "http:https",
+            "GIT_AUTHOR_NAME": name,
+            "GIT_AUTHOR_EMAIL": address,
+            "GIT_COMMITTER_NAME": name,
+            "GIT_COMMITTER_EMAIL": address,
+        }
+
+
+async def _talk(process: Process, given: bytes) -> Sequence[bytes]:
+    """Give a process its input and read both its outputs, each up to a bound, to their end."""
+
+    async def read(stream: asyncio.StreamReader | None) -> bytes:
+        kept = bytearray()
+        while stream and (chunk := await stream.read(_CHUNK)):
+            kept += chunk[: _MOST_SAID - len(kept)]
+        return bytes(kept)
+
+    async def write() -> None:
+        if process.stdin:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                process.stdin.write(given)
+                await process.stdin.drain()
+            process.stdin.close()
+
+    out, said, _ = await asyncio.gather(read(process.stdout), read(process.stderr), write())
+    await process.wait()
+    return out, said

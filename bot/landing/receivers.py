@@ -1,0 +1,100 @@
+"""The port of places outside Slack: what one gets, and what it may answer."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.errors import MootError
+from core.events import Recorded
+from core.models import Debate
+
+
+class NotLanded(MootError):
+    """A place outside did not take what it was sent."""
+
+    def __init__(
+        self, message: str = "", *, after: float | None = None, is_final: bool = False
+    ) -> None:
+        """Say why, and whether it makes sense to try again.
+
+        Args:
+            message: A sentence for people, without secrets.
+            after: Seconds the place asks us to wait.
+            is_final: Only a person can mend it.
+        """
+        super().__init__(message)
+        self.after = after
+        self.is_final = is_final
+
+
+class ReceiverClosed(NotLanded):
+    """It wants nothing more, ever; what is queued for it stays until somebody asks for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landing:
+    """One event on its way to one receiver."""
+
+    #: The same for every attempt, and for no other event.
+    id: str
+    recorded: Recorded
+    #: The debate right after the event.
+    debate: Debate
+    #: The debate as it is now.
+    newest: Debate
+    #: Address of the thread; empty where Slack does not have it (yet).
+    link: str
+    #: Where the receiver has records of debates, by the debate's id.
+    places: Mapping[str, str]
+    #: Reads another debate as it is now; None: there is none (any more).
+    read: Callable[[str], Awaitable[Debate | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landed:
+    """Where something is now."""
+
+    #: Path of a record; empty where there is none, as with webhooks.
+    place: str = ""
+    #: What it is in: a folder, or the address of a repository.
+    inside: str = ""
+    branch: str = ""
+    #: Short name of the commit.
+    commit: str = ""
+    commit_link: str = ""
+    #: Where a pull request for the branch is opened.
+    pull_link: str = ""
+
+
+class Receiver(Protocol):
+    """A place outside Slack. Gets what it wants one after the other, each at least once."""
+
+    @property
+    def name(self) -> str:
+        """Unique among all receivers."""
+        ...
+
+    @property
+    def is_told(self) -> bool:
+        """Whether people in the thread are told what became of it."""
+        ...
+
+    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+        """Whether it is to get this event; `debate` is the debate right after it."""
+        ...
+
+    async def check(self) -> str:
+        """Look whether it can be reached, sending nothing; words about what was seen.
+
+        Raises:
+            NotLanded: It cannot.
+        """
+        ...
+
+    async def deliver(self, landing: Landing) -> Landed:
+        """Send it; what arrived already by an earlier attempt is not to count twice.
+
+        Raises:
+            NotLanded: It did not arrive, or nobody knows.
+        """
+        ...

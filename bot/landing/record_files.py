@@ -1,0 +1,119 @@
+"""The files of records (ADR): how they are named, numbered and found again."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.landing.receivers import Landing
+from core.events import DecisionRecorded, OutcomeGiven, Recorded
+from core.models import Debate, DecisionKind
+from core.redaction import redact
+from core.transcript.adr import adr, title_of
+
+#: Longest part of a file's name that is made from the title, in characters.
+_MOST_LETTERS = 50
+#: So much of a file is read to see whose record it is: facts stand at its top.
+_HEAD_BYTES = 16_384
+_NUMBERED = re.compile(r"(\d{4,6})-[^/]{1,200}\.md")
+_OWN_LINE = re.compile(r"- Source: Moot debate `(d[a-z2-7]{7})`")
+
+
+def record_name(number: int, debate: Debate) -> str:
+    """Return the name of a record's file: nothing in it means anything to a shell or a folder."""
+    small = unicodedata.normalize("NFKD", title_of(debate).casefold())
+    words = "-".join(re.findall(r"[a-z0-9]+", small.encode("ascii", "ignore").decode()))
+    short = words if len(words) <= _MOST_LETTERS else words[:_MOST_LETTERS].rpartition("-")[0]
+    return f"{number:04}-{short.strip('-') or debate.id}.md"
+
+
+def next_number(names: Iterable[str]) -> int:
+    """Return the number after the highest one that these files have."""
+    found = (_NUMBERED.fullmatch(name.rpartition("/")[2]) for name in names)
+    return max((int(one[1]) for one in found if one), default=0) + 1
+
+
+@dataclass(frozen=True)
+class RecordFolder:
+    """Records in a folder: each debate has one file, under the name it got first."""
+
+    folder: Path
+    #: File name → the debate's id; empty where nobody says whose record it is.
+    records: Mapping[str, str]
+
+    @classmethod
+    def read(cls, folder: Path) -> "RecordFolder":
+        """Look through a folder.
+
+        Only facts at the top of a file say whose record it is: below them is what people and
+        models wrote.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        found = dict[str, str]()
+        for file in sorted(folder.iterdir()):
+            if not _NUMBERED.fullmatch(file.name):
+                continue
+            found[file.name] = ""
+            if file.is_file() and not file.is_symlink():
+                with file.open("rb") as opened:
+                    top = opened.read(_HEAD_BYTES).decode("utf-8", "replace").partition("\n## ")[0]
+                ids = (_OWN_LINE.fullmatch(line) for line in top.splitlines())
+                found[file.name] = next((one[1] for one in ids if one), "")
+        return cls(folder, found)
+
+    def name_of(self, debate_id: str) -> str:
+        """The file with a debate's record; empty if there is none."""
+        return next((name for name, whose in self.records.items() if whose == debate_id), "")
+
+    def is_renewed(self, name: str, debate: Debate) -> bool:
+        """Whether a file says what the debate's record says now."""
+        file = self.folder / name
+        return file.is_file() and file.read_bytes() == record_text(debate)
+
+    def write(self, name: str, debate: Debate) -> None:
+        """Write a record whole or not at all.
+
+        Raises:
+            FileExistsError: Somebody else's file has the name, which was free before.
+            OSError: It cannot be written.
+        """
+        draft = self.folder / f".{debate.id}.part"
+        draft.write_bytes(record_text(debate))
+        try:
+            if name in self.records:
+                draft.replace(self.folder / name)
+            else:
+                (self.folder / name).hardlink_to(draft)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def record_text(debate: Debate) -> bytes:
+    """Return the record as it is written to a file."""
+    return redact(adr(debate)).encode()
+
+
+def wants_record(debate: Debate, recorded: Recorded) -> bool:
+    """Whether an event changes the record of a decision that was accepted."""
+    changes = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
+    return changes and debate.accepted is not None
+
+
+async def records_due(landing: Landing) -> Sequence[Debate]:
+    """Return the debates whose records are to be right after this landing, its own first.
+
+    A decision that was superseded brings the newer one along, if that is accepted: where both are
+    still to be written, they are written together.
+    """
+    own = landing.newest
+    newer_id = own.decision.superseded_by if own.decision else None
+    newer = await landing.read(newer_id) if newer_id else None
+    return [own, newer] if newer and is_kept(newer) else [own]
+
+
+def is_kept(debate: Debate) -> bool:
+    """Whether a record is begun for a debate as it stands; once begun it is always renewed."""
+    return debate.decision is not None and debate.decision.kind is DecisionKind.ACCEPT

@@ -1,0 +1,254 @@
+"""Webhooks: signed messages about debates, sent to addresses of the settings."""
+
+import asyncio
+import ipaddress
+import json
+import ssl
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from bot.addresses import fault_of
+from bot.landing.receivers import Landed, Landing, NotLanded, ReceiverClosed
+from bot.landing.signing import signed_headers
+from bot.links import GuardedResolver, Ip, is_public
+from core.errors import BadInput
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    DecisionRecorded,
+    OutcomeGiven,
+    Recorded,
+)
+from core.landing import Webhook, WebhookEvent
+from core.models import Debate, DecisionKind, Person
+from core.ports import Clock
+from core.redaction import redact
+from core.transcript.adr import adr
+
+_DECIDED: Mapping[DecisionKind, WebhookEvent] = {
+    DecisionKind.ACCEPT: WebhookEvent.ACCEPTED,
+    DecisionKind.REJECT: WebhookEvent.REJECTED,
+    DecisionKind.REVISIT: WebhookEvent.REVISIT,
+    DecisionKind.SUPERSEDE: WebhookEvent.SUPERSEDED,
+}
+_GONE, _TOO_MANY, _UNAVAILABLE = 410, 429, 503
+
+
+def event_of(debate: Debate, recorded: Recorded) -> WebhookEvent | None:
+    """What a webhook calls this event; None: it is told nothing of it."""
+    match recorded.event:
+        case DebateStarted():
+            return WebhookEvent.STARTED
+        case DebateConcluded(edition=edition) | DebateFailed(edition=edition) if (
+            edition != debate.edition
+        ):
+            return None  # written while somebody wanted the debate to go on
+        case DebateConcluded():
+            return WebhookEvent.DECIDED
+        case DebateFailed():
+            return WebhookEvent.FAILED
+        case DecisionRecorded(decision=decision):
+            return _DECIDED[decision.kind]
+        case OutcomeGiven():
+            return WebhookEvent.OUTCOME
+        case _:
+            return None
+
+
+def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Mapping[str, Any]:
+    """Return the message about an event; docs/landing.md says what is in it.
+
+    Args:
+        landing: The event and its debate.
+        event: What it is called.
+        whole_text: With people's reasons and the decision record.
+    """
+    debate, setup, verdict = landing.debate, landing.debate.setup, landing.debate.verdict
+    known: dict[str, Any] = {
+        "debate": debate.id,
+        "workspace": setup.place.workspace,
+        "channel": setup.place.channel,
+        "question": setup.question,
+        "asked_by": _person(setup.asked_by),
+        "link": landing.link,
+        "verdict": verdict.decision if verdict else None,
+        "confidence": verdict.confidence if verdict else None,
+    }
+    why = ""
+    match landing.recorded.event:
+        case DecisionRecorded(decision=decision):
+            known["decided_by"], why = _person(decision.by), decision.why
+            if decision.revisit_on:
+                known["revisit_on"] = decision.revisit_on.isoformat()
+            if decision.superseded_by:
+                known["superseded_by"] = decision.superseded_by
+        case OutcomeGiven(outcome=outcome):
+            known |= {"outcome": outcome.kind.value, "said_by": _person(outcome.by)}
+            why = outcome.why
+        case DebateFailed(reason=reason):
+            known["failure"] = reason
+        case _:
+            pass
+    if whole_text:
+        known |= {"why": why, "record": adr(debate)}
+    at = landing.recorded.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return {"type": f"debate.{event.value}", "timestamp": at, "data": known}
+
+
+def _person(who: Person) -> Mapping[str, str]:
+    return {"id": who.id, "name": who.name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookReceiver:
+    """A `Receiver` that posts signed JSON to an address."""
+
+    webhook: Webhook
+    #: The newest first.
+    secrets: Sequence[bytes]
+    clock: Clock
+    #: Says which addresses may be called.
+    may_call: Callable[[Ip], bool] = is_public
+
+    @property
+    def name(self) -> str:
+        """As the settings have it."""
+        return self.webhook.name
+
+    @property
+    def is_told(self) -> bool:
+        """It is administrators' business, not the thread's."""
+        return False
+
+    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+        """Whether the settings name this kind of event and the debate's channel."""
+        event = event_of(debate, recorded)
+        return event in self.webhook.events and self.webhook.serves(debate.setup.place)
+
+    async def check(self) -> str:
+        """Connect, with TLS where the address has it, and hang up.
+
+        Raises:
+            NotLanded: It cannot be reached, or must not be called.
+        """
+        parts = urlsplit(self.webhook.url)
+        is_tls, host = parts.scheme == "https", parts.hostname or ""
+        async with self._in_words():
+            check_address(self.webhook.url, self.may_call)
+            port = parts.port or (443 if is_tls else 80)
+            found = (await GuardedResolver(self.may_call).resolve(host, port))[0]
+            _, writer = await asyncio.open_connection(
+                found["host"],
+                port,
+                ssl=ssl.create_default_context() if is_tls else None,
+                server_hostname=host if is_tls else None,
+            )
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+        return "can be reached"
+
+    async def deliver(self, landing: Landing) -> Landed:
+        """Post the message once.
+
+        Raises:
+            ReceiverClosed: It answers 410 Gone.
+            NotLanded: It answers anything but 2xx, or not in time, or must not be called.
+        """
+        event = event_of(landing.debate, landing.recorded)
+        if event is None:
+            raise NotLanded("There is no message about this event.", is_final=True)
+        message = message_of(landing, event, whole_text=self.webhook.whole_text)
+        body = redact(json.dumps(message, ensure_ascii=False)).encode()
+        now = int(self.clock.now().timestamp())
+        headers = {
+            **signed_headers(landing.id, now, body, self.secrets),
+            "Content-Type": "application/json",
+            "User-Agent": "Moot",
+        }
+        async with self._in_words():
+            return await self._post(body, headers)
+
+    @asynccontextmanager
+    async def _in_words(self) -> AsyncGenerator[None]:
+        """Say in words for people what goes wrong in the block, within the time there is."""
+        seconds = self.webhook.seconds
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except BadInput as error:
+            words = f"{self._host} was not called: {error}."
+            raise NotLanded(words, is_final=True) from None
+        except TimeoutError:
+            words = f"{self._host} did not answer within {seconds:g} seconds."
+            raise NotLanded(words) from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            # Its own words may quote what the other side sent.
+            words = f"{self._host} cannot be reached ({type(error).__name__})."
+            raise NotLanded(words) from None
+
+    @property
+    def _host(self) -> str:
+        """Without path and query: they may hold a token."""
+        return urlsplit(self.webhook.url).netloc
+
+    async def _post(self, body: bytes, headers: Mapping[str, str]) -> Landed:
+        check_address(self.webhook.url, self.may_call)
+        async with (
+            calling(self.may_call) as session,
+            session.post(
+                self.webhook.url, data=body, headers=headers, allow_redirects=False
+            ) as answer,
+        ):
+            # Nothing but code and headers is read: a body without an end holds nobody up.
+            status = answer.status
+            after = answer.headers.get("Retry-After", "")
+        if status // 100 == 2:  # noqa: PLR2004 - any code of success
+            return Landed()
+        words = f"{self._host} answered with the code {status}."
+        if status == _GONE:
+            raise ReceiverClosed(f"{words} It wants nothing more, so nothing more is sent.")
+        if status // 100 == 3:  # noqa: PLR2004 - a redirect
+            raise NotLanded(f"{words} Redirects are not followed: put the new address in.")
+        asked = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
+        raise NotLanded(words, after=float(after[:9]) if asked else None)
+
+
+def calling(may_call: Callable[[Ip], bool]) -> aiohttp.ClientSession:
+    """Return what calls webhooks: no cookie, proxy or password of this machine is used."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            resolver=GuardedResolver(may_call), use_dns_cache=False, force_close=True
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        auto_decompress=False,
+    )
+
+
+def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:
+    """Make sure that an address in figures may be called: it is not looked up, so not guarded.
+
+    Raises:
+        BadInput: It may not.
+    """
+    with suppress(ValueError):
+        if not may_call(ipaddress.ip_address(urlsplit(url).hostname or "")):
+            raise BadInput("its address is not public")
+
+
+def guard_of(webhook: Webhook) -> Callable[[Ip], bool]:
+    """Return what says which addresses a webhook may have.
+
+    Never one where machines get their own credentials.
+    """
+    if not webhook.private_address:
+        return is_public
+    return lambda ip: not fault_of(f"http://[{ip}]/" if ip.version == 6 else f"http://{ip}/")  # noqa: PLR2004 - IPv6

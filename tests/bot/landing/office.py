@@ -1,0 +1,140 @@
+"""A queue of landings with a real table, and debates to tell of; its clock is the test's."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from bot.landing.landing_queue import LandingQueue
+from bot.landing.receivers import Landed, Landing, Receiver
+from bot.store.landings import Landings
+from bot.store.tables import prepare
+from core.events import (
+    DebateConcluded,
+    DebateStarted,
+    DecisionRecorded,
+    Event,
+    VerdictReached,
+    fold,
+)
+from core.models import Decision, DecisionKind, Person
+from core.store.database import Database
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, a_setup
+from tests.bot.plays import a_verdict
+
+DANA = Person(id="U1", name="Dana")
+FIRST, SECOND = "dabc2345", "dxyz2345"
+
+
+@dataclass
+class Told:
+    """Remembers what people were told."""
+
+    landings: list[Landed] = field(default_factory=list[Landed])
+    failures: list[tuple[str, float | None]] = field(default_factory=list[tuple[str, float | None]])
+
+    async def landed(self, receiver: str, landing: Landing, landed: Landed) -> None:
+        del receiver, landing
+        self.landings.append(landed)
+
+    async def failed(
+        self, receiver: str, landing: Landing, why: str, *, again_after: float | None
+    ) -> None:
+        del receiver, landing
+        self.failures.append((why, again_after))
+
+
+@dataclass
+class Office:
+    """Where debates are held and told of."""
+
+    store: InMemoryStore
+    clock: ManualClock
+    landings: Landings
+    queue: LandingQueue
+    told: Told = field(default_factory=Told)
+    outcomes: list[str] = field(default_factory=list[str])
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def happen(self, event: Event, debate_id: str = FIRST) -> None:
+        """Record an event and have it told."""
+        self.clock.advance(60)
+        now = self.clock.now()
+        if isinstance(event, DebateStarted):
+            await self.store.create(debate_id, event, origin=debate_id, at=now)
+        else:
+            await self.store.append(debate_id, event, at=now)
+        log = await self.store.events(debate_id)
+        await self.queue.put(fold(log), log[-1])
+
+    async def debated(
+        self,
+        question: str = "Kafka or PostgreSQL for jobs?",
+        decision: str = "Use PostgreSQL.",
+        debate_id: str = FIRST,
+    ) -> None:
+        """Hold a debate."""
+        await self.happen(DebateStarted(setup=a_setup(question)), debate_id)
+        await self.happen(VerdictReached(verdict=a_verdict(decision=decision)), debate_id)
+        await self.happen(DebateConcluded(), debate_id)
+
+    async def decide(
+        self,
+        kind: DecisionKind = DecisionKind.ACCEPT,
+        debate_id: str = FIRST,
+        *,
+        why: str = "",
+        by: str | None = None,
+    ) -> None:
+        """Have Dana decide."""
+        made = Decision(
+            kind=kind, by=DANA, why=why, superseded_by=by, origin=f"{kind}-{self.clock.now()}"
+        )
+        await self.happen(DecisionRecorded(decision=made), debate_id)
+
+    def note(self, outcome: str) -> None:
+        """Remember how an attempt came out."""
+        self.outcomes.append(outcome)
+        self._news.set()
+
+    async def settle(self) -> None:
+        """Wait until nothing waits."""
+        async with asyncio.timeout(20):
+            while True:
+                self._news.clear()
+                if not (await self.landings.backlog()).waiting:
+                    return
+                await self._news.wait()
+
+    async def until(self, outcome: str) -> None:
+        """Wait until an attempt came out like this."""
+        async with asyncio.timeout(20):
+            while outcome not in self.outcomes:
+                self._news.clear()
+                await self._news.wait()
+
+
+@asynccontextmanager
+async def open_office(
+    receivers: Sequence[Receiver], location: str, store: InMemoryStore | None = None
+) -> AsyncGenerator[Office]:
+    """Run the queue for as long as the block lasts."""
+    async with await Database.open(location) as database:
+        await prepare(database)
+        clock = ManualClock()
+        store, landings = store or InMemoryStore(), Landings(database)
+        queue = LandingQueue(
+            landings=landings,
+            store=store,
+            receivers={one.name: one for one in receivers},
+            clock=clock,
+            look_seconds=1e9,
+        )
+        office = Office(store, clock, landings, queue)
+        queue.tell, queue.on_outcome = office.told, office.note
+        await queue.start()
+        try:
+            yield office
+        finally:
+            await queue.close()

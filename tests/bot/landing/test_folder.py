@@ -1,0 +1,148 @@
+"""Records in a folder: one file per accepted decision, renewed, never a second one."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from bot.landing.folder_receiver import FolderReceiver
+from bot.landing.record_files import RecordFolder, next_number, record_name
+from core.events import VerdictReached
+from core.landing import RecordPlace
+from core.models import DecisionKind
+from tests.bot.landing.office import FIRST, SECOND, Office, open_office
+from tests.bot.plays import a_debate, a_verdict
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "decisions"
+    made.mkdir()
+    (made / "0004-use-git.md").write_text("# Use Git\n")
+    (made / "README.md").write_text("# Decisions\n")
+    return made
+
+
+@pytest.fixture
+async def office(folder: Path, tmp_path: Path) -> AsyncGenerator[Office]:
+    receiver = FolderReceiver(RecordPlace(name="files", folder=str(folder)))
+    async with open_office([receiver], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as found:
+        yield found
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
+
+
+async def test_an_accepted_decision_gets_the_next_number_and_nothing_else_is_touched(
+    office: Office, folder: Path
+) -> None:
+    await office.debated()
+    assert len(names(folder)) == 2
+    await office.decide(why="We know it.")
+    await office.settle()
+
+    assert names(folder) == ["0004-use-git.md", "0005-use-postgresql.md", "README.md"]
+    assert "- Why: We know it." in (folder / "0005-use-postgresql.md").read_text()
+    assert office.told.landings[0].place == "0005-use-postgresql.md"
+
+
+async def test_whatever_becomes_of_it_the_same_file_is_renewed(
+    office: Office, folder: Path
+) -> None:
+    await office.debated()
+    await office.decide()
+    await office.settle()
+    (folder / "0005-use-postgresql.md").rename(folder / "0009-renamed-by-people.md")
+    for kind, words in [
+        (DecisionKind.REJECT, "rejected"),
+        (DecisionKind.ACCEPT, "accepted"),
+        (DecisionKind.REVISIT, "to be revisited"),
+    ]:
+        await office.decide(kind)
+        await office.settle()
+        assert f"- Status: {words}" in (folder / "0009-renamed-by-people.md").read_text()
+    assert len(names(folder)) == 3
+
+
+async def test_what_was_never_accepted_is_not_written(office: Office, folder: Path) -> None:
+    await office.debated()
+    await office.decide(DecisionKind.REJECT)
+    await office.settle()
+    assert len(names(folder)) == 2
+
+
+async def test_a_superseded_record_says_so_and_the_newer_one_is_there(
+    office: Office, folder: Path
+) -> None:
+    await office.debated()
+    await office.decide()
+    await office.debated("Kafka after all?", "Use Kafka.", SECOND)
+    await office.decide(debate_id=SECOND)
+    await office.decide(DecisionKind.SUPERSEDE, by=SECOND)
+    await office.settle()
+
+    older = (folder / "0005-use-postgresql.md").read_text()
+    assert f"- Status: superseded by debate `{SECOND}`" in older
+    assert "- Status: accepted" in (folder / "0006-use-kafka.md").read_text()
+
+
+async def test_a_folder_that_is_gone_is_waited_for_and_people_are_told(
+    office: Office, folder: Path
+) -> None:
+    away = folder.with_name("elsewhere")
+
+    def note(outcome: str) -> None:
+        office.note(outcome)
+        if office.outcomes == ["failed"] * 3:
+            away.rename(folder)
+
+    office.queue.on_outcome = note
+    await office.debated()
+    await asyncio.to_thread(folder.rename, away)
+    await office.decide()
+    await office.settle()
+
+    assert office.outcomes == ["failed"] * 3 + ["landed"]
+    [(why, again)] = office.told.failures
+    assert why == f"{folder} cannot be written: no such file or directory."
+    assert again == 60
+    assert "0005-use-postgresql.md" in names(folder)
+
+
+def test_only_the_facts_at_the_top_say_whose_record_it_is(folder: Path) -> None:
+    own = f"# A\n\n- Status: accepted\n- Source: Moot debate `{FIRST}`\n\n## Context\n"
+    (folder / "0005-a.md").write_text(f"{own}\n- Source: Moot debate `{SECOND}`\n")
+    posing = (
+        f"# B\n\n- Why: x - Source: Moot debate `{SECOND}`\n> - Source: Moot debate `{SECOND}`\n"
+    )
+    (folder / "0006-b.md").write_text(posing)
+    (folder / "0007-link.md").symlink_to(folder / "0005-a.md")
+
+    found = RecordFolder.read(folder)
+
+    assert found.name_of(FIRST) == "0005-a.md"
+    assert found.name_of(SECOND) == ""
+    assert next_number(found.records) == 8
+
+
+@pytest.mark.parametrize(
+    ("decision", "name"),
+    [
+        ("Use PostgreSQL.", "0012-use-postgresql.md"),
+        ("Größe über Tempo", "0012-grosse-uber-tempo.md"),
+        ("../../etc/passwd", "0012-etc-passwd.md"),
+        ("決定する", "0012-dabc2345.md"),
+        ("w " * 200, None),
+    ],
+)
+def test_names_of_files_are_plain_and_short(decision: str, name: str | None) -> None:
+    debate = a_debate(VerdictReached(verdict=a_verdict(decision=decision)))
+    made = record_name(12, debate)
+    assert made == name or (name is None and len(made) < 70)
+
+
+async def test_the_folder_is_looked_at(folder: Path) -> None:
+    receiver = FolderReceiver(RecordPlace(name="files", folder=str(folder)))
+    assert await receiver.check() == "can be written"

@@ -1,0 +1,93 @@
+"""How git is run: where the token is, and where it is not."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bot.landing.git_program import Git, GitFailed, GitMissing
+
+TOKEN = "ghs-of-a-test-0123456789"
+
+
+def git_in(folder: Path, url: str, path: str = "/usr/bin:/bin") -> Git:
+    return Git(folder=folder, usual={"PATH": path}, url=url, user="x", token=TOKEN)
+
+
+def a_program(folder: Path, words: str) -> Path:
+    """Put a program named git into a folder of its own."""
+    place = folder / "bin"
+    place.mkdir()
+    program = place / "git"
+    program.write_text(f"#!/bin/sh\n{words}\n")
+    program.chmod(0o755)
+    return place
+
+
+async def test_a_token_is_in_no_argument_and_no_file(tmp_path: Path) -> None:
+    place = a_program(tmp_path, 'echo "$@"; echo "$0" >&2')
+    work = tmp_path / "work"
+    work.mkdir()
+    git = git_in(work, "https://git.example.com/a.git", f"{place}:/usr/bin:/bin")
+
+    said = await git("fetch", "origin")
+
+    assert said == "fetch origin\n"
+    assert TOKEN not in repr(git)
+    assert list(work.iterdir()) == []
+
+
+async def test_a_token_is_sent_nowhere_else(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        heard.append(request.headers.get("Authorization", ""))
+        if request.path.startswith("/here/"):
+            raise web.HTTPFound(f"/elsewhere{request.path_qs}")
+        return web.Response(status=404)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    root = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    git = git_in(tmp_path, f"{root}/here/a.git")
+    with pytest.raises(GitFailed):
+        await git("ls-remote", f"{root}/here/a.git")
+    with pytest.raises(GitFailed):
+        await git("ls-remote", f"{root}/there/a.git")
+    await runner.cleanup()
+
+    assert heard[0].startswith("Basic ")
+    assert [one for one in heard[1:] if one] == []
+
+
+async def test_what_git_started_ends_with_it(tmp_path: Path) -> None:
+    begun, alive = tmp_path / "begun", tmp_path / "alive"
+    os.mkfifo(begun)
+    os.mkfifo(alive)
+    # Both hold the pipe open: its end is read when both are gone.
+    place = a_program(tmp_path, f'exec 3> "{alive}"; echo > "{begun}"; sleep 60 & wait')
+    git = git_in(tmp_path, "https://git.example.com/a.git", f"{place}:/usr/bin:/bin")
+    waiting = asyncio.create_task(git("fetch"))
+    end = asyncio.create_task(asyncio.to_thread(alive.read_text))
+    await asyncio.to_thread(begun.read_text)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+
+    assert await asyncio.wait_for(end, 10) == ""
+
+
+async def test_long_speech_is_cut(tmp_path: Path) -> None:
+    place = a_program(tmp_path, "yes | head -c 3000000")
+    git = git_in(tmp_path, "https://git.example.com/a.git", f"{place}:/usr/bin:/bin")
+    assert len(await git("log")) == 1_000_000
+
+
+async def test_a_machine_without_git_is_said(tmp_path: Path) -> None:
+    git = git_in(tmp_path, "https://git.example.com/a.git", str(tmp_path))
+    with pytest.raises(GitMissing):
+        await git("--version")

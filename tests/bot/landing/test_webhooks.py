@@ -1,0 +1,318 @@
+"""Webhooks over real HTTP: signed, in order, each once, tried again, given up, closed."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from bot.landing.signing import secret_of, signed_headers
+from bot.landing.webhooks import WebhookReceiver, guard_of
+from core.errors import ConfigurationBroken
+from core.landing import Webhook, WebhookEvent
+from core.models import DecisionKind
+from core.ports import Clock
+from core.testing import ManualClock
+from tests.bot.landing.office import SECOND, Office, open_office
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+OLD_SECRET = "whsec_" + base64.b64encode(b"the one that was used before").decode()
+
+
+@dataclass
+class Shop:
+    """Somebody else's program that is told of debates."""
+
+    url: str = ""
+    #: Codes that the next requests are answered with; 200 afterwards.
+    codes: list[int] = field(default_factory=list[int])
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    seen: list[tuple[dict[str, str], bytes]] = field(
+        default_factory=list[tuple[dict[str, str], bytes]]
+    )
+    taken: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    #: Answers nothing while it is not set.
+    awake: asyncio.Event = field(default_factory=asyncio.Event)
+    #: The body goes on and on.
+    is_endless: bool = False
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        self.seen.append(({name.lower(): text for name, text in request.headers.items()}, body))
+        await self.awake.wait()
+        code = self.codes.pop(0) if self.codes else 200
+        if code == 200:
+            self.taken.append(json.loads(body))
+        if self.is_endless:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            while True:
+                await response.write(b"x" * 1000)
+        return web.Response(status=code, headers=self.headers)
+
+    @property
+    def types(self) -> list[str]:
+        """What it was told, in order."""
+        return [one["type"] for one in self.taken]
+
+
+@asynccontextmanager
+async def open_shop() -> AsyncGenerator[Shop]:
+    shop = Shop()
+    shop.awake.set()
+    app = web.Application()
+    app.router.add_post("/{path:.*}", shop.answer)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    shop.url = f"http://127.0.0.1:{runner.addresses[0][1]}/moot?token=kept-from-people"
+    try:
+        yield shop
+    finally:
+        shop.awake.set()
+        await runner.cleanup()
+
+
+@pytest.fixture
+async def shop() -> AsyncGenerator[Shop]:
+    async with open_shop() as found:
+        yield found
+
+
+def a_webhook(url: str, **changes: Any) -> Webhook:
+    return Webhook(
+        name="shop", url=url, secret_variable="SHOP_SECRET", private_address=True
+    ).model_copy(update=changes)
+
+
+def receiver(webhook: Webhook, clock: Clock | None = None) -> WebhookReceiver:
+    return WebhookReceiver(
+        webhook=webhook,
+        secrets=[secret_of(one, "SHOP_SECRET") for one in (SECRET, OLD_SECRET)],
+        clock=clock or ManualClock(),
+        may_call=guard_of(webhook),
+    )
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    return f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+
+
+@pytest.fixture
+async def office(shop: Shop, location: str) -> AsyncGenerator[Office]:
+    async with open_office([receiver(a_webhook(shop.url))], location) as found:
+        yield found
+
+
+def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
+    """Check a signature as a receiver does that only knows the specification."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = b".".join(
+        [headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]
+    )
+    wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    given = [one.partition(",") for one in headers["webhook-signature"].split(" ")]
+    return any(kind == "v1" and hmac.compare_digest(text, wanted) for kind, _, text in given)
+
+
+def test_the_specifications_own_example_comes_out_the_same() -> None:
+    # https://github.com/standard-webhooks/standard-webhooks: the libraries' shared example.
+    body = b'{"test": 2432232314}'
+    headers = signed_headers(
+        "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body, [secret_of(SECRET, "X_SECRET")]
+    )
+    assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+async def test_what_fails_five_times_is_then_served_in_order_and_once_each(
+    shop: Shop, office: Office
+) -> None:
+    shop.codes = [500, 503, 404, 302, 429]
+    began = office.clock.now()
+    await office.debated()
+    await office.decide()
+    await office.settle()
+
+    assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
+    assert office.outcomes == ["failed"] * 5 + ["landed"] * 3
+    ids = [headers["webhook-id"] for headers, _ in shop.seen]
+    assert len(set(ids[:6])) == 1
+    assert len(set(ids)) == 3
+    assert len({body for _, body in shop.seen[:6]}) == 1
+    stamps = [int(headers["webhook-timestamp"]) for headers, _ in shop.seen]
+    assert stamps == sorted(stamps)
+    # 5 s, 1 min, 5 min, 30 min, 2 h; a minute passes between events besides.
+    waited = (office.clock.now() - began).total_seconds() - 4 * 60
+    assert waited == 5 + 60 + 300 + 1800 + 7200
+    assert (await office.landings.backlog()) == (0, 0)
+
+
+async def test_messages_are_signed_with_both_secrets_and_change_breaks_them(
+    shop: Shop, office: Office
+) -> None:
+    await office.debated()
+    await office.settle()
+
+    for headers, body in shop.seen:
+        assert is_signed(headers, body, SECRET)
+        assert is_signed(headers, body, OLD_SECRET)
+        assert not is_signed(headers, body + b" ", SECRET)
+        assert not is_signed({**headers, "webhook-id": "msg_other"}, body, SECRET)
+        assert headers["content-type"] == "application/json"
+
+
+async def test_a_message_says_what_is_documented_and_no_private_text(
+    shop: Shop, office: Office
+) -> None:
+    await office.debated()
+    await office.decide(why="The invoice of our supplier.")
+    await office.settle()
+
+    accepted = shop.taken[-1]
+    assert accepted["type"] == "debate.accepted"
+    assert accepted["timestamp"].endswith("Z")
+    assert accepted["data"] == {
+        "debate": "dabc2345",
+        "workspace": "T1",
+        "channel": "C1",
+        "question": "Kafka or PostgreSQL for jobs?",
+        "asked_by": {"id": "U1", "name": "Dana"},
+        "link": "",
+        "verdict": "Use PostgreSQL.",
+        "confidence": accepted["data"]["confidence"],
+        "decided_by": {"id": "U1", "name": "Dana"},
+    }
+    assert b"invoice" not in shop.seen[-1][1]
+
+
+async def test_with_the_whole_text_reasons_and_record_come_redacted(
+    shop: Shop, location: str
+) -> None:
+    whole = receiver(a_webhook(shop.url, whole_text=True))
+    async with open_office([whole], location) as office:
+        await office.debated()
+        await office.decide(why="As xoxb-123456789012-abcdefghijkl says.")
+        await office.settle()
+
+    said = shop.taken[-1]["data"]
+    assert said["why"] == "As [redacted] says."
+    assert said["record"].startswith("# Use PostgreSQL")
+
+
+async def test_only_chosen_events_and_channels_are_told(shop: Shop, location: str) -> None:
+    elsewhere = a_webhook(shop.url, name="elsewhere", channels=("C9",))
+    few = a_webhook(shop.url, events=(WebhookEvent.SUPERSEDED, WebhookEvent.REJECTED))
+    async with open_office([receiver(elsewhere), receiver(few)], location) as office:
+        await office.debated()
+        await office.decide()
+        await office.decide(DecisionKind.REJECT)
+        await office.decide(DecisionKind.SUPERSEDE, by=SECOND)
+        await office.settle()
+
+    assert shop.types == ["debate.rejected", "debate.superseded"]
+    assert shop.taken[-1]["data"]["superseded_by"] == SECOND
+
+
+async def test_what_never_succeeds_becomes_a_dead_letter_and_can_be_asked_for_again(
+    shop: Shop, office: Office
+) -> None:
+    shop.codes = [500] * 8
+    await office.debated()
+    await office.settle()
+
+    assert shop.types == ["debate.decided"]
+    found = await office.landings.unlanded(10)
+    host = shop.url.split("/")[2]
+    assert [row.error for row in found.rows] == [f"{host} answered with the code 500."]
+    assert "kept-from-people" not in str(found)
+    assert await office.queue.retry() == 1
+    await office.settle()
+    assert shop.types == ["debate.decided", "debate.started"]
+    assert len({headers["webhook-id"] for headers, _ in shop.seen}) == 2
+
+
+async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
+    shop: Shop, office: Office
+) -> None:
+    shop.codes = [410]
+    await office.debated()
+    await office.until("failed")
+    await office.decide()
+
+    assert len(shop.seen) == 1
+    found = await office.landings.unlanded(10)
+    assert "wants nothing more" in found.closed["shop"]
+    assert found.counts == (3, 0)
+    await office.queue.retry("shop")
+    await office.settle()
+    assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
+
+
+async def test_a_pause_that_the_receiver_asks_for_is_kept(shop: Shop, office: Office) -> None:
+    shop.codes, shop.headers = [429], {"Retry-After": "900"}
+    began = office.clock.now()
+    await office.debated()
+    await office.settle()
+    assert (office.clock.now() - began).total_seconds() - 3 * 60 == 900
+
+
+async def test_a_slow_receiver_holds_up_nobody_else_and_is_tried_again(
+    shop: Shop, location: str
+) -> None:
+    async with open_shop() as other:
+        slow = a_webhook(shop.url, seconds=0.2)
+        quick = a_webhook(other.url, name="quick")
+        async with open_office([receiver(slow), receiver(quick)], location) as office:
+            shop.awake.clear()
+            await office.debated()
+            await office.until("failed")
+            shop.awake.set()
+            await office.settle()
+
+    assert other.types == shop.types[-2:] == ["debate.started", "debate.decided"]
+
+
+async def test_an_answer_without_an_end_is_not_waited_for(shop: Shop, office: Office) -> None:
+    shop.is_endless = True
+    await office.debated()
+    await office.settle()
+    assert office.outcomes == ["landed", "landed"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0x7f.1"])
+async def test_a_private_address_is_not_called(shop: Shop, location: str, host: str) -> None:
+    url = shop.url.replace("127.0.0.1", host)
+    guarded = receiver(a_webhook(url, private_address=False))
+    async with open_office([guarded], location) as office:
+        await office.debated()
+        await office.settle()
+        dead = (await office.landings.unlanded(5)).rows
+
+    assert shop.seen == []
+    assert all("its address is not public" in str(row.error) for row in dead)
+    assert len(dead) == 2
+
+
+async def test_no_setting_allows_where_machines_get_credentials(location: str) -> None:
+    webhook = a_webhook("http://169.254.169.254/latest")
+    async with open_office([receiver(webhook)], location) as office:
+        await office.debated()
+        await office.settle()
+        assert office.outcomes == ["dead", "dead"]
+
+
+@pytest.mark.parametrize("written", ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_***"])
+def test_a_secret_of_the_wrong_form_is_named_and_not_shown(written: str) -> None:
+    with pytest.raises(ConfigurationBroken, match="SHOP_SECRET") as refused:
+        secret_of(written, "SHOP_SECRET")
+    assert written in {"", "whsec_"} or written not in str(refused.value)
