@@ -55,6 +55,7 @@ from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.landings import Landings
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
+from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts, PostState
 from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
@@ -126,6 +127,8 @@ class Parts:
     others: OtherWorkers | None = None
     #: Where pages of debates are; None: there are none.
     pages: PageSettings | None = None
+    #: How long a token holds with which programs call over MCP; None: none may.
+    token_holds: timedelta | None = None
     #: Where Prometheus finds the figures; no port: nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
@@ -280,6 +283,7 @@ def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, time
     """What is deleted by itself, and at which age."""
     yield Deliveries(database), KEPT
     yield SentPayloads(database), timedelta()
+    yield PersonalTokens(database), timedelta()
     if parts.retention_days is not None:
         yield EndedDebates(database), timedelta(days=parts.retention_days)
 
@@ -468,6 +472,8 @@ def _use_cases(
         posts=posts,
         deliveries=Deliveries(database),
         grants=DebatePageGrants(database),
+        tokens=PersonalTokens(database),
+        token_holds=parts.token_holds,
         clock=facts.clock,
         examine=parts.examine,
         retention_days=parts.retention_days,

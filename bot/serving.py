@@ -79,6 +79,7 @@ async def serve(
         sockets=link.sockets if link else (),
         others=link,
         pages=settings.pages,
+        token_holds=settings.token_holds,
         metrics_host=settings.moot_metrics_host,
         metrics_port=port and port + number - 1,
         retention_days=settings.moot_retention_days,

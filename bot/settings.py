@@ -76,6 +76,10 @@ class BotSettings(Bounds, BaseSettings):
     moot_pages_url: str = ""
     #: How long a link to a page holds.
     moot_pages_days: int = Field(default=14, ge=1, le=365)
+    #: Programs may call over MCP, with people's tokens.
+    moot_mcp: bool = False
+    #: How long a token holds.
+    moot_token_days: int = Field(default=90, ge=1, le=365)
     #: Another API server than Slack's own: a proxy, or the local workspace.
     slack_api_url: str = SLACK_API_URL
 
@@ -157,6 +161,11 @@ class BotSettings(Bounds, BaseSettings):
         base = self.moot_pages_url.strip().rstrip("/")
         holds = timedelta(days=self.moot_pages_days)
         return PageSettings(base=base, holds=holds) if base else None
+
+    @property
+    def token_holds(self) -> timedelta | None:
+        """How long a token holds; None: programs cannot call, and there are none."""
+        return timedelta(days=self.moot_token_days) if self.moot_mcp else None
 
     @property
     def bounds(self) -> Bounds:

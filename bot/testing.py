@@ -9,6 +9,7 @@ async with run_workspace(quick_workspace()) as workspace:
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -194,6 +195,8 @@ class BotSpec:
     examine: Examine | None = None
     #: Where pages of debates are; None: there are none.
     pages: PageSettings | None = None
+    #: How long a token holds; None: there are none.
+    token_holds: timedelta | None = None
     #: Where traces go; empty: nowhere.
     traces: str = ""
     #: Finds decisions by meaning, too; None: by words only.
@@ -227,6 +230,7 @@ class BotSpec:
             examine=self.examine,
             traces=self.traces,
             pages=self.pages,
+            token_holds=self.token_holds,
             embedder=self.embedder,
             receivers=self.receivers,
         )

@@ -585,6 +585,8 @@ class Setup(DebateRules):
     context: str = ""
     asked_by: Person
     place: Place = Place(surface="terminal")
+    #: Id of the token with which a program asked for it; empty: people asked themselves.
+    token: str = ""
     #: None: it was not asked for in a thread of people's own.
     mention: Mention | None = None
     #: Id of the debate from whose verdict it goes on; empty: of none.
@@ -680,11 +682,13 @@ class Usage(Value):
 
 @dataclass(frozen=True)
 class DaySpending:
-    """Whose spending on one day (UTC) a cap bounds: one person's, or everybody's."""
+    """Whose spending on one day (UTC) a cap bounds: one person's, one token's, or everybody's."""
 
     day: date
     workspace: str
     person: str | None = None
+    #: Id of the token that debates were asked for with.
+    token: str | None = None
 
 
 @dataclass(frozen=True)

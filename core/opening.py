@@ -64,6 +64,8 @@ class DebateRequest:
     context: str = ""
     asked_by: Person
     place: Place
+    #: Id of the token with which a program asks; empty: people ask themselves.
+    token: str = ""
     #: Where people asked for it in a thread of their own.
     mention: Mention | None = None
     #: Id of the debate from whose verdict this one goes on.
@@ -129,6 +131,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         context=context,
         asked_by=request.asked_by,
         place=request.place,
+        token=request.token,
         mention=request.mention,
         continues=request.continues,
         playbook=playbook,

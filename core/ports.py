@@ -189,8 +189,10 @@ class DebateStore(Protocol):
 class Spending(Protocol):
     """What debates have cost, as far as it was recorded; failed turns included."""
 
-    async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
-        """US dollars spent on one day (UTC) in a workspace, by one person or by all.
+    async def spent(
+        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
+    ) -> Decimal:
+        """US dollars spent on one day (UTC) in a workspace: by a person, with a token, or by all.
 
         Costs nobody knows are not in it. May raise `StoreDown`.
         """

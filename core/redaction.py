@@ -58,6 +58,7 @@ _SECRETS = re.compile(
     | (?<![A-Za-z0-9])(?:hf|gsk|npm)_[A-Za-z0-9]{20,}       # Hugging Face, Groq, npm
     | (?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,}                  # xAI
     | (?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}  # SendGrid
+    | (?<![A-Za-z0-9])moot_[0-9a-f]{8,}_[0-9a-f]{16,}       # our own
     | (?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}     # who knows it may post
     )
     (?:\.?[A-Za-z0-9_-]++)*+                                # another one may follow at once

@@ -91,6 +91,11 @@ class Caps(Value):
     person_day_cost: Money | None = Field(
         default=None, description="What one person may spend a day; null: no cap."
     )
+    token_day_cost: Money | None = Field(
+        default=None,
+        description="What debates may cost a day that programs start with one token; null: no cap "
+        "but that of the token's owner.",
+    )
     day_cost: Money | None = Field(
         default=None, description="What all debates of a workspace may cost a day; null: no cap."
     )

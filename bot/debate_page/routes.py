@@ -5,7 +5,6 @@ https://owasp.org/www-project-secure-headers.
 """
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,6 +13,7 @@ from aiohttp import web
 from bot.debate_page.page import STYLE, absent, page
 from bot.log import logger
 from core.errors import StoreError
+from core.recent import Recent
 from core.use_cases.share import SharedDebate, ShareDebates
 
 _log = logger(__name__)
@@ -41,8 +41,8 @@ class PageRoutes:
     """Shows debates to whoever has a link."""
 
     share: ShareDebates
-    _made: OrderedDict[tuple[str, int, datetime], str] = field(
-        default_factory=OrderedDict[tuple[str, int, datetime], str], init=False
+    _made: Recent[tuple[str, int, datetime], str] = field(
+        default_factory=lambda: Recent[tuple[str, int, datetime], str](_KEPT), init=False
     )
     #: One page is made at a time, beside what else the process does.
     _making: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -74,9 +74,7 @@ class PageRoutes:
     async def _html(self, shared: SharedDebate) -> str:
         key = (shared.debate.id, shared.debate.seq, shared.until)
         async with self._making:
-            if key not in self._made:
-                self._made[key] = await asyncio.to_thread(page, shared.debate, shared.until)
-            self._made.move_to_end(key)
-            while len(self._made) > _KEPT:
-                self._made.popitem(last=False)
-            return self._made[key]
+            made = self._made.get(key)
+            made = made or await asyncio.to_thread(page, shared.debate, shared.until)
+            self._made[key] = made
+            return made

@@ -26,6 +26,7 @@ COMMANDS = {
     "/debate export ID page": "a link to read a debate without Slack; `page off` ends its links",
     "/debate stop ID": "end a debate you started; its judge decides on what is there",
     "/debate settings": "what holds for debates in this channel",
+    "/debate token": "a token to call Moot from your editor; `token list`, `token revoke N`",
     "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
     "/debate doctor retry": "send again what did not land outside Slack; for workspace admins",
     "/debate help": "this text",
@@ -201,6 +202,11 @@ def unclear(typed: Unclear) -> str:
         return f"There is no `/debate {word}`. Nothing was started. To do that, {instead}"
     if typed.guess == "search":
         return "Write what to look for: `/debate search WORDS`. Nothing was started."
+    if typed.guess == "token":
+        return (
+            "Did you mean `/debate token`, `/debate token new NAME`, `/debate token list` or "
+            "`/debate token revoke N`? Nothing was started."
+        )
     if typed.guess in WITH_ID:
         return (
             f"Did you mean `/debate {typed.guess} ID`? An id looks like `dabcd234`; "

@@ -17,15 +17,19 @@ from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_fin
 from bot.listeners.interactions import ANSWER_WITHIN, open_form
 from bot.listeners.share import share_page, withdraw_page
 from bot.listeners.start import FormOpening, open_start_form
+from bot.listeners.token import on_tokens
 from bot.listeners.typed import (
     Doctor,
     Export,
     Help,
     ListDebates,
+    ListTokens,
+    MakeToken,
     OpenForm,
     OpenSettings,
     PageOf,
     RetryLandings,
+    RevokeTokens,
     SayOutcome,
     Search,
     Show,
@@ -153,6 +157,8 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
         case PageOf(debate_id=debate_id, is_off=is_off):
             debate = await context.debate(debate_id, command)
             return await (withdraw_page if is_off else share_page)(context, debate)
+        case MakeToken() | ListTokens() | RevokeTokens():
+            return await on_tokens(context, command, typed)
         case ListDebates():
             return await context.lists.listed(command)
         case Search(words=wanted):

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 from bot.listeners.doctor_report import Examine
@@ -13,6 +14,7 @@ from bot.slack.clients import WorkspaceClients
 from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
 from bot.store.page_grants import DebatePageGrants
+from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts
 from core.models import Debate, Person, Place
 from core.ports import Clock
@@ -70,9 +72,13 @@ class ListenerContext:
     deliveries: Deliveries
     #: Which debates have pages.
     grants: DebatePageGrants
+    #: What people's programs call with.
+    tokens: PersonalTokens
     clock: Clock
     #: Shares debates as pages; None: that is off.
     share: ShareDebates | None = None
+    #: How long a token holds; None: programs cannot call, and there are none.
+    token_holds: timedelta | None = None
     #: Runs the checks of `/debate doctor`; None: there are none.
     examine: Examine | None = None
     #: Sends again what did not land outside Slack; how many. None: nothing is sent there.

@@ -15,6 +15,7 @@ from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.typed import (
     Doctor,
+    MakeToken,
     OpenForm,
     OpenSettings,
     PageOf,
@@ -249,7 +250,7 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
                 return
         case OpenForm():
             told = answers.words(answers.MENTIONED).payload
-        case OpenSettings() | Doctor() | SayOutcome() | PageOf():
+        case OpenSettings() | Doctor() | SayOutcome() | PageOf() | MakeToken():
             # They need a form, or an answer that is kept nowhere.
             told = answers.words(answers.command_only(event.question)).payload
         case typed:

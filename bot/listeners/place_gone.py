@@ -45,6 +45,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     async def leave(event: TeamEvent) -> None:
         await end_debates(context, event.team_id, _REMOVED)
         await context.grants.leave(event.team_id)
+        await context.tokens.leave(event.team_id)
         await context.clients.leave(event.enterprise_id, event.installed_in)
 
     async def app_removed(body: Body, next_: Next) -> None:

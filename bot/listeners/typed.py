@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
+#: Of a token.
+_NUMBER = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 #: Longer than any subcommand is a text, not a slip.
 _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 #: Subcommands that stand alone, and those that take a debate's id.
@@ -96,6 +98,26 @@ class SayOutcome:
 
 
 @dataclass(frozen=True)
+class MakeToken:
+    """A token for one's programs."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class ListTokens:
+    """One's tokens."""
+
+
+@dataclass(frozen=True)
+class RevokeTokens:
+    """One of one's tokens, or all, ends."""
+
+    #: None: all.
+    number: int | None = None
+
+
+@dataclass(frozen=True)
 class Unclear:
     """One lone word: too little for a question, and no subcommand."""
 
@@ -115,7 +137,8 @@ class TypedQuestion:
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
 OnDebate = Show | StopDebate | SayOutcome | Export | PageOf
-Typed = LoneSubcommand | Search | OnDebate | Unclear | TypedQuestion
+OnTokens = MakeToken | ListTokens | RevokeTokens
+Typed = LoneSubcommand | Search | OnDebate | OnTokens | Unclear | TypedQuestion
 _BY_ID: Mapping[str, type[Show] | type[StopDebate] | type[SayOutcome] | type[Export]] = {
     "show": Show,
     "stop": StopDebate,
@@ -131,7 +154,7 @@ _ALONE: Mapping[str, LoneSubcommand] = {
 }
 
 
-def understood(text: str) -> Typed:
+def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912 - one case per thing
     """Return what was typed.
 
     A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
@@ -149,15 +172,27 @@ def understood(text: str) -> Typed:
             return Unclear(" ".join([first, *words[1:]]), first)
         debate_id = found.group(1).lower()
         return _BY_ID[first](debate_id)
-    if first == "export" and (found := _DEBATE_ID.fullmatch(words[1])):
-        match [word.lower() for word in words[2:]]:
-            case ["page"]:
-                return PageOf(found.group(1).lower())
-            case ["page", "off"]:
-                return PageOf(found.group(1).lower(), is_off=True)
-            case _:
+    is_question = text.rstrip().endswith("?")
+    match [word.lower() for word in words]:
+        case ["export", named, *rest] if found := _DEBATE_ID.fullmatch(named):
+            if rest not in (["page"], ["page", "off"]):
                 return Unclear(" ".join(words), "export")
-    if first == "search" and not text.rstrip().endswith("?"):
+            return PageOf(found.group(1), is_off=len(rest) > 1)
+        case ["token"]:
+            return MakeToken()
+        case ["token", "new", _, *_] if not is_question:
+            return MakeToken(" ".join(words[2:]))
+        case ["token", "list"]:
+            return ListTokens()
+        case ["token", "revoke", "all"]:
+            return RevokeTokens()
+        case ["token", "revoke", which] if _NUMBER.fullmatch(which):
+            return RevokeTokens(int(which))
+        case ["token", _] | ["token", _, _] if not is_question:  # too few words for a question
+            return Unclear(" ".join(words), "token")
+        case _:
+            pass
+    if first == "search" and not is_question:
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")
     named = _DEBATE_ID.fullmatch(words[-1]) if words else None

@@ -30,8 +30,10 @@ _log = logger(__name__)
 ANSWER_SECONDS = 1.0
 #: Whether somebody is in a channel can take several calls.
 MEMBERSHIP_SECONDS = 1.4
-#: Seconds that a person's channels are cached.
+#: Seconds that a person's channels are cached, and that they are in the workspace at all.
 CACHE_SECONDS = 15.0
+#: What Slack says of people who are not in the workspace.
+_NOBODY = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
 #: People of a workspace whose names are kept in memory.
@@ -67,6 +69,9 @@ class Access:
     )
     _people: Recent[str, UserFound] = field(
         default_factory=lambda: Recent[str, UserFound](_REMEMBERED), init=False
+    )
+    _active: Recent[str, tuple[float, UserFound]] = field(
+        default_factory=lambda: Recent[str, tuple[float, UserFound]](_REMEMBERED), init=False
     )
 
     async def _client(self) -> AsyncWebClient:
@@ -148,6 +153,32 @@ class Access:
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
         return (await self._who(person)).name
+
+    async def active(self, person: str) -> UserFound | None:
+        """Return who somebody is as long as they are in the workspace; None once they are not.
+
+        That they are is cached for 15 s; that they are not is not.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
+        until, known = self._active.get(person, (0.0, UserFound()))
+        if until > time.monotonic():
+            return known
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answer = await (await self._client()).users_info(user=person)
+        except _UNANSWERED as error:
+            if isinstance(error, SlackApiError) and refusal_of(error.response).error in _NOBODY:
+                return None
+            _log.warning("cannot ask whether somebody is there", reason=type(error).__name__)
+            raise SlackSilent from None
+        found = UserFound.model_validate(answer.data)
+        self._active.pop(person, None)
+        if found.is_gone:
+            return None
+        self._active[person] = (time.monotonic() + CACHE_SECONDS, found)
+        return found
 
     async def is_admin(self, person: str) -> bool:
         """Return whether somebody is an owner or admin of the workspace.

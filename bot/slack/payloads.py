@@ -467,6 +467,8 @@ class UserFound(Payload):
     handle: str = Field(default="", validation_alias=AliasPath("user", "name"))
     #: Name of their time zone: "Asia/Tokyo". None on bots.
     tz: str | None = Field(default=None, validation_alias=AliasPath("user", "tz"))
+    #: Removed from the workspace, or deactivated.
+    is_gone: bool = Field(default=False, validation_alias=AliasPath("user", "deleted"))
     #: True of owners, too.
     is_admin: bool = Field(default=False, validation_alias=AliasPath("user", "is_admin"))
 

@@ -11,6 +11,7 @@ from bot.store.tables import (
     LANDINGS,
     ORGANISATIONS,
     PAGE_GRANTS,
+    PERSONAL_TOKENS,
     POSTS,
     REFUSED_FEATURES,
     REMINDERS,
@@ -43,7 +44,14 @@ def merge_words(connection: Connection, pages: int) -> bool:
 
 
 def purge_answers(connection: Connection, workspace: str, person: str, channel: str) -> None:
-    """Delete what was said outside of debates to a person or in a channel; it may quote people."""
+    """Delete what was said outside of debates to a person or in a channel; it may quote people.
+
+    With a person go their tokens.
+    """
+    if person and not channel:
+        tokens = PERSONAL_TOKENS.c
+        mine = (tokens.workspace == workspace) & (tokens.person == person)
+        connection.execute(delete(PERSONAL_TOKENS).where(mine))
     wanted = select(POSTS.c.id, POSTS.c.payload).where(
         POSTS.c.workspace == workspace, POSTS.c.debate_id.is_(None)
     )
@@ -56,5 +64,8 @@ def purge_answers(connection: Connection, workspace: str, person: str, channel: 
 
 def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
-    for table in (POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FEATURES):
+    for table in (
+        *(POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FEATURES),
+        *(PAGE_GRANTS, PERSONAL_TOKENS),
+    ):
         connection.execute(delete(table).where(table.c.workspace == workspace))

@@ -153,6 +153,26 @@ PAGE_GRANTS: Final = Table(
     Column("granted", Text, nullable=False),
 )
 
+#: What people's programs call with: hashes of it.
+PERSONAL_TOKENS: Final = Table(
+    "personal_tokens",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("workspace", Text, nullable=False),
+    Column("person", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    #: SHA-256 of the secret, in hexadecimal digits.
+    Column("hash", Text, nullable=False),
+    #: The request that made it.
+    Column("origin", Text, nullable=False),
+    Column("made_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("used_at", Moment),
+    UniqueConstraint("origin", name="personal_tokens_origin"),
+    UniqueConstraint("workspace", "person", "number", name="personal_tokens_number"),
+)
+
 #: Debates that a backup brought back in their midst: what they post is looked for first.
 RESTORED: Final = Table("restored", METADATA, Column("debate_id", Text, primary_key=True))
 

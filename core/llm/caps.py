@@ -13,6 +13,7 @@ _DEBATE_REMEDY = (
     "(limits.debate_cost), or ask with fewer agents or rounds."
 )
 _PERSON_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.person_day_cost."
+_TOKENS_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.token_day_cost."
 _DAY_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.day_cost."
 
 
@@ -25,7 +26,7 @@ class OwnCaps:
 
 
 class SharedCaps:
-    """Knows also what one person, and all people of a workspace, may spend on one day."""
+    """Knows also what a person, a token and all people of a workspace may spend on one day."""
 
     def __init__(self, caps: Caps, spending: Spending, clock: Clock) -> None:
         """Take the bounds.
@@ -54,6 +55,12 @@ class SharedCaps:
             words = f"{person.name or 'one person'} today"
             shared = DaySpending(day, workspace, person.id)
             found.append(Cap(key, words, limit, spent, remedy=_PERSON_REMEDY, shared=shared))
+        limit, token = self._caps.token_day_cost, debate.setup.token
+        if limit is not None and token:
+            spent = await self._spending.spent(day, workspace=workspace, token=token)
+            shared = DaySpending(day, workspace, token=token)
+            key, words = f"token/{token}/{day}", "this token today"
+            found.append(Cap(key, words, limit, spent, remedy=_TOKENS_REMEDY, shared=shared))
         limit = self._caps.day_cost
         if limit is not None:
             spent = await self._spending.spent(day, workspace=workspace)

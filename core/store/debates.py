@@ -31,7 +31,7 @@ from core.events import (
     event_from_json,
     event_to_json,
 )
-from core.models import Cap, Status
+from core.models import Cap, DaySpending, Status
 from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
 from core.store import reservations
 from core.store.columns import UNREADABLE, insert_new
@@ -66,6 +66,7 @@ class SqlDebateStore:
             "workspace": setup.place.workspace,
             "channel": setup.place.channel,
             "asked_by": setup.asked_by.id,
+            "token_id": setup.token or None,
             # PostgreSQL's text takes no NUL; the log has the question as it was.
             "question": setup.question.replace("\0", ""),
             "started_at": at,
@@ -198,9 +199,12 @@ class SqlDebateStore:
 
         return await self._database.read(entries)
 
-    async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
-        """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
-        return await self._database.read(lambda c: total(c, day, workspace, person))
+    async def spent(
+        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
+    ) -> Decimal:
+        """US dollars spent on one day (UTC) in a workspace: by a person, a token, or all."""
+        whose = DaySpending(day, workspace, person, token)
+        return await self._database.read(lambda c: total(c, whose))
 
     async def reserve(
         self, wanted: Reservation, caps: Sequence[Cap], *, at: datetime

@@ -178,12 +178,15 @@ class InMemoryStore:
             for held in fitting[: wanted.limit]
         ]
 
-    async def spent(self, day: date, *, workspace: str, person: str | None = None) -> Decimal:
-        """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
+    async def spent(
+        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
+    ) -> Decimal:
+        """US dollars spent on one day (UTC) in a workspace: by a person, a token, or all."""
         costs = (
             spent_by(recorded.event).cost
             for held in self._debates.values()
-            if held.setup.place.workspace == workspace and person in {None, held.setup.asked_by.id}
+            if held.setup.place.workspace == workspace
+            if person in {None, held.setup.asked_by.id} and token in {None, held.setup.token}
             for recorded in held.log
             if recorded.at.astimezone(UTC).date() == day
         )
@@ -203,7 +206,10 @@ class InMemoryStore:
             recorded = Decimal(0)
             if of_day:
                 recorded = await self.spent(
-                    of_day.day, workspace=of_day.workspace, person=of_day.person
+                    of_day.day,
+                    workspace=of_day.workspace,
+                    person=of_day.person,
+                    token=of_day.token,
                 )
             others = [
                 one

@@ -36,7 +36,7 @@ def reserve(
         of_day = cap.shared or DaySpending(at.date(), "")
         sums = connection.execute(
             select(
-                spending_on(of_day.day, of_day.workspace, of_day.person).scalar_subquery(),
+                spending_on(of_day).scalar_subquery(),
                 reserved.where(RESERVATIONS.c.settled).scalar_subquery(),
                 reserved.where(~RESERVATIONS.c.settled).scalar_subquery(),
             )

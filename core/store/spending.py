@@ -1,18 +1,21 @@
 """What debates have cost: one row per event that carries a cost, summed up by day."""
 
-from datetime import UTC, date
+from datetime import UTC
 from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, insert, select
 
 from core.events import Recorded, spent_by
+from core.models import DaySpending
 from core.store.tables import DEBATES, SPENDING
 
 #: Whole billionths of a US dollar in one.
 NANO = Decimal(10) ** 9
 # Statements are made once: making them anew costs more than running them.
-_WHOSE = select(DEBATES.c.workspace, DEBATES.c.asked_by).where(DEBATES.c.id == bindparam("id"))
+_WHOSE = select(DEBATES.c.workspace, DEBATES.c.asked_by, DEBATES.c.token_id).where(
+    DEBATES.c.id == bindparam("id")
+)
 _BOOK = insert(SPENDING)
 
 
@@ -21,29 +24,32 @@ def book(connection: Connection, recorded: Recorded) -> None:
     cost = spent_by(recorded.event).cost
     if not cost:
         return
-    workspace, person = connection.execute(_WHOSE, {"id": recorded.debate_id}).one()
+    workspace, person, token = connection.execute(_WHOSE, {"id": recorded.debate_id}).one()
     row = {
         "debate_id": recorded.debate_id,
         "key": recorded.event.key,
         "day": recorded.at.astimezone(UTC).date(),
         "workspace": workspace,
         "person": person,
+        "token_id": token,
         "nanodollars": int((cost * NANO).to_integral_value()),
     }
     connection.execute(_BOOK, row)
 
 
-def total(connection: Connection, day: date, workspace: str, person: str | None) -> Decimal:
-    """US dollars spent on one day (UTC) in a workspace, by one person or by all."""
-    spent = connection.execute(spending_on(day, workspace, person)).scalar()
+def total(connection: Connection, whose: DaySpending) -> Decimal:
+    """US dollars spent on one day (UTC)."""
+    spent = connection.execute(spending_on(whose)).scalar()
     return Decimal(int(spent or 0)) / NANO
 
 
-def spending_on(day: date, workspace: str, person: str | None) -> Select[Any]:
+def spending_on(whose: DaySpending) -> Select[Any]:
     """Return the statement that sums up a day's billionths."""
     wanted = select(func.sum(SPENDING.c.nanodollars)).where(
-        SPENDING.c.workspace == workspace, SPENDING.c.day == day
+        SPENDING.c.workspace == whose.workspace, SPENDING.c.day == whose.day
     )
-    if person is not None:
-        wanted = wanted.where(SPENDING.c.person == person)
+    if whose.person is not None:
+        wanted = wanted.where(SPENDING.c.person == whose.person)
+    if whose.token is not None:
+        wanted = wanted.where(SPENDING.c.token_id == whose.token)
     return wanted

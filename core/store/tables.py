@@ -32,6 +32,8 @@ DEBATES: Final = Table(
     Column("workspace", Text, nullable=False),
     Column("channel", Text, nullable=False),
     Column("asked_by", Text, nullable=False),
+    #: Id of the token it was asked for with; none: people asked themselves.
+    Column("token_id", Text),
     Column("question", Text, nullable=False),
     Column("started_at", Moment, nullable=False),
     Column("ended_at", Moment),
@@ -66,6 +68,7 @@ SPENDING: Final = Table(
     Column("day", Date, nullable=False),
     Column("workspace", Text, nullable=False),
     Column("person", Text, nullable=False),
+    Column("token_id", Text),
     #: Whole billionths of a US dollar, so that sums are exact on every database.
     Column("nanodollars", BigInteger, nullable=False),
     Index("spending_day", "workspace", "day", "person"),

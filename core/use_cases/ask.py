@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from core.errors import BadInput
 from core.events import FollowUpAsked
-from core.models import Debate, FollowUp, Person, Status
+from core.models import DaySpending, Debate, FollowUp, Person, Status
 from core.ports import Spending
 from core.redaction import redact
 from core.settings import Caps
@@ -59,13 +59,8 @@ class AskAboutDebate:
             # What an answer costs is the starter's, whoever asks: without this, somebody whose own
             # day is spent would go on at another's expense.
             day = self.facts.clock.now().date()
-            await check_money(
-                self.caps,
-                self.spending,
-                day,
-                by=by,
-                place=debate.setup.place,
-                otherwise="the judge was not asked",
-            )
+            whose = DaySpending(day, debate.setup.place.workspace, by.id, debate.setup.token)
+            otherwise = "the judge was not asked"
+            await check_money(self.caps, self.spending, whose, otherwise=otherwise)
             asked = FollowUp(id=question_id, by=by, text=redact(text.strip()))
             await self.facts.record(debate_id, FollowUpAsked(question=asked))

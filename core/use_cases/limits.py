@@ -2,13 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from datetime import date
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput
 from core.figures import counted, money, number
-from core.models import Debate, Person, Place
+from core.models import DaySpending, Debate, Person, Place
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, Caps
 
@@ -42,6 +41,8 @@ class Bounds(BaseModel):
     questions_per_debate: int = Field(
         default=50, ge=1, validation_alias="moot_questions_per_debate"
     )
+    #: Tokens for programs that one person has at once.
+    tokens_per_person: int = Field(default=5, ge=1, validation_alias="moot_tokens_per_person")
 
 
 #: For a surface whose people answer for themselves: the terminal.
@@ -54,6 +55,7 @@ UNBOUNDED = Bounds(
     note_characters=sys.maxsize,
     notes_per_debate=sys.maxsize,
     questions_per_debate=sys.maxsize,
+    tokens_per_person=sys.maxsize,
 )
 
 
@@ -89,28 +91,34 @@ def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds:
         )
 
 
-async def check_money(
-    caps: Caps, spent: Spending, day: date, *, by: Person, place: Place, otherwise: str
-) -> None:
+async def check_money(caps: Caps, spent: Spending, whose: DaySpending, *, otherwise: str) -> None:
     """Make sure that somebody may have models asked on that day.
 
     Args:
         caps: What holds.
         spent: Knows what was spent.
-        day: That of UTC.
-        by: Who wants it.
-        place: Where; what is spent in its workspace counts.
+        whose: Who wants it, on which day and in which workspace, and with which token, if any.
         otherwise: What did not happen, as the end of a sentence: "nothing was started".
 
     Raises:
         BadInput: A cap is used up; says what to do.
         StoreDown: The database does not answer.
     """
-    of_person, of_day, workspace = caps.person_day_cost, caps.day_cost, place.workspace
+    day, workspace = whose.day, whose.workspace
+    of_person, of_token, of_day = caps.person_day_cost, caps.token_day_cost, caps.day_cost
     if of_person is not None and of_person <= await spent.spent(
-        day, workspace=workspace, person=by.id
+        day, workspace=workspace, person=whose.person
     ):
         words, cap = "You have spent what one person may spend in a day", of_person
+    elif (
+        whose.token
+        and of_token is not None
+        and of_token <= await spent.spent(day, workspace=workspace, token=whose.token)
+    ):
+        words, cap = (
+            "What debates may cost a day that are started with one token is spent",
+            of_token,
+        )
     elif of_day is not None and of_day <= await spent.spent(day, workspace=workspace):
         words, cap = "What all debates of a day may cost is spent", of_day
     else:

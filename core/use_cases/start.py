@@ -12,7 +12,7 @@ from core.estimate import Estimate
 from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
-from core.models import Place, Setup, ShadowWhen
+from core.models import DaySpending, Place, Setup, ShadowWhen
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
@@ -130,15 +130,10 @@ class StartDebate:
                     return begun
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
-                    caps, day = self.settings().limits, self.facts.clock.now().date()
-                    await check_money(
-                        caps,
-                        self.spending,
-                        day,
-                        by=setup.asked_by,
-                        place=place,
-                        otherwise="nothing was started",
-                    )
+                    day, by = self.facts.clock.now().date(), setup.asked_by.id
+                    whose = DaySpending(day, place.workspace, by, setup.token)
+                    caps, otherwise = self.settings().limits, "nothing was started"
+                    await check_money(caps, self.spending, whose, otherwise=otherwise)
             started = await store.create(
                 new_debate_id(),
                 DebateStarted(setup=setup),

@@ -174,6 +174,21 @@ async def test_people_and_workspaces_are_told_apart(store: Store) -> None:
     assert await store.spent(MONDAY, workspace="T9") == 0
 
 
+async def test_what_was_spent_with_a_token_is_told_apart_and_is_its_owners_too(
+    store: Store,
+) -> None:
+    plain = start("U1", "T1")
+    with_token = DebateStarted(setup=plain.setup.model_copy(update={"token": "aa"}))
+    for number, started in enumerate((plain, with_token), start=1):
+        await store.create(f"d{number}", started, origin=f"d{number}", at=EVENING)
+        await store.append(f"d{number}", said("ann", f"0.{number}"), at=EVENING)
+
+    assert await store.spent(MONDAY, workspace="T1", token="aa") == Decimal("0.2")
+    assert await store.spent(MONDAY, workspace="T1", token="bb") == 0
+    assert await store.spent(MONDAY, workspace="T2", token="aa") == 0
+    assert await store.spent(MONDAY, workspace="T1", person="U1") == Decimal("0.3")
+
+
 async def test_the_installations_secret_stays_the_same(tmp_path: Path) -> None:
     location = f"sqlite+aiosqlite:///{tmp_path}/one.db"
     secrets: list[bytes] = []

@@ -105,7 +105,7 @@ FILLED: dict[str, Any] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
-    async with http_team(BotSpec(http=True, pages=PAGES)) as found:
+    async with http_team(BotSpec(http=True, pages=PAGES, token_holds=timedelta(days=1))) as found:
         yield found
 
 
@@ -236,6 +236,18 @@ async def test_no_form_works_from_another_workspace(stranger: Intruder) -> None:
 
 async def test_no_command_works_from_another_workspace(stranger: Intruder) -> None:
     await try_commands(stranger)
+
+
+async def test_no_number_ends_or_shows_somebody_elses_token(outsider: Intruder) -> None:
+    context, dana = outsider.team.moot.context, outsider.team.workspace.user("dana").id
+    await outsider.team.type("token new keep")
+    for who in (outsider, replace(outsider, user=dana, workspace="T0STRANGE")):
+        for words in ("token list", "token revoke 1", "token revoke all"):
+            answer = await who.types(words)
+            assert "keep" not in answer
+            assert "ended" not in answer
+    workspace, now = outsider.workspace, context.clock.now()
+    assert len(await context.tokens.of(workspace, dana, now)) == 1
 
 
 async def test_an_unknown_id_and_a_forbidden_one_are_answered_alike(outsider: Intruder) -> None:

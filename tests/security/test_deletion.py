@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,11 @@ PROPOSAL, VERDICT = "bilbycanary", "potoroocanary"
 #: more posts of.
 THREAD, FILE, NAME, QUOTED = "dunnartcanary", "kowaricanary", "mulgaracanary", "ningauicanary"
 WHY, OUTCOME, UNSENT = "pademeloncanary", "quollcanary", "bettongcanary"
+#: What somebody called a token of theirs.
+TOKEN = "antechinuscanary"
 CANARIES = (
     *(QUESTION, NOTE, ANSWER, PROPOSAL, VERDICT),
-    *(THREAD, FILE, NAME, QUOTED, WHY, OUTCOME, UNSENT),
+    *(THREAD, FILE, NAME, QUOTED, WHY, OUTCOME, UNSENT, TOKEN),
 )
 STAYS = "marimbastays"
 PDF = a_pdf(["Cover page", f"The {FILE} offer costs $1,840. The {QUOTED} jobs are lost."])
@@ -99,6 +102,9 @@ async def debates_with_canaries(team: Team) -> tuple[str, str]:
     await team.workspace.submit(team.user, form["id"], said)
     await team.wait_until_sent()
 
+    await team.type(f"token new {TOKEN}")
+    assert "moot_" in team.told()[-1]
+
     # One that reads this decision as a source, and of which Slack takes nothing after the card.
     await team.say(f"@Moot Where do {UNSENT} tasks live from now on?")
     later = await newest_board(team, 2)
@@ -147,6 +153,7 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
         provider=ScriptedProvider(script, latency=0.1),
         rounds=1,
         clarifying=Clarifying(enabled=True, wait_seconds=60),
+        token_holds=timedelta(days=90),
     )
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
@@ -154,13 +161,15 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
             if removed:
                 workspace.uninstall()
                 await asyncio.sleep(0.5)
-        assert holding(folder) == {"moot.db": list(CANARIES)}  # never in the log
+        gone = {TOKEN} if removed else set[str]()  # with the app
+        assert list(found := holding(folder)) == ["moot.db"]  # never in the log
+        assert {*found["moot.db"], *gone} == set(CANARIES)
 
         workspace.faults.clear()
         purge = ("purge", "--workspace", workspace.state.team_id, "--yes")
         if not removed:  # one debate: who quotes its decision is named
             assert reader in await told(*purge, "--debate", first, database=database)
-            assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, OUTCOME, UNSENT]}
+            assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, OUTCOME, UNSENT, TOKEN]}
         await told(*purge, database=database)
         assert holding(folder) == {}
         async with AsyncExitStack() as going_on:

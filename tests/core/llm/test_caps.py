@@ -177,6 +177,23 @@ async def test_one_person_cannot_spend_more_a_day_over_several_debates(vendor: V
     assert spent[2] > 4 * COST
 
 
+async def test_debates_that_one_token_started_share_a_cap(vendor: Vendor) -> None:
+    vendor.script = costly
+    house = House(vendor, Caps(token_day_cost=Decimal("1.00")))
+    by_token = on_claude().model_copy(update={"token": "aa"})
+    first = await house.hold(by_token, "dmoney23")
+    second = await house.hold(by_token, "dmoney24")
+    by_hand = await house.hold(on_claude(), "dmoney25")
+    await house.close()
+
+    spent = [debate.usage.cost or Decimal(0) for debate in (first, second, by_hand)]
+    assert spent[0] + spent[1] <= Decimal("1.00")
+    assert "The cost cap for this token today is $1.00" in (
+        second.failure + warnings_or_nothing(second)
+    )
+    assert spent[2] > 4 * COST
+
+
 async def test_all_debates_of_a_day_share_a_cap(vendor: Vendor) -> None:
     vendor.script = costly
     house = House(vendor, Caps(day_cost=Decimal("0.50")))

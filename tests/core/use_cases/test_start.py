@@ -25,7 +25,7 @@ async def no_estimate(setup: Setup) -> Estimate:
     raise AssertionError(setup)
 
 
-@pytest.mark.parametrize("cap", ["person_day_cost", "day_cost"])
+@pytest.mark.parametrize("cap", ["person_day_cost", "token_day_cost", "day_cost"])
 async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> None:
     store, clock = InMemoryStore(), ManualClock()
     settings = Settings(limits=AllLimits.model_validate({cap: Decimal("0.06")}))
@@ -37,7 +37,9 @@ async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> No
         spending=store,
     )
     setup = a_setup()
-    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
+    request = DebateRequest(
+        question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place, token="aa"
+    )
     started = await start.start(request, origin="o1")
     failure = Failure(
         turn=Turn(act=Act.PROPOSAL, round=1, agent="ann"),

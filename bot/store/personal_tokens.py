@@ -1,0 +1,147 @@
+"""Tokens with which people's programs call: only their hashes are kept.
+
+A token is 256 random bits behind a public id, so nobody can guess it, and SHA-256 is enough to keep
+it by: a slow hash guards passwords that people think up. Whoever reads the database learns none.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
+
+from bot.store.tables import PERSONAL_TOKENS
+from core.store.columns import insert_new
+from core.store.database import Database
+
+#: Begins every token, so that people and programs that look for secrets know it;
+#: `core/redaction.py` does.
+PREFIX = "moot_"
+_TOKEN = re.compile(rf"{PREFIX}([0-9a-f]{{16}})_([0-9a-f]{{64}})", re.ASCII)
+_ID_BYTES, _SECRET_BYTES = 8, 32
+#: When it was used last is written down once in this time, not with every call.
+_USED_WITHIN = timedelta(minutes=1)
+_TABLE = PERSONAL_TOKENS.c
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalToken:
+    """A token as it is kept: without its secret."""
+
+    #: Public: names it wherever what it did is told.
+    id: str
+    workspace: str
+    #: Slack's id.
+    person: str
+    #: What its owner calls it by, from 1.
+    number: int
+    name: str
+    made_at: datetime
+    expires_at: datetime
+    used_at: datetime | None
+
+
+class PersonalTokens:
+    """Tokens of all workspaces. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def make(self, wanted: PersonalToken, *, origin: str, most: int) -> str:
+        """Make a token; return it, for the one time that anybody can read it.
+
+        Empty where the person has as many as they may, or where this very request made one.
+
+        Args:
+            wanted: What is to be kept; its id and number are given here.
+            origin: Names the request: it makes one token, however often it arrives.
+            most: Tokens that a person may have at once. Those that have expired do not count.
+        """
+        token_id, secret = secrets.token_hex(_ID_BYTES), secrets.token_hex(_SECRET_BYTES)
+        mine = (_TABLE.workspace == wanted.workspace) & (_TABLE.person == wanted.person)
+        values: dict[str, Any] = {
+            "id": token_id,
+            "workspace": wanted.workspace,
+            "person": wanted.person,
+            "name": wanted.name,
+            "hash": _hash(secret),
+            "origin": origin,
+            "made_at": wanted.made_at,
+            "expires_at": wanted.expires_at,
+        }
+
+        def insert(connection: Connection) -> bool:
+            old = _TABLE.expires_at <= wanted.made_at
+            connection.execute(delete(PERSONAL_TOKENS).where(mine & old))
+            if connection.execute(select(_TABLE.id).where(_TABLE.origin == origin)).first():
+                return False
+            taken = set(connection.execute(select(_TABLE.number).where(mine)).scalars())
+            # Numbers are unique, so that requests at the same moment do not pass the bound.
+            free = (number for number in range(1, most + 1) if number not in taken)
+            return any(
+                insert_new(connection, PERSONAL_TOKENS, {**values, "number": number})
+                for number in free
+            )
+
+        return f"{PREFIX}{token_id}_{secret}" if await self._database.write(insert) else ""
+
+    async def of(self, workspace: str, person: str, now: datetime) -> Sequence[PersonalToken]:
+        """Return a person's tokens that hold, by number."""
+        wanted = (
+            select(PERSONAL_TOKENS)
+            .where(_TABLE.workspace == workspace, _TABLE.person == person)
+            .where(_TABLE.expires_at > now)
+            .order_by(_TABLE.number)
+        )
+        rows = await self._database.read(lambda c: c.execute(wanted).mappings().all())
+        return [_token(row) for row in rows]
+
+    async def owned(self, bearer: str, now: datetime) -> PersonalToken | None:
+        """Return the token that this is; None where it is none, was revoked or has expired."""
+        found = _TOKEN.fullmatch(bearer)
+        if found is None:
+            return None
+        wanted = select(PERSONAL_TOKENS).where(_TABLE.id == found[1])
+        row = await self._database.read(lambda c: c.execute(wanted).mappings().first())
+        if row is None or not hmac.compare_digest(str(row["hash"]), _hash(found[2])):
+            return None
+        token = _token(row)
+        if token.expires_at <= now:
+            return None
+        if token.used_at is None or now - token.used_at >= _USED_WITHIN:
+            used = update(PERSONAL_TOKENS).where(_TABLE.id == token.id).values(used_at=now)
+            await self._database.write(lambda c: c.execute(used))
+        return token
+
+    async def revoke(self, workspace: str, person: str, number: int | None = None) -> int:
+        """Delete a person's token with this number, or all; return how many there were."""
+        these = delete(PERSONAL_TOKENS).where(
+            _TABLE.workspace == workspace, _TABLE.person == person
+        )
+        if number is not None:
+            these = these.where(_TABLE.number == number)
+        return await self._database.write(lambda c: c.execute(these).rowcount)
+
+    async def leave(self, workspace: str) -> None:
+        """Delete every token of a workspace."""
+        these = delete(PERSONAL_TOKENS).where(_TABLE.workspace == workspace)
+        await self._database.write(lambda c: c.execute(these))
+
+    async def purge(self, before: datetime) -> None:
+        """Delete what expired before that."""
+        these = delete(PERSONAL_TOKENS).where(_TABLE.expires_at < before)
+        await self._database.write(lambda c: c.execute(these))
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()
+
+
+def _token(row: Any) -> PersonalToken:
+    return PersonalToken(**{name: row[name] for name in PersonalToken.__dataclass_fields__})

@@ -1,0 +1,40 @@
+"""What a person is told of their tokens; a token itself once, when it is made (pure)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.slack.mrkdwn.escape import literal
+from bot.store.personal_tokens import PersonalToken
+from bot.views.message import MessageView, notice_of
+from bot.views.words import moment
+from core.figures import counted
+
+
+def made(token: str, until: datetime) -> MessageView:
+    """Return a token that was just made, and what it is for."""
+    return notice_of(
+        f":key: Your token, shown this once:\n```{token}```\n"
+        "Put it where your editor or program keeps its secrets: it calls Moot with it over MCP and "
+        f"may do there what you may do here, in your name, until {moment(until)}. Never post it. "
+        "`/debate token list` shows your tokens, `/debate token revoke N` ends one at once."
+    )
+
+
+def listed(tokens: Sequence[PersonalToken]) -> MessageView:
+    """Return a person's tokens without their secrets."""
+    if not tokens:
+        return notice_of("You have no tokens. `/debate token` makes one for your programs.")
+    lines = list[str]()
+    for one in tokens:
+        name = f" {literal(one.name)}" if one.name else ""
+        used = f"used {moment(one.used_at)}" if one.used_at else "never used"
+        ends = f"made {moment(one.made_at)}, ends {moment(one.expires_at)}"
+        lines.append(f"• *{one.number}*{name} (`{one.id}`): {used}; {ends}")
+    return notice_of("\n".join(["*Your tokens*", *lines]))
+
+
+def revoked(count: int) -> MessageView:
+    """Return that tokens have ended."""
+    if not count:
+        return notice_of("You have no tokens; nothing was changed.")
+    return notice_of(f"{counted(count, 'token')} ended: nothing can be done with it any more.")

@@ -1,0 +1,130 @@
+"""Tokens are kept as hashes, hold for a time, and are their owner's alone, on both databases."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+from sqlalchemy import select
+
+from bot.store.personal_tokens import PersonalToken, PersonalTokens
+from bot.store.tables import PERSONAL_TOKENS, prepare
+from core.redaction import REDACTED, redact
+from core.store.database import Database
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+MOST = 3
+WANTED = PersonalToken(
+    id="",
+    workspace="T1",
+    person="U1",
+    number=0,
+    name="laptop",
+    made_at=NOON,
+    expires_at=NOON + timedelta(days=1),
+    used_at=None,
+)
+origins = map(str, count())
+
+
+@pytest.fixture
+async def database(location: str) -> AsyncIterator[Database]:
+    async with await Database.open(location) as opened:
+        await prepare(opened)
+        yield opened
+
+
+@pytest.fixture
+def tokens(database: Database) -> PersonalTokens:
+    return PersonalTokens(database)
+
+
+async def made(tokens: PersonalTokens, wanted: PersonalToken = WANTED, origin: str = "") -> str:
+    return await tokens.make(wanted, origin=origin or next(origins), most=MOST)
+
+
+async def test_a_token_is_its_owners_and_what_is_kept_opens_nothing(
+    database: Database, tokens: PersonalTokens
+) -> None:
+    token = await made(tokens)
+    assert re.fullmatch(r"moot_[0-9a-f]{16}_[0-9a-f]{64}", token)
+    found = await tokens.owned(token, NOON)
+    assert found
+    assert (found.workspace, found.person, found.number, found.name) == ("T1", "U1", 1, "laptop")
+    rows = await database.read(lambda c: c.execute(select(PERSONAL_TOKENS)).all())
+    assert token.rpartition("_")[2] not in str(rows)
+
+
+async def test_what_is_no_token_is_nobodys(tokens: PersonalTokens) -> None:
+    token = await made(tokens)
+    other = await made(tokens)
+    mixed = f"{token[:21]}_{other.rpartition('_')[2]}"
+    for bearer in ("", "moot_", token[:-1], f"{token}0", token.upper(), mixed, f" {token}", "\0"):
+        assert await tokens.owned(bearer, NOON) is None, bearer
+
+
+async def test_a_token_ends_with_its_time_and_makes_room(tokens: PersonalTokens) -> None:
+    token = await made(tokens)
+    assert await tokens.owned(token, WANTED.expires_at - timedelta(seconds=1))
+    assert await tokens.owned(token, WANTED.expires_at) is None
+    assert [one.number for one in await tokens.of("T1", "U1", NOON)] == [1]
+    assert not await tokens.of("T1", "U1", WANTED.expires_at)
+    later = replace(WANTED, made_at=WANTED.expires_at, expires_at=NOON + timedelta(days=9))
+    for _ in range(MOST):
+        assert await made(tokens, later)
+    assert not await made(tokens, later)
+
+
+async def test_nobody_has_more_than_they_may_even_at_the_same_moment(
+    tokens: PersonalTokens,
+) -> None:
+    found = await asyncio.gather(*(made(tokens) for _ in range(3 * MOST)))
+    assert len([one for one in found if one]) == MOST
+    assert [one.number for one in await tokens.of("T1", "U1", NOON)] == [1, 2, 3]
+    assert await made(tokens, replace(WANTED, person="U2"))
+    assert await made(tokens, replace(WANTED, workspace="T2"))
+
+
+async def test_a_request_that_comes_again_makes_no_second_token(tokens: PersonalTokens) -> None:
+    assert await made(tokens, origin="1.2.3")
+    assert not await made(tokens, origin="1.2.3")
+    assert len(await tokens.of("T1", "U1", NOON)) == 1
+
+
+async def test_a_revoked_token_ends_at_once_and_others_stay(tokens: PersonalTokens) -> None:
+    first, second = await made(tokens), await made(tokens)
+    others = await made(tokens, replace(WANTED, person="U2"))
+    assert await tokens.revoke("T1", "U1", 1) == 1
+    assert await tokens.revoke("T1", "U1", 1) == 0
+    assert await tokens.owned(first, NOON) is None
+    assert await tokens.owned(second, NOON)
+    assert await tokens.revoke("T1", "U1") == 1
+    assert await tokens.owned(second, NOON) is None
+    assert await tokens.owned(others, NOON)
+    await tokens.leave("T1")
+    assert await tokens.owned(others, NOON) is None
+
+
+async def test_when_a_token_was_used_is_known_to_the_minute(tokens: PersonalTokens) -> None:
+    token = await made(tokens)
+    for seconds in (0, 30, 61):
+        await tokens.owned(token, NOON + timedelta(seconds=seconds))
+    (one,) = await tokens.of("T1", "U1", NOON)
+    assert one.used_at == NOON + timedelta(seconds=61)
+
+
+async def test_what_has_expired_is_deleted(tokens: PersonalTokens) -> None:
+    await made(tokens)
+    await tokens.purge(WANTED.expires_at + timedelta(seconds=1))
+    assert not await tokens.of("T1", "U1", NOON)
+
+
+async def test_a_token_is_redacted_whole_or_cut_off(tokens: PersonalTokens) -> None:
+    token = await made(tokens)
+    for text in (token, token[:50], f"Bearer {token}", f'"{token}"'):
+        assert "".join(re.findall(r"[0-9a-f]{16}", redact(text))) == ""
+        assert REDACTED in redact(text)
+    assert redact("moot_slack_connection and moot_") == "moot_slack_connection and moot_"
