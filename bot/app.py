@@ -202,7 +202,17 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             metrics=metrics,
             wrap_sink=wrap_sink,
         )
-        context = replace(context, share=await _sharing(parts, database))
+        if parts.pages:
+            share = ShareDebates(
+                store=SqlDebateStore(database),
+                grants=context.grants,
+                channels=context.channels,
+                clock=context.clock,
+                secret=await installation_secret(database),
+                address=f"{parts.pages.base}{FOLDER}",
+                holds=parts.pages.holds,
+            )
+            context = replace(context, share=share)
         missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
         app = _listening(parts, installation, context, missed)
         stack.enter_context((freezes := Freezes()).watched())
@@ -380,21 +390,6 @@ def _connect(
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
     return context, runner, landing
-
-
-async def _sharing(parts: Parts, database: Database) -> ShareDebates | None:
-    """Make what shares debates as pages; None where nobody has switched that on."""
-    if parts.pages is None:
-        return None
-    return ShareDebates(
-        store=SqlDebateStore(database),
-        grants=DebatePageGrants(database),
-        channels=ChannelSettings(database),
-        clock=SystemClock(),
-        secret=await installation_secret(database),
-        address=f"{parts.pages.base}{FOLDER}",
-        holds=parts.pages.holds,
-    )
 
 
 def _use_cases(

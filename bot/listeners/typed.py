@@ -184,10 +184,8 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912 - one case p
             return MakeToken(" ".join(words[2:]))
         case ["token", "list"]:
             return ListTokens()
-        case ["token", "revoke", "all"]:
-            return RevokeTokens()
-        case ["token", "revoke", which] if _NUMBER.fullmatch(which):
-            return RevokeTokens(int(which))
+        case ["token", "revoke", which] if which == "all" or _NUMBER.fullmatch(which):
+            return RevokeTokens(None if which == "all" else int(which))
         case ["token", _] | ["token", _, _] if not is_question:  # too few words for a question
             return Unclear(" ".join(words), "token")
         case _:
