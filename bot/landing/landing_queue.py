@@ -145,6 +145,9 @@ class LandingQueue:
                 await self._attempt(receiver, row)
             except LandingLost as error:
                 _log.warning("let go", receiver=name, reason=str(error))
+                again = await self.landings.next_for(name)
+                if again and again.id == row.id:
+                    return  # another process is at it; else its debate was deleted
 
     async def _attempt(self, receiver: Receiver, waiting: LandingRow) -> None:
         row = await self.landings.begin(waiting)

@@ -18,6 +18,7 @@ from core.events import (
     fold,
 )
 from core.models import Decision, DecisionKind, Person
+from core.ports import DebateStore
 from core.store.database import Database
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
@@ -49,7 +50,7 @@ class Told:
 class Office:
     """Where debates are held and told of."""
 
-    store: InMemoryStore
+    store: DebateStore
     clock: ManualClock
     landings: Landings
     queue: LandingQueue
@@ -117,7 +118,7 @@ class Office:
 
 @asynccontextmanager
 async def open_office(
-    receivers: Sequence[Receiver], location: str, store: InMemoryStore | None = None
+    receivers: Sequence[Receiver], location: str, store: DebateStore | None = None
 ) -> AsyncGenerator[Office]:
     """Run the queue for as long as the block lasts."""
     async with await Database.open(location) as database:

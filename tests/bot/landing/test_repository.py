@@ -69,6 +69,7 @@ async def test_an_accepted_decision_becomes_a_commit_on_a_branch_of_its_own(
     assert git(server.bare, "rev-parse", BRANCH).startswith(landed.commit)
 
 
+@pytest.mark.slow
 async def test_an_attempt_that_nobody_remembers_is_not_pushed_again(
     server: GitServer, office: Office, tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ async def test_an_attempt_that_nobody_remembers_is_not_pushed_again(
     assert (landed.place, landed.branch) == (RECORD, BRANCH)
 
 
+@pytest.mark.slow
 async def test_a_changed_decision_renews_the_same_file_on_the_same_branch(
     server: GitServer, office: Office
 ) -> None:
@@ -102,6 +104,7 @@ async def test_a_changed_decision_renews_the_same_file_on_the_same_branch(
     assert len(server.commits(BRANCH)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("squash", [False, True])
 async def test_after_a_merge_the_branch_goes_on_from_the_base_and_merges_again(
     server: GitServer,
@@ -126,6 +129,7 @@ async def test_after_a_merge_the_branch_goes_on_from_the_base_and_merges_again(
     assert len(server.files("main")) == 3
 
 
+@pytest.mark.slow
 async def test_numbers_of_branches_that_are_not_merged_are_taken(
     server: GitServer, office: Office
 ) -> None:
@@ -138,6 +142,7 @@ async def test_numbers_of_branches_that_are_not_merged_are_taken(
     assert "docs/decisions/0009-use-no-cache.md" in server.files(f"moot/{SECOND}")
 
 
+@pytest.mark.slow
 async def test_what_was_superseded_changes_in_the_newer_ones_pull_request(
     server: GitServer, office: Office
 ) -> None:
@@ -177,6 +182,7 @@ async def test_a_wrong_token_is_said_and_not_tried_again(server: GitServer, tmp_
     assert server.branches() == ["main"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -197,22 +203,23 @@ async def test_a_repository_that_cannot_take_it_is_said(
         assert [words in why for why, _ in office.told.failures] == ([True] if words else [])
 
 
+@pytest.mark.slow
 async def test_a_server_that_hangs_is_given_up_in_time_and_asked_again(
     server: GitServer, tmp_path: Path
 ) -> None:
-    impatient = repository(server, seconds=0.5)
+    impatient = repository(server, seconds=3.0)
     async with open_office([impatient], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as office:
         server.awake.clear()
         await office.debated()
         await office.decide()
         await office.until("failed")
         server.awake.set()
-        office.queue.receivers = {"adr": repository(server)}
         await office.settle()
 
     assert server.branches() == ["main", BRANCH]
 
 
+@pytest.mark.slow
 async def test_a_protected_branch_is_said(server: GitServer, office: Office) -> None:
     hook = server.bare / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
@@ -227,6 +234,7 @@ async def test_a_protected_branch_is_said(server: GitServer, office: Office) -> 
     assert again is None
 
 
+@pytest.mark.slow
 async def test_a_link_in_the_repository_leads_nowhere(server: GitServer, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -41,12 +41,15 @@ class Shop:
     taken: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     #: Answers nothing while it is not set.
     awake: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set once a request has come.
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
     #: The body goes on and on.
     is_endless: bool = False
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         self.seen.append(({name.lower(): text for name, text in request.headers.items()}, body))
+        self.arrived.set()
         await self.awake.wait()
         code = self.codes.pop(0) if self.codes else 200
         if code == 200:

@@ -1,0 +1,54 @@
+"""A process that delivers, to be killed.
+
+`python delivering.py DATABASE WEBHOOK REPOSITORY [begin]`
+
+With `begin` it holds a debate first, whose decision is accepted. It ends when all has landed.
+"""
+
+import asyncio
+import sys
+
+import core.store.tables
+from bot.landing.landing_queue import LandingQueue
+from bot.landing.receivers import Receiver
+from bot.landing.repository_receiver import RepositoryReceiver
+from bot.store.landings import Landings
+from bot.store.tables import prepare
+from core.clock import SystemClock
+from core.landing import RecordPlace
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from core.testing import ManualClock
+from tests.bot.landing.git_server import TOKEN
+from tests.bot.landing.office import Office
+from tests.bot.landing.test_webhooks import a_webhook, receiver
+
+
+async def main(location: str, webhook: str, address: str, *, begin: bool) -> None:
+    place = RecordPlace(name="adr", repository=address, token_variable="ADR_TOKEN")
+    usual = {"PATH": "/usr/bin:/bin"}
+    receivers: list[Receiver] = [
+        receiver(a_webhook(webhook), SystemClock()),
+        RepositoryReceiver(records=place, token=TOKEN, usual=usual),
+    ]
+    async with await Database.open(location) as database:
+        await core.store.tables.prepare(database)
+        await prepare(database)
+        queue = LandingQueue(
+            landings=Landings(database),
+            store=SqlDebateStore(database),
+            receivers={one.name: one for one in receivers},
+            clock=SystemClock(),
+        )
+        office = Office(SqlDebateStore(database), ManualClock(), queue.landings, queue)
+        queue.on_outcome = office.note
+        if begin:
+            await office.debated()
+            await office.decide()
+        await queue.start()
+        await office.settle()
+        await queue.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:4], begin=sys.argv[4:] == ["begin"]))

@@ -1,0 +1,140 @@
+"""The queue itself: what happens when receivers, debates or other processes misbehave."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.landing.receivers import Landed, Landing, NotLanded
+from bot.store.landings import Landings
+from bot.store.purging import purge_traces
+from core.events import DebateConcluded, Recorded
+from core.models import Debate
+from core.store.database import Database
+from tests.bot.landing.office import FIRST, SECOND, open_office
+
+
+async def _nothing(landing: Landing) -> None:
+    """Take it."""
+
+
+@dataclass
+class Desk:
+    """A receiver that wants to know of the end of debates."""
+
+    name: str = "desk"
+    is_told: bool = True
+    #: Done when something comes.
+    act: Callable[[Landing], Awaitable[None]] = _nothing
+    got: list[str] = field(default_factory=list[str])
+
+    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+        del debate
+        return isinstance(recorded.event, DebateConcluded)
+
+    async def check(self) -> str:
+        return "is there"
+
+    async def deliver(self, landing: Landing) -> Landed:
+        self.got.append(landing.debate.id)
+        await self.act(landing)
+        return Landed(place="here")
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    return f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+
+
+async def test_an_event_that_is_published_again_is_not_sent_again(location: str) -> None:
+    desk = Desk()
+    async with open_office([desk], location) as office:
+        await office.debated()
+        log = await office.store.events(FIRST)
+        debate = await office.queue._read(FIRST)
+        assert debate
+        for _ in range(3):
+            await office.queue.put(debate, log[-1])
+        await office.settle()
+        await office.queue.put(debate, log[-1])
+        await office.settle()
+
+    assert desk.got == [FIRST]
+    assert len(office.told.landings) == 1
+
+
+async def test_a_receiver_of_somebodys_own_that_breaks_is_tried_again_and_others_go_on(
+    location: str,
+) -> None:
+    async def fail(landing: Landing) -> None:
+        if broken.got == [landing.debate.id] * len(broken.got) and len(broken.got) < 3:
+            raise ZeroDivisionError
+
+    broken, other = Desk(act=fail), Desk("other")
+    with capture_logs() as logs:
+        async with open_office([broken, other], location) as office:
+            await office.debated()
+            await office.settle()
+
+    assert broken.got == [FIRST] * 3
+    assert other.got == [FIRST]
+    [(why, again)] = office.told.failures
+    assert why == "It failed unexpectedly (ZeroDivisionError); the log says more."
+    assert again == 60
+    assert [one["log_level"] for one in logs if one["event"] == "a receiver failed"] == [
+        "error"
+    ] * 2
+
+
+async def test_a_debate_that_is_deleted_meanwhile_holds_up_no_other(location: str) -> None:
+    async def delete(landing: Landing) -> None:
+        if landing.debate.id == FIRST:
+            await database.write(lambda connection: purge_traces(connection, [FIRST]))
+
+    desk = Desk(act=delete)
+    async with open_office([desk], location) as office:
+        database: Database = office.landings._database
+        await office.debated()
+        await office.debated(debate_id=SECOND)
+        await office.settle()
+
+    assert desk.got == [FIRST, SECOND]
+    assert office.outcomes == ["landed"]
+
+
+async def test_what_another_process_has_taken_over_is_left_to_it(location: str) -> None:
+    async def lose(landing: Landing) -> None:
+        del landing
+        other = Landings(office.landings._database)
+        row = await other.next_for("desk")
+        assert row
+        taken.append(await other.begin(row))
+
+    desk, taken = Desk(act=lose), list[object]()
+    async with open_office([desk], location) as office:
+        await office.debated()
+        async with asyncio.timeout(10):
+            while not taken:
+                await office.queue.clock.sleep(0)
+        left = await office.landings.next_for("desk")
+        await office.queue.close()
+
+    assert desk.got == [FIRST]
+    assert [left] == taken
+    assert office.outcomes == []
+
+
+async def test_a_final_refusal_is_told_at_once(location: str) -> None:
+    async def refuse(landing: Landing) -> None:
+        del landing
+        raise NotLanded("The token is refused.", is_final=True)
+
+    async with open_office([Desk(act=refuse)], location) as office:
+        await office.debated()
+        await office.settle()
+
+    assert office.told.failures == [("The token is refused.", None)]
+    assert office.outcomes == ["dead"]
