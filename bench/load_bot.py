@@ -172,7 +172,7 @@ async def main(access: str, database: str, vendor: str) -> None:
     }
     # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
-    calls = ModelCalls(providers, SystemClock(), parallel=10_000)
+    calls = ModelCalls(providers, SystemClock())
     await calls.load(list(providers))
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(

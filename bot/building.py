@@ -112,7 +112,7 @@ def build_calls(
         providers["offline"] = offline(providers["offline"])
     providers |= {one.name: one for one in more}
     tables = Tables(models=settings.models, prices=settings.prices)
-    return ModelCalls(providers, SystemClock(), tables=tables)
+    return ModelCalls(providers, SystemClock(), tables=tables, parallel=settings.calls_at_once)
 
 
 def build_replay(recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> ModelCalls:

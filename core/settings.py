@@ -76,6 +76,8 @@ ROLE_ALIASES: Mapping[str, str] = {
 DEFAULT_ROSTER = ("architect", "security", "simplicity")
 
 
+#: Model calls under way at the same time, by provider: some twenty debates.
+USUAL_CALLS_AT_ONCE = 64
 #: Longest question where nobody set another bound, in characters.
 QUESTION_CHARACTERS = 4000
 
@@ -272,6 +274,12 @@ class CommonSettings(Value):
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
     limits: AllLimits = Field(
         default=AllLimits(), description="Time, money, least number of agents."
+    )
+    calls_at_once: int = Field(
+        default=USUAL_CALLS_AT_ONCE,
+        ge=1,
+        description="Model calls under way at the same time, by provider; at most 8 at models of "
+        "your own machine.",
     )
     evidence: EvidenceLimits = Field(
         default=EvidenceLimits(), description="Which sources there may be, and their limits."

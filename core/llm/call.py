@@ -27,9 +27,9 @@ from core.figures import duration
 from core.llm.budget_holds import AttemptCost, BudgetHolds, SharedHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
+    LOCAL_PARALLEL,
     NO_TABLES,
     USUAL_OPTIONS,
-    USUAL_PARALLEL,
     USUAL_RETRIES,
     CallOptions,
     CallUsage,
@@ -49,6 +49,7 @@ from core.models import BESIDE, Agent, Call, Cap, Usage
 from core.ports import Clock, LoadsSlowly, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
+from core.settings import USUAL_CALLS_AT_ONCE
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -77,7 +78,7 @@ class ModelCalls:
         tables: Tables = NO_TABLES,
         retries: RetryPolicy = USUAL_RETRIES,
         probes: RetryPolicy = PROBES,
-        parallel: int = USUAL_PARALLEL,
+        parallel: int = USUAL_CALLS_AT_ONCE,
         jitter: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
     ) -> None:
         """Keep what is needed to ask.
@@ -88,7 +89,7 @@ class ModelCalls:
             tables: Settings' capabilities and prices.
             retries: How often an attempt that failed is repeated, and when.
             probes: When a model that is away is tried again.
-            parallel: Attempts under way at the same time, per provider.
+            parallel: Attempts under way at the same time, per provider; fewer at one's own machine.
             jitter: A random share between 0 and 1 of each wait.
         """
         self._providers = providers
@@ -104,7 +105,11 @@ class ModelCalls:
         self._silences = Silences()
         #: Models that were asked how much they hold.
         self._contexts: set[ModelRef] = set()
-        self._slots = {name: asyncio.Semaphore(parallel) for name in providers}
+        own = {name for name in providers if self._measure.capability(name, "").local}
+        slots = {
+            name: min(parallel, LOCAL_PARALLEL) if name in own else parallel for name in providers
+        }
+        self._slots = {name: asyncio.Semaphore(count) for name, count in slots.items()}
         # A summary that hangs must not keep a slot from a turn.
         self._beside = {name: asyncio.Semaphore(SUMMARIES_PARALLEL) for name in providers}
         self._caps: Sequence[Cap] = ()

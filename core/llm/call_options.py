@@ -37,8 +37,9 @@ class CallOptions:
 USUAL_OPTIONS = CallOptions()
 #: A wait is random up to a bound that doubles.
 USUAL_RETRIES = RetryPolicy(tries=5, first_wait=2.0, longest_wait=30.0, jitter=1.0)
-#: Attempts under way at the same time, per provider.
-USUAL_PARALLEL = 8
+#: Attempts under way at the same time, per provider that serves models of one's own machine: they
+#: take one after the other, and who waits for a reply that others hold up gives it up.
+LOCAL_PARALLEL = 8
 
 
 #: Told why nobody answers a question at present; told nothing ("") when somebody does again.

@@ -608,6 +608,24 @@ async def test_a_provider_is_never_asked_more_at_once_than_allowed(
     assert vendor.busiest == 4
 
 
+async def test_ones_own_machine_is_asked_for_fewer_replies_at_once_than_vendors(
+    vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = always(Say(text=REPLY, wait=0.2))
+    for provider, agent, most in (
+        (OllamaProvider(vendor.url), OLLIE, 8),
+        (AnthropicProvider("sk-test", vendor.url), ANN, 20),
+    ):
+        calls, vendor.busiest = ModelCalls({provider.name: provider}, clock), 0
+        request = replace(a_request(), cache_key="")
+        await calls.ask(request, agent)  # so that the SDK is loaded
+
+        await asyncio.gather(*(calls.ask(request, agent) for _ in range(20)))
+
+        assert vendor.busiest == most
+        await calls.close()
+
+
 async def test_of_calls_with_the_same_beginning_one_goes_first(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
