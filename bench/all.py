@@ -1,8 +1,9 @@
 """Every benchmark at a small size, in one table: figure, target, ratio (`make bench`).
 
-    python -m bench.all [--debates 50] [--parked 200]
+    python -m bench.all [--debates 30] [--parked 200]
 
-It takes less than six minutes. What a machine cannot do shows as a ratio above 1; nothing fails.
+It takes some six minutes, if nothing else runs. What a machine cannot do shows as a ratio above 1;
+nothing fails.
 """
 
 import argparse

@@ -155,6 +155,7 @@ UNUSUAL = {
     "vote": {"exclude_self": False},
     "limits": {"quorum": 1},
     "outcomes": {"ask_after_days": 7},
+    "calls_at_once": 3,
     "landing": {"records": [{"name": "files", "folder": "/srv/decisions"}]},
     "evidence": {"link_hosts": ["docs.example.com"], "pages": 3},
     "fallbacks": [{"provider": "offline"}],
