@@ -1,4 +1,7 @@
-"""The composition root: every part of the running bot is made and tied together here."""
+"""The composition root: every part of the running bot is made and tied together here.
+
+Reason: all parts of the bot are made in this one place, in the order in which they need each other.
+"""
 
 import secrets
 import socket
@@ -25,6 +28,8 @@ from bot.listeners.missed import MissedReplies
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
+from bot.mcp.in_slack import InSlack
+from bot.mcp.token_callers import TokenCallers
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
@@ -40,7 +45,7 @@ from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.freezes import Freezes
-from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers
+from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers, Routes
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
@@ -69,7 +74,7 @@ from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
 from core.models import Debate, SourceKind
-from core.ports import Embedder, EventSink
+from core.ports import Embedder, EventSink, Spending
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
@@ -102,6 +107,10 @@ _NO_TRACES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
     "Type `make extras` in a checkout (docs/deploy.md says how elsewhere), or empty the variable."
 )
+_NO_MCP = (
+    "MOOT_MCP is set, but the MCP SDK is not installed. Type `make extras` in a checkout "
+    "(docs/deploy.md says how elsewhere), or empty the variable."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +138,8 @@ class Parts:
     pages: PageSettings | None = None
     #: How long a token holds with which programs call over MCP; None: none may.
     token_holds: timedelta | None = None
+    #: Host names under which programs reach it, besides those of this machine.
+    mcp_hosts: Sequence[str] = ()
     #: Where Prometheus finds the figures; no port: nowhere.
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
@@ -234,7 +245,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
             installing=installation.installing,
-            routes=[PageRoutes(context.share)] if context.share else [],
+            routes=[
+                *([PageRoutes(context.share)] if context.share else []),
+                *await _programs(parts, context, SqlDebateStore(database), stack),
+            ],
             freezes=freezes,
             refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
@@ -390,6 +404,29 @@ def _connect(
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
     return context, runner, landing
+
+
+async def _programs(
+    parts: Parts, context: ListenerContext, spending: Spending, stack: AsyncExitStack
+) -> Sequence[Routes]:
+    """Begin to serve programs over MCP; nothing where nobody has switched that on."""
+    if parts.token_holds is None:
+        return ()
+    try:
+        from bot.mcp.over_http import McpRoutes  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationBroken(_NO_MCP) from error
+    callers = TokenCallers(
+        tokens=context.tokens,
+        access=context.access,
+        spending=spending,
+        clock=context.clock,
+        day_cost=parts.settings.limits.token_day_cost,
+    )
+    routes = McpRoutes(callers, lambda caller: InSlack(context, caller), parts.mcp_hosts)
+    stack.push_async_callback(routes.close)
+    await routes.start()
+    return (routes,)
 
 
 def _use_cases(

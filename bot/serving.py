@@ -80,6 +80,7 @@ async def serve(
         others=link,
         pages=settings.pages,
         token_holds=settings.token_holds,
+        mcp_hosts=settings.mcp_hosts,
         metrics_host=settings.moot_metrics_host,
         metrics_port=port and port + number - 1,
         retention_days=settings.moot_retention_days,

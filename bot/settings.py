@@ -11,6 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
@@ -168,6 +169,12 @@ class BotSettings(Bounds, BaseSettings):
         return timedelta(days=self.moot_token_days) if self.moot_mcp else None
 
     @property
+    def mcp_hosts(self) -> Sequence[str]:
+        """Names of this installation in addresses, with their ports if those are unusual."""
+        addresses = (self.moot_public_url, self.moot_pages_url)
+        return [host for one in addresses if (host := urlsplit(one.strip()).netloc)]
+
+    @property
     def bounds(self) -> Bounds:
         """How much people may ask for."""
         return Bounds(**{name: getattr(self, name) for name in Bounds.model_fields})
@@ -221,8 +228,8 @@ _MAY_BE_KEY = re.compile(r"KEY|TOKEN|SECRET")
 def check_listening(settings: BotSettings, mode: Mode) -> None:
     """Make sure that Slack's requests are not taken in plain HTTP beyond this machine by accident.
 
-    Nor are pages of debates sent so. Without them, in Socket Mode only health and readiness are
-    served, which anybody may read.
+    Nor are pages of debates sent so, nor people's tokens. Without them, in Socket Mode only health
+    and readiness are served, which anybody may read.
 
     Raises:
         ConfigurationBroken: They would be, and nobody said that TLS ends in front.
@@ -233,6 +240,12 @@ def check_listening(settings: BotSettings, mode: Mode) -> None:
             f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
             "plain HTTP: pages of debates (MOOT_PAGES_URL) would travel unencrypted. Put a proxy "
             "that ends TLS in front and set MOOT_BEHIND_TLS=true."
+        )
+    if is_open and mode is Mode.SOCKET and settings.moot_mcp:
+        raise ConfigurationBroken(
+            f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
+            "plain HTTP: people's tokens (MOOT_MCP) would travel unencrypted. Put a proxy that "
+            "ends TLS in front and set MOOT_BEHIND_TLS=true."
         )
     if is_open and mode is Mode.HTTP:
         raise ConfigurationBroken(

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import Enum, auto
@@ -64,8 +65,9 @@ class Access:
 
     clients: WorkspaceClients
     team: str
-    _channels: dict[str, tuple[float, frozenset[str]]] = field(
-        default_factory=dict[str, tuple[float, frozenset[str]]], init=False
+    #: Names of a person's channels by id, and until when that is believed.
+    _channels: dict[str, tuple[float, Mapping[str, str]]] = field(
+        default_factory=dict[str, tuple[float, Mapping[str, str]]], init=False
     )
     _people: Recent[str, UserFound] = field(
         default_factory=lambda: Recent[str, UserFound](_REMEMBERED), init=False
@@ -117,6 +119,14 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
+        return frozenset(await self.names_of(person))
+
+    async def names_of(self, person: str) -> Mapping[str, str]:
+        """Return the names of these channels, by id; cached alike.
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
         if known := self._remembered(person):
             return known
         try:
@@ -126,13 +136,13 @@ class Access:
             _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
             raise SlackSilent from None
 
-    def _remembered(self, person: str) -> frozenset[str]:
+    def _remembered(self, person: str) -> Mapping[str, str]:
         """The channels a person was in a moment ago; none if nobody asked."""
-        until, channels = self._channels.get(person, (0.0, frozenset[str]()))
-        return channels if until > time.monotonic() else frozenset()
+        until, channels = self._channels.get(person, (0.0, dict[str, str]()))
+        return channels if until > time.monotonic() else {}
 
-    async def _ask_channels(self, person: str) -> frozenset[str]:
-        found, cursor = set[str](), ""
+    async def _ask_channels(self, person: str) -> Mapping[str, str]:
+        found, cursor = dict[str, str](), ""
         while True:
             answer = await (await self._client()).users_conversations(
                 user=person,
@@ -141,14 +151,14 @@ class Access:
                 cursor=cursor or None,
             )
             page = ChannelsPage.model_validate(answer.data)
-            found |= {channel.id for channel in page.channels}
+            found |= {channel.id: channel.name for channel in page.channels}
             if not (cursor := page.next_cursor):
                 break
         now = time.monotonic()
         for other in [one for one, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
-        self._channels[person] = (now + CACHE_SECONDS, frozenset(found))
-        return frozenset(found)
+        self._channels[person] = (now + CACHE_SECONDS, found)
+        return found
 
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""

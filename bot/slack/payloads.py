@@ -565,6 +565,7 @@ class ChannelFound(Payload):
     """A channel of a list."""
 
     id: str
+    name: str = ""
 
 
 class ChannelsPage(Payload):

@@ -90,10 +90,12 @@ class FindDebates:
             raise BadInput(NOT_A_MEMBER)
         return await self.newest(place.workspace, [place.channel], limit)
 
-    async def everywhere(self, workspace: str, person: str, limit: int) -> Sequence[FoundDebate]:
-        """Return the newest debates of all the person's channels."""
+    async def everywhere(
+        self, workspace: str, person: str, limit: int, *, open_only: bool = False
+    ) -> Sequence[FoundDebate]:
+        """Return the newest debates of all the person's channels; running ones if so wanted."""
         channels = await self.people.channels_of(person, workspace)
-        return await self.newest(workspace, channels, limit)
+        return await self.newest(workspace, channels, limit, open_only=open_only)
 
     async def search(
         self, workspace: str, person: str, wanted: str, limit: int
@@ -104,10 +106,12 @@ class FindDebates:
         return await self._read(hits)
 
     async def newest(
-        self, workspace: str, channels: Collection[str], limit: int
+        self, workspace: str, channels: Collection[str], limit: int, *, open_only: bool = False
     ) -> Sequence[FoundDebate]:
         """Return the newest debates of channels the caller knows the person to be in."""
-        wanted = DebateFilter(workspace=workspace, channels=tuple(channels), limit=limit)
+        wanted = DebateFilter(
+            workspace=workspace, channels=tuple(channels), limit=limit, open_only=open_only
+        )
         entries = await self.store.find(wanted) if channels else ()
         return await self._read(SearchHit(entry.debate_id, "") for entry in entries)
 

@@ -1,7 +1,8 @@
 """`moot mcp` without a process of its own: this machine's debates, and the SDK's client on them."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import json
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,13 +18,37 @@ from bot.mcp.this_machine import ThisMachine
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Person
+from core.models import Act, Clarifying, Person
 from core.ports import Clock
+from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
-from core.testing import ScriptedProvider
+from core.testing import ScriptedProvider, plausible_reply
 
 KIM = Person(id="kim", name="Kim")
 QUESTION = "Kafka or SQS for the job queue?"
+
+
+def asking(request: ModelRequest) -> str:
+    """Replies of agents that ask one question first."""
+    if request.act is Act.QUESTIONS:
+        asked = {"question": "How many jobs a second?", "assumption": "A hundred."}
+        return json.dumps({"questions": [asked]})
+    return plausible_reply(request)
+
+
+class Held(ScriptedProvider):
+    """Answers nothing but questions of agents before it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = asyncio.Event()
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        reply = await super().complete(request, on_first_token)
+        await self.go.wait()
+        return reply
 
 
 class FastClock:

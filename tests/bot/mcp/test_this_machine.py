@@ -1,37 +1,12 @@
 """An editor holds debates on its person's machine: start, follow, answer, read; two windows."""
 
 import asyncio
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 from core.events import DebateStarted
 from core.models import Act, Clarifying, Person, Place
-from core.request import ModelReply, ModelRequest
-from core.testing import ScriptedProvider, plausible_reply
-from tests.bot.mcp.at_work import QUESTION, FastClock, editor, text_of
-
-
-class Held(ScriptedProvider):
-    """Answers nothing but questions of agents before it is let go."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go = asyncio.Event()
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        reply = await super().complete(request, on_first_token)
-        await self.go.wait()
-        return reply
-
-
-def asking(request: ModelRequest) -> str:
-    if request.act is Act.QUESTIONS:
-        asked = {"question": "How many jobs a second?", "assumption": "A hundred."}
-        return json.dumps({"questions": [asked]})
-    return plausible_reply(request)
+from core.testing import ScriptedProvider
+from tests.bot.mcp.at_work import QUESTION, FastClock, Held, asking, editor, text_of
 
 
 async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: Path) -> None:

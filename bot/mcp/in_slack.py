@@ -1,0 +1,178 @@
+"""Debates of a Slack workspace, as the person a token belongs to sees and changes them.
+
+Every call looks anew whether the person may: what they may not do in Slack they may not do here.
+"""
+
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from bot.listeners import answers
+from bot.listeners.context import ListenerContext, place
+from bot.mcp.arguments import StartArguments
+from bot.mcp.caller import Caller
+from bot.mcp.surface import Actions
+from bot.slack.access import SlackSilent
+from bot.slack.evidence import linked_references
+from core.errors import BadInput
+from core.events import Recorded
+from core.models import Debate, Person
+from core.opening import DebateRequest
+from core.ports import Clock
+from core.use_cases.choices import Choices
+from core.use_cases.find import NOT_A_MEMBER, FoundDebate
+from core.use_cases.recall import RecalledDecision
+from core.use_cases.start import StartedDebate
+
+
+@dataclass(frozen=True)
+class InSlack:
+    """The `Surface` of one request over HTTP."""
+
+    context: ListenerContext
+    caller: Caller
+
+    @property
+    def person(self) -> Person:
+        """Whose token it is."""
+        return self.caller.person
+
+    @property
+    def clock(self) -> Clock:
+        """The bot's."""
+        return self.context.clock
+
+    @asynccontextmanager
+    async def acting(self) -> AsyncGenerator[Actions]:
+        """Return the bot's own use cases: who may do what is checked there and in `log`."""
+        yield Actions(
+            start=self._start,
+            answer=self.context.answer,
+            note=self.context.steer.note,
+            steer=replace(self.context.steer, mention=str),
+        )
+
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
+        """Return the events of a debate of a channel that the person is in now.
+
+        Raises:
+            BadInput: There is none; the same words whether it exists or not.
+        """
+        del to_change  # who sees a debate in Slack may answer and add to it there
+        try:
+            debate = await self.context.find.visible(
+                debate_id, person=self.person.id, workspace=self.caller.workspace
+            )
+        except SlackSilent:
+            raise
+        except BadInput:
+            raise BadInput(
+                f"There is no debate {debate_id} that you may see. list_debates shows those of "
+                "your channels."
+            ) from None
+        return await self.context.find.store.events(debate.id)
+
+    async def has_grown(self, debate_id: str, after: int) -> bool:
+        """Return whether the log has news."""
+        return bool(await self.context.find.store.events(debate_id, after=after))
+
+    async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
+        """Return the newest debates of the channels that the person is in now."""
+        found = await self.context.find.everywhere(
+            self.caller.workspace, self.person.id, limit, open_only=running_only
+        )
+        return [one.debate for one in found]
+
+    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+        """Return the decisions of the person's channels that fit best."""
+        return await self.context.recall.for_person(
+            question, person=self.person.id, workspace=self.caller.workspace
+        )
+
+    async def address(self, debate: Debate) -> str:
+        """Return the address of its board in Slack; empty before that is posted."""
+        (row,) = await self.context.lists.rows([FoundDebate(debate=debate)])
+        return row.address
+
+    def origin(self, request: str) -> str:
+        """Return an origin that names the token."""
+        return self.caller.origin(request)
+
+    async def _start(self, asked: StartArguments) -> StartedDebate:
+        """Begin a debate in a channel, as its command there would.
+
+        Raises:
+            BadInput: The person or the bot is not in the channel, a source cannot be used, or the
+                token's money is spent; nothing was started.
+        """
+        here = place(self.caller.workspace, await self._channel(asked.channel))
+        if reason := answers.not_here(
+            await self.context.access.of(here.workspace).standing(here.channel)
+        ):
+            raise BadInput(answers.without_marks(reason))
+        client = await self.context.clients.of(here.workspace)
+        references = linked_references(
+            "\n".join(asked.sources),
+            here.channel,
+            workspace_url=client.identity.url,
+            hosts=self.context.start.settings().evidence.link_hosts,
+            by=self.person,
+        )
+        request = DebateRequest(
+            question=asked.question,
+            context=asked.context,
+            asked_by=self.person,
+            place=here,
+            agents=asked.agents,
+            rounds=asked.rounds,
+            format=asked.format,
+            references=references,
+            token=self.caller.token_id,
+        )
+        usual = (await self.context.start.usual(here)).debate_cost
+        choices = Choices(clarify=asked.clarify, debate_cost=self._cap(usual))
+        origin = self.origin(secrets.token_hex(8))
+        return await self.context.start.start(request, origin=origin, choices=choices)
+
+    async def _channel(self, named: str) -> str:
+        """Return the id of the channel that was named, by #name or id.
+
+        Raises:
+            BadInput: None was named, or the person is in no such channel: the same words whether
+                there is one or not.
+        """
+        if not named:
+            raise BadInput(
+                'Say in which channel the debate is to be held: channel "#name" or its id. '
+                "Nothing was started."
+            )
+        known = await self.context.access.of(self.caller.workspace).names_of(self.person.id)
+        wanted = named.removeprefix("#").casefold()
+        found = [
+            channel
+            for channel, name in known.items()
+            if channel == named or name.casefold() == wanted
+        ]
+        if found:
+            return found[0]
+        here = place(self.caller.workspace, named)
+        if named.isalnum() and await self.context.access.may_see(self.person.id, here):
+            return named  # of another organisation: Slack does not list it
+        raise BadInput(f"{NOT_A_MEMBER} Or Moot is not: in Slack, type “/invite @Moot” there.")
+
+    def _cap(self, usual: Decimal | str | None) -> Decimal | None:
+        """Return the cap on a debate's cost that the token sets; None: as usual.
+
+        Raises:
+            BadInput: Its money is spent.
+        """
+        cap = self.caller.cap
+        if cap is not None and cap <= 0:
+            raise BadInput(
+                "What may be spent with this token is spent, so nothing was started. Ask again "
+                "tomorrow (UTC), or start the debate in Slack."
+            )
+        is_lower = cap is not None and not (isinstance(usual, Decimal) and usual <= cap)
+        return cap if is_lower else None

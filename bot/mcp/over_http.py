@@ -1,0 +1,164 @@
+"""`/mcp` beside the bot: the SDK's streamable HTTP, served by the bot's own bounded server.
+
+Nothing is remembered between requests, so both sides can restart. Every request brings a token,
+and whose it is is asked anew with each. The SDK sees neither the token nor who has none.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from bot.log import logger
+from bot.mcp.caller import Caller, Callers
+from bot.mcp.server import build_server
+from bot.mcp.surface import Surface
+from bot.slack.connection.http import LARGEST_REQUEST
+from core.errors import BadInput, StoreError
+
+_log = logger(__name__)
+
+MCP_PATH = "/mcp"
+#: Programs on this machine may always call, under any of its names.
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+_UNKNOWN = (
+    "The token is missing, unknown, expired or revoked. Make one in Slack with “/debate token”, "
+    "and send it as “Authorization: Bearer …”."
+)
+#: Seconds between two looks whether a caller that is kept waiting is still there.
+_LOOK_AGAIN = 1.0
+_KEPT_FROM_SDK = frozenset({"authorization", "cookie"})
+
+
+@dataclass
+class McpRoutes:
+    """Serves `/mcp`. `start` it before requests come, `close` it after they do."""
+
+    callers: Callers
+    #: Returns debates as a caller sees them.
+    surface_of: Callable[[Caller], Surface]
+    #: Host names, with their ports if those are unusual, under which programs reach Moot.
+    hosts: Sequence[str] = ()
+    _manager: StreamableHTTPSessionManager | None = field(default=None, init=False)
+    _serving: asyncio.Task[None] | None = field(default=None, init=False)
+    _stopped: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    def add_to(self, application: web.Application) -> None:
+        """Add the path. Only POST: nothing is sent to a program but answers."""
+        application.router.add_post(MCP_PATH, self._answer)
+
+    async def start(self) -> None:
+        """Begin to serve."""
+        local = [name for host in _LOCAL_HOSTS for name in (host, f"{host}:*")]
+        origins = [f"http://{name}" for name in local] + [f"https://{one}" for one in self.hosts]
+        self._manager = StreamableHTTPSessionManager(
+            build_server(lambda request: self.surface_of(request.state.caller)),
+            stateless=True,
+            security_settings=TransportSecuritySettings(
+                enable_dns_rebinding_protection=True,
+                allowed_hosts=[*local, *self.hosts],
+                allowed_origins=origins,
+            ),
+            max_request_body_size=LARGEST_REQUEST,
+        )
+        begun = asyncio.Event()
+        # A task of its own: what it opens must be closed by who opened it.
+        self._serving = asyncio.create_task(self._serve(self._manager, begun), name="mcp")
+        await begun.wait()
+
+    async def close(self) -> None:
+        """End what is still being answered."""
+        self._stopped.set()
+        if self._serving is not None:
+            await self._serving
+
+    async def _serve(self, manager: StreamableHTTPSessionManager, begun: asyncio.Event) -> None:
+        async with manager.run():
+            begun.set()
+            await self._stopped.wait()
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+        caller = None
+        try:
+            if scheme.casefold() == "bearer" and bearer.strip():
+                caller = await self.callers.caller(bearer.strip())
+        except (StoreError, BadInput) as error:  # the database or Slack does not answer
+            _log.warning("cannot look whose a token is", reason=type(error).__name__)
+            return web.json_response({"error": "try again in a moment"}, status=503)
+        if caller is None or self._manager is None:
+            return web.json_response(
+                {"error": "invalid_token", "error_description": _UNKNOWN},
+                status=401,
+                headers={"WWW-Authenticate": 'Bearer realm="moot", error="invalid_token"'},
+            )
+        reply = _Reply(request)
+        scope = _scope_of(request, caller)
+        try:
+            await self._manager.handle_request(scope, reply.receive, reply.send)
+        except ConnectionResetError:
+            _log.info("a caller hung up")
+        return reply.response
+
+
+def _scope_of(request: web.Request, caller: Caller) -> dict[str, Any]:
+    """The request as ASGI describes it (https://asgi.readthedocs.io, HTTP connection scope)."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": request.scheme,
+        "path": request.path,
+        "raw_path": request.raw_path.encode(),
+        "query_string": request.query_string.encode(),
+        "root_path": "",
+        "headers": [
+            (name.lower(), value)
+            for name, value in request.raw_headers
+            if name.decode("latin-1").lower() not in _KEPT_FROM_SDK
+        ],
+        "client": None,
+        "server": None,
+        "state": {"caller": caller},
+    }
+
+
+class _Reply:
+    """One request's body and answer, as ASGI hands them over."""
+
+    def __init__(self, request: web.Request) -> None:
+        self._request = request
+        self._is_read = False
+        self._is_begun = False
+        self.response = web.StreamResponse(status=500)
+
+    async def receive(self) -> dict[str, Any]:
+        """The body, once; then nothing, until the caller has gone."""
+        if not self._is_read:
+            self._is_read = True
+            body = await self._request.read()
+            return {"type": "http.request", "body": body, "more_body": False}
+        # aiohttp tells nobody when a caller hangs up, so it is looked for.
+        while (transport := self._request.transport) and not transport.is_closing():  # noqa: ASYNC110 - as said
+            await asyncio.sleep(_LOOK_AGAIN)
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        """Hand on a piece of the answer."""
+        if message["type"] == "http.response.start":
+            self.response = web.StreamResponse(status=message["status"])
+            for name, value in message.get("headers", ()):
+                self.response.headers.add(name.decode("latin-1"), value.decode("latin-1"))
+            return
+        if not self._is_begun:
+            self._is_begun = True
+            await self.response.prepare(self._request)
+        if body := message.get("body", b""):
+            await self.response.write(body)
+        if not message.get("more_body", False):
+            await self.response.write_eof()

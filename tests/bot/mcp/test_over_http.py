@@ -1,0 +1,317 @@
+"""Programs call the bot over HTTP: a debate in a channel, and what a person may not do there."""
+
+import io
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import aiohttp
+import httpx2
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+
+from bot.mcp.caller import Caller
+from bot.mcp.in_slack import InSlack
+from bot.mcp.over_http import McpRoutes
+from bot.slack.connection.bounded import BoundedServer
+from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
+from core.clock import SystemClock
+from core.errors import StoreDown
+from core.events import DebateStarted, fold
+from core.models import Clarifying, Person, Place
+from core.testing import ScriptedProvider
+from slack_on_loopback import run_workspace
+from tests.bot.mcp.at_work import QUESTION, Editor, Held, asking, text_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+#: As a token of a person would look; no secret of anybody.
+TOKEN = "moot-of-"
+NOT_THERE = "that you may see"
+LIST_TOOLS = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+
+
+@dataclass
+class KnownCallers:
+    """Whose tokens are known in a test; they can be taken back."""
+
+    known: dict[str, Caller] = field(default_factory=dict[str, Caller])
+    is_down: bool = False
+
+    async def caller(self, bearer: str) -> Caller | None:
+        if self.is_down:
+            raise StoreDown
+        return self.known.get(bearer)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A bot with `/mcp` beside it."""
+
+    team: Team
+    url: str
+    callers: KnownCallers
+
+    def lets_in(self, name: str, *, cap: Decimal | None = None, workspace: str = "") -> str:
+        """Make a token for somebody; return it."""
+        user = self.team.workspace.user(name)
+        token = f"{TOKEN}{name}"
+        self.callers.known[token] = Caller(
+            workspace=workspace or self.team.workspace.state.team_id,
+            person=Person(id=user.id, name=name),
+            token_id=f"t-{name}",
+            cap=cap,
+        )
+        return token
+
+    @asynccontextmanager
+    async def program(self, token: str) -> AsyncGenerator[Editor]:
+        """A client of the SDK, over real HTTP."""
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(self.url, http_client=http), cache=None) as client,
+        ):
+            yield Editor(client)
+
+    async def posts(self, body: bytes, **headers: str) -> tuple[int, Mapping[str, str], str]:
+        """Status, headers and text of a bare request."""
+        usual = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(self.url, data=io.BytesIO(body), headers={**usual, **headers}) as answer,
+        ):
+            return answer.status, dict(answer.headers), await answer.text()
+
+
+@asynccontextmanager
+async def served(spec: BotSpec | None = None) -> AsyncGenerator[Served]:
+    async with team_at_work(spec=spec) as team:
+        callers = KnownCallers()
+        routes = McpRoutes(
+            callers, lambda caller: InSlack(team.moot.context, caller), ["moot.example.com"]
+        )
+        application = web.Application(client_max_size=1024 * 1024)
+        routes.add_to(application)
+        server = BoundedServer(application)
+        await routes.start()
+        port = await server.start("127.0.0.1", 0)
+        try:
+            yield Served(team, f"http://127.0.0.1:{port}/mcp", callers)
+        finally:
+            await server.close()
+            await routes.close()
+
+
+async def test_a_debate_in_a_channel_is_started_and_read_from_an_editor() -> None:
+    async with served() as bot:
+        channel = bot.team.workspace.channel(bot.team.channel)
+        async with bot.program(bot.lets_in("dana")) as dana:
+            begun = await dana.calls("start_debate", question=QUESTION, channel=f"#{channel.name}")
+            ended = await dana.follows(begun["debate_id"])
+            assert ended["state"] == "concluded"
+            verdict = await dana.calls("get_verdict", debate_id=begun["debate_id"])
+            assert verdict["decision"]
+            assert QUESTION in await dana.reads(verdict["documents"][0])
+        # Everybody in the channel sees it there, as if it had been typed.
+        board = await bot.team.board_of(begun["debate_id"])
+        assert board.replace(".", "") in ended["address"]
+        debate = await bot.team.wait_for_end(board)
+        assert debate.setup.asked_by.id == bot.team.workspace.user("dana").id
+
+
+@pytest.mark.slow
+async def test_answers_and_notes_reach_a_debate_of_slack() -> None:
+    patient = Clarifying(enabled=True, wait_seconds=3600)
+    spec = BotSpec(provider=ScriptedProvider(asking), clarifying=patient)
+    async with served(spec) as bot, bot.program(bot.lets_in("dana")) as dana:
+        channel = bot.team.workspace.channel(bot.team.channel)
+        begun = await dana.calls("start_debate", question=QUESTION, channel=channel.id)
+        debate_id = begun["debate_id"]
+        while not (
+            found := await dana.calls("debate_status", debate_id=debate_id, wait_seconds=20)
+        )["open_questions"]:
+            pass
+        assert found["state"] == "waiting_for_answers"
+        assert (await dana.calls("add_note", debate_id=debate_id, text="On AWS."))["taken"]
+        answers = [{"number": one["number"], "answer": "Ten."} for one in found["open_questions"]]
+        given = await dana.calls("answer_question", debate_id=debate_id, answers=answers)
+        assert not given["still_open"]
+        assert (await dana.follows(debate_id))["state"] == "concluded"
+
+
+@dataclass(frozen=True)
+class House:
+    """A bot that several tests share, with two debates of dana's."""
+
+    bot: Served
+    #: In a private channel of dana's, and in one that all may see.
+    secret: str
+    open_to_all: str
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house() -> AsyncGenerator[House]:
+    async with served(BotSpec(provider=Held())) as bot:
+        space, room = bot.team.workspace, "board-room"
+        await space.channel_action("dana", "create", name=room, is_private=True, members=["dana"])
+        await space.channel_action("dana", "invite", channel=room, member="moot")
+        begun = list[str]()
+        for question, channel in (("Sell the house?", room), (QUESTION, bot.team.channel)):
+            wanted = {"question": question, "channel": channel}
+            async with bot.program(bot.lets_in("dana")) as dana:
+                begun.append((await dana.calls("start_debate", **wanted))["debate_id"])
+        yield House(bot, *begun)
+
+
+async def test_who_is_not_in_a_private_channel_sees_and_changes_nothing_of_it(
+    house: House,
+) -> None:
+    bot, secret = house.bot, house.secret
+    async with bot.program(bot.lets_in("alex")) as alex:
+        for tool in ("debate_status", "get_verdict", "stop_debate"):
+            assert NOT_THERE in await alex.is_refused(tool, debate_id=secret)
+        assert NOT_THERE in await alex.is_refused("add_note", debate_id=secret, text="x")
+        given = [{"number": 1, "answer": "x"}]
+        assert NOT_THERE in await alex.is_refused(
+            "answer_question", debate_id=secret, answers=given
+        )
+        with pytest.raises(MCPError, match=NOT_THERE):
+            await alex.reads(f"moot://debates/{secret}/record")
+        assert secret not in str(await alex.calls("list_debates", limit=50))
+        assert secret not in str((await alex.client.list_resources()).resources)
+        assert secret not in str(await alex.calls("search_decisions", query="Sell the house?"))
+        # Nor is one started there, by its name or by its id.
+        for channel in ("board-room", bot.team.workspace.channel("board-room").id):
+            refused = await alex.is_refused("start_debate", question="Buy?", channel=channel)
+            assert "not in this channel" in refused
+
+
+async def test_who_was_removed_from_the_channel_sees_nothing_of_it_any_more(house: House) -> None:
+    bot, space = house.bot, house.bot.team.workspace
+    await space.channel_action("dana", "invite", channel="board-room", member="sam")
+    async with bot.program(bot.lets_in("sam")) as sam:
+        await space.channel_action("dana", "kick", channel="board-room", member="sam")
+        assert NOT_THERE in await sam.is_refused("get_verdict", debate_id=house.secret)
+
+
+async def test_who_is_in_the_channel_sees_a_debate_and_does_not_stop_anothers(house: House) -> None:
+    bot, debate_id = house.bot, house.open_to_all
+    async with bot.program(bot.lets_in("alex")) as alex:
+        assert await alex.calls("debate_status", debate_id=debate_id)
+        refused = await alex.is_refused("stop_debate", debate_id=debate_id)
+        assert "Only " in refused
+    assert fold(await bot.team.moot.store.events(debate_id)).stop is None
+
+
+async def test_tokens_of_other_workspaces_and_debates_of_the_terminal_lead_nowhere(
+    house: House,
+) -> None:
+    bot, store = house.bot, house.bot.team.moot.store
+    async with bot.program(bot.lets_in("dana", workspace="T0OTHER")) as stranger:
+        answer = await stranger.client.call_tool("get_verdict", {"debate_id": house.open_to_all})
+        assert answer.is_error
+        assert QUESTION not in text_of(answer)
+    setup = fold(await store.events(house.open_to_all)).setup
+    local = DebateStarted(setup=setup.model_copy(update={"place": Place(surface="terminal")}))
+    await store.create("dlocal22", local, origin="terminal/1", at=SystemClock().now())
+    async with bot.program(bot.lets_in("dana")) as dana:
+        assert NOT_THERE in await dana.is_refused("debate_status", debate_id="dlocal22")
+        assert "dlocal22" not in str(await dana.calls("list_debates", limit=50))
+
+
+async def test_a_token_that_is_spent_starts_nothing_and_a_revoked_one_does_nothing() -> None:
+    async with served() as bot, bot.program(bot.lets_in("dana", cap=Decimal(0))) as dana:
+        channel = bot.team.channel
+        spent = await dana.is_refused("start_debate", question=QUESTION, channel=channel)
+        assert "is spent" in spent
+        bot.lets_in("dana", cap=Decimal("0.5"))
+        begun = await dana.calls("start_debate", question=QUESTION, channel=channel)
+        assert begun["cost_cap_usd"] == 0.5
+        no_path = await dana.is_refused(
+            "start_debate", question="And?", channel=channel, sources=["/etc/passwd"]
+        )
+        assert "is no link" in no_path
+        bot.callers.known.clear()
+        status, _, _ = await bot.posts(LIST_TOOLS, Authorization=f"Bearer {TOKEN}dana")
+        assert status == 401
+        with pytest.raises(MCPError):
+            await dana.calls("list_debates")
+
+
+async def test_who_has_no_token_is_told_how_to_get_one(house: House) -> None:
+    bot = house.bot
+    token = bot.lets_in("dana")
+    for wrong in ("", "Bearer", "Bearer nonsense", f"Basic {token}", f"Bearer {token}x"):
+        status, headers, text = await bot.posts(LIST_TOOLS, Authorization=wrong)
+        assert status == 401
+        assert headers["WWW-Authenticate"].startswith("Bearer ")
+        assert "/debate token" in text
+        assert token not in text
+    bot.callers.is_down = True
+    status, _, text = await bot.posts(LIST_TOOLS, Authorization=f"Bearer {token}")
+    assert status == 503
+    bot.callers.is_down = False
+
+
+async def test_other_hosts_origins_and_too_large_requests_are_refused(house: House) -> None:
+    bot = house.bot
+    token = {"Authorization": f"Bearer {bot.lets_in('dana')}"}
+    assert (await bot.posts(LIST_TOOLS, **token))[0] == 200
+    assert (await bot.posts(LIST_TOOLS, **token, Host="moot.example.com"))[0] == 200
+    assert (await bot.posts(LIST_TOOLS, **token, Host="evil.example.com"))[0] == 421
+    assert (await bot.posts(LIST_TOOLS, **token, Origin="https://evil.example.com"))[0] == 403
+    assert (await bot.posts(b"x" * (1024 * 1024 + 1), **token))[0] == 413
+    assert (await bot.posts(b"{", **token))[0] == 400
+
+
+async def test_a_token_is_in_no_log_line(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    async with served() as bot:
+        token = bot.lets_in("dana")
+        async with bot.program(token) as dana:
+            await dana.calls("list_debates")
+        await bot.posts(b"{}", Authorization=f"Bearer {token}wrong")
+    assert caplog.records
+    assert not [one for one in caplog.records if TOKEN in one.getMessage()]
+
+
+async def test_with_a_token_from_slack_a_debate_is_followed_across_a_restart(
+    tmp_path: Path,
+) -> None:
+    spec = BotSpec(provider=Held(), token_holds=timedelta(days=1))
+    database = tmp_path / "moot.db"
+    async with run_workspace(quick_workspace()) as workspace:
+        async with running_bot(workspace, database=database, spec=spec) as team:
+            await team.type("token", user="dana")
+            told = await workspace.wait_for(lambda: team.told("dana"))
+            token = re.findall(r"moot_[0-9a-f_]+", told[-1])[0]
+            bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
+            async with bot.program(token) as dana:
+                begun = await dana.calls("start_debate", question=QUESTION, channel=team.channel)
+        # Nothing of the program's session is left, and its debate goes on.
+        spec = replace(spec, provider=ScriptedProvider())
+        async with running_bot(workspace, database=database, spec=spec) as team:
+            bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
+            async with bot.program(token) as dana:
+                assert (await dana.follows(begun["debate_id"]))["state"] == "concluded"
+            debate = fold(await team.moot.store.events(begun["debate_id"]))
+            assert debate.setup.token in token
+            await team.type("token revoke all", user="dana")
+            await workspace.wait_for(lambda: len(team.told("dana")) > len(told))
+            assert (await bot.posts(LIST_TOOLS, Authorization=f"Bearer {token}"))[0] == 401
+
+
+async def test_a_bot_without_mcp_serves_none() -> None:
+    async with team_at_work() as team:
+        bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
+        assert (await bot.posts(LIST_TOOLS))[0] == 404
