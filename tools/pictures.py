@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,12 +25,15 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
+from bot.debate_page.page import STYLE, page
 from bot.demo import CHANNEL, Demo, Stage
 from bot.demo_settings import asking
 from core.clock import SystemClock
+from core.events import fold
 from core.llm.call import ModelCalls
 from core.llm.providers.example import ExampleProvider, examples
 from core.llm.providers.offline import OfflineProvider
+from core.ports import DebateFilter
 from core.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -181,6 +185,21 @@ async def home(camera: Camera) -> None:
     await camera.take("home")
 
 
+async def shared_page(browser: Browser, stage: Stage, folder: Path) -> None:
+    """The debate's page as somebody with its link sees it."""
+    store = stage.moot.store
+    (newest,) = await store.find(DebateFilter(limit=1))
+    debate = fold(await store.events(newest.debate_id))
+    with TemporaryDirectory() as place:
+        shown = Path(place) / "page.html"
+        shown.write_text(page(debate, debate.now + timedelta(days=14)), encoding="utf-8")
+        shown.with_name("page.css").write_text(STYLE, encoding="utf-8")
+        tab = await browser.new_page(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
+        await tab.goto(shown.as_uri())
+        await Camera(tab, folder).take("page")
+        await tab.close()
+
+
 @asynccontextmanager
 async def opened(
     browser: Browser, stage: Stage, folder: Path, size: Sequence[int]
@@ -221,6 +240,7 @@ async def workspace_pictures(folder: Path) -> None:
         async with opened(browser, stage, folder, PHONE) as camera:
             await camera.see(camera.main, "Accepted")
             await camera.take("phone")
+        await shared_page(browser, stage, folder)
         await browser.close()
 
 

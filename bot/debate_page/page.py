@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from bot.debate_page.html import html, line, words
 from core.figures import when
-from core.models import Citation, Contribution, Debate, Source
+from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, source_words
 from core.transcript.decision import verdict_section
@@ -49,9 +49,15 @@ _TEMPLATES = Environment(
 #: What pages look like; one file, served beside them.
 STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
 #: A longer question stands below a heading that begins like it.
-_LONGEST_HEADING = 160
+_LONGEST_HEADING = 240
 #: Of a long passage that stayed as it was, so many words are shown at either end.
 _CONTEXT = 12
+#: Who wrote it, and how far to trust it.
+_BY_MODELS = "Written by AI agents, who can be wrong: check what matters before you act on it."
+_NOTES = {
+    OFFLINE: "Built from checklists by rules: no AI model was asked.",
+    EXAMPLE: "A written example, played by the real engine: no AI model was asked.",
+}
 #: Sections that stand below the rounds.
 _AT_THE_END = ("facts", "cost")
 
@@ -98,6 +104,7 @@ def page(debate: Debate, until: datetime) -> str:
     question = " ".join(visible(debate.setup.question).split())
     is_long = len(question) > _LONGEST_HEADING
     known = {source.id for source in debate.sources}
+    providers = {one.provider for one in (*debate.setup.agents, debate.setup.judge)}
     parts = {
         "decision": verdict_section(debate, asked=False),
         "vote": vote_section(debate),
@@ -117,7 +124,8 @@ def page(debate: Debate, until: datetime) -> str:
             sections[anchor] = Section(anchor, title.removeprefix("## "), shown)
     context = debate.setup.context
     return _TEMPLATES.get_template("page.html.j2").render(
-        heading=f"{question[:_LONGEST_HEADING]}…" if is_long else question,
+        heading=f"{question[:_LONGEST_HEADING].rsplit(None, 1)[0]}…" if is_long else question,
+        written_by=_NOTES.get("/".join(providers), _BY_MODELS),
         question=html(quoted(debate.setup.question), 1) if is_long else "",
         context=html(nested(context, 2), 2, known) if context else "",
         status=status_words(debate),

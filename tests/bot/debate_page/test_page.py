@@ -179,6 +179,18 @@ def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
     assert "“None is.”</del>, said by" in shown
 
 
+def test_a_page_says_who_wrote_it() -> None:
+    debate = fold(a_log())
+    assert "Written by AI agents" in page(debate, UNTIL)
+    offline = {"provider": "offline"}
+    agents = tuple(one.model_copy(update=offline) for one in debate.setup.agents)
+    setup = debate.setup.model_copy(update={"agents": agents})
+    assert "Written by AI agents" in page(replace(debate, setup=setup), UNTIL)
+    judge = setup.judge.model_copy(update=offline)
+    setup = setup.model_copy(update={"judge": judge})
+    assert "no AI model was asked" in page(replace(debate, setup=setup), UNTIL)
+
+
 def test_a_long_question_stands_whole_below_the_heading() -> None:
     debate = fold(a_log())
     question = "Should we? " + "Because of this and that. " * 20
