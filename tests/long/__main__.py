@@ -21,7 +21,7 @@ _HEAD = (
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.long", description=__doc__)
     parser.add_argument("--hours", type=float, default=6)
-    parser.add_argument("--every", type=float, default=6, help="seconds between two debates")
+    parser.add_argument("--every", type=float, default=12, help="seconds between two debates")
     parser.add_argument("--rows", type=int, default=12, help="of the table")
     parser.add_argument("--workers", type=int, default=1, help="more than one: on PostgreSQL")
     return parser.parse_args()

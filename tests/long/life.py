@@ -92,7 +92,10 @@ async def live(life: Life, folder: Path, database: str, tell: Callable[[Sample],
             await machine.close()
         location = database or f"sqlite+aiosqlite:///{machine.copied_file()}"
         async with await Database.look_into(location) as there:
-            return await audit(SqlDebateStore(there), workspace, _CHANNELS, models.asked)
+            store = SqlDebateStore(there)
+            found = await audit(store, workspace, _CHANNELS, models.asked)
+            # One that was stopped before anything was said has no verdict.
+            return replace(found, unfinished=len(await store.unfinished()))
 
 
 async def _people(workspace: Workspace, life: Life) -> None:
