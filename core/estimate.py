@@ -9,7 +9,7 @@ people are answered at once; notes that people will add are not foreseen.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -43,6 +43,7 @@ from core.models import (
     NextStep,
     Place,
     Setup,
+    SourceKind,
     SourceReference,
     SourceText,
     Turn,
@@ -53,7 +54,7 @@ from core.opening import largest
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
-from core.rules.formats.registry import format_of
+from core.rules.formats.registry import FORMATS, format_of
 from core.turns.acts import ACTS
 from core.turns.take import Turns
 
@@ -95,7 +96,9 @@ class _Unread:
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
         """A text of the usual length, another one for each source."""
         paragraph = " ".join([_SENTENCE] * _SENTENCES)
-        text = "\n\n".join([paragraph] * (_SOURCE_CHARACTERS // len(paragraph)))
+        is_known = reference.kind is SourceKind.TEXT
+        length = len(reference.fetch) if is_known else _SOURCE_CHARACTERS
+        text = "\n\n".join([paragraph] * max(1, length // len(paragraph)))
         return SourceText(text=text, sha256=reference.fetch)
 
 
@@ -164,7 +167,7 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
     # A model may choose more agents than the topics did.
     dearest = setup if setup.casting is None else largest(setup)
     worst = await _played(dearest, clock, _Stage(tables, at_worst=True))
-    if setup.when is not When.SPLIT:
+    if setup.when is not When.SPLIT or not FORMATS[setup.format].COMPARES_DRAFTS:
         usual = replace(usual, cost_if_agreed=None)
     at_most, cap = worst.at_most, setup.limits.debate_cost
     by_turn = {one.turn.key: one.at_most for one in worst.played}
@@ -394,12 +397,18 @@ def longest_reply(request: ModelRequest) -> str:
     return _reply(request, length, sentence, questions=_MOST_QUESTIONS, close=True)
 
 
+def _finding(sentence: str) -> Mapping[str, str]:
+    """A finding that matters: who made the subject is asked about it, and it is looked at again."""
+    about = {"source": "e1", "words": _SENTENCE, "severity": "major"}
+    return {**about, "wrong": sentence, "mend": sentence}
+
+
 def _lengthened(text: str, length: int) -> str:
     """The text over and over, so many characters long."""
     return (f"{text} " * (length // len(text) + 1))[:length]
 
 
-def _reply(
+def _reply(  # noqa: PLR0915 - one case per act
     request: ModelRequest, length: int, sentence: str, *, questions: int, close: bool
 ) -> str:
     """A reply in the form an act asks for; each field that people or agents read is `sentence`.
@@ -431,6 +440,18 @@ def _reply(
             shares = [first, *[rest] * (len(options) - 1)] if options else []
             reply = {"reasons": reasons, "ranking": labels, "probabilities": shares}
             reply |= {"moved_by": "none"}
+        case Act.REVIEW:
+            found = [_finding(sentence) for _ in items]
+            reply = {"findings": found, "summary": sentence, "verdict": "o2"}
+        case Act.FINDINGS:
+            found = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]
+            count = sum(len(text.splitlines()) for text in found)
+            reply = {"same_as": list(range(1, count + 1))}
+        case Act.SECOND_LOOK:
+            mine = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]
+            labels = [line.partition(":")[0] for text in mine for line in text.splitlines()]
+            looks = [{"finding": one, "why": sentence, "status": "open"} for one in labels]
+            reply = {"looks": looks, "new": [], "summary": sentence, "verdict": "o2"}
         case Act.OPTIONS:
             labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
             names = [f"option {number}" for number, _ in enumerate(items, start=1)]

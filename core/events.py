@@ -34,6 +34,7 @@ from core.models import (
     DecisionOutcome,
     Failure,
     Feedback,
+    Findings,
     FollowUp,
     FollowUpAnswer,
     Gate,
@@ -236,6 +237,18 @@ class OptionsMerged(Value):
     def key(self) -> str:
         """The turn's key."""
         return self.options.turn.key
+
+
+class FindingsMerged(Value):
+    """What the agents found in the subject of a review was merged."""
+
+    kind: Literal["findings_merged"] = "findings_merged"
+    findings: Findings
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.findings.turn.key
 
 
 class OptionEdited(Value):
@@ -670,6 +683,7 @@ Event = Annotated[
     | BallotCast
     | BallotAbstained
     | OptionsMerged
+    | FindingsMerged
     | OptionEdited
     | GatePassed
     | DebateWanted
@@ -721,7 +735,9 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(agent=failure.turn.agent, lost=failure.usage)
         case CallsDropped(usage=usage):
             return Spent(lost=usage)
-        case SummaryMade(summary=made) | OptionsMerged(options=made):
+        case (
+            SummaryMade(summary=made) | OptionsMerged(options=made) | FindingsMerged(findings=made)
+        ):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case AgentsCast(cast=made) | FollowUpAnswered(answer=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
@@ -756,6 +772,7 @@ def turn_in(event: Event) -> Turn | None:
             | BallotAbstained(abstention=made)
             | SourceRead(source=made)
             | OptionsMerged(options=made)
+            | FindingsMerged(findings=made)
             | GatePassed(gate=made)
             | CrossChecked(check=made)
             | AgentsCast(cast=made)
@@ -960,6 +977,8 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, abstentions={**debate.abstentions, key: abstention})
         case OptionsMerged(options=options):
             return replace(debate, options=options)
+        case FindingsMerged(findings=findings):
+            return replace(debate, findings=findings)
         case OptionEdited(edit=edit):
             return replace(debate, option_edits=(*debate.option_edits, edit))
         case GatePassed(gate=gate):

@@ -83,6 +83,12 @@ class Act(StrEnum):
     REBUTTAL = "rebuttal"
     STATEMENT = "statement"
     FACILITATION = "facilitation"
+    #: What an agent finds in the subject of a review, by itself.
+    REVIEW = "review"
+    #: Everybody's findings, each once.
+    FINDINGS = "findings"
+    #: Whether the author's answers and changes settle an agent's findings.
+    SECOND_LOOK = "second_look"
     SUMMARY = "summary"
     #: What there is to choose between, merged from the isolated drafts.
     OPTIONS = "options"
@@ -442,6 +448,8 @@ class SourceKind(StrEnum):
     LINK = "link"
     #: A conversation of people.
     THREAD = "thread"
+    #: Words that came with the question itself.
+    TEXT = "text"
     #: What was decided earlier in the same place; in debates of older versions one text, now a
     #: source for each decision.
     REGISTER = "register"
@@ -461,7 +469,8 @@ class SourceReference(Value):
     title: str
     #: Where people find it; empty where there is no such address.
     address: str = ""
-    #: What the surface needs to fetch it: a path, a file's id, a channel and a timestamp.
+    #: What the surface needs to fetch it: a path, a file's id, a channel and a timestamp; of a
+    #: text the text itself.
     fetch: str
     by: Person
 
@@ -773,6 +782,9 @@ class Mark(Value):
     address: str = ""
     #: What the lines from here on are called, where people can find them by number: "row".
     counts: str = ""
+    #: Of a hunk of a diff: the number of its first line in the changed file. Lines that were taken
+    #: out count for nothing; 0: it is no hunk.
+    hunk_at: int = 0
 
 
 class SourceText(Value):
@@ -850,6 +862,55 @@ class EvidenceUsed(Value):
         return self.citation.status if self.citation else CitationStatus.ASSUMED
 
 
+class Severity(StrEnum):
+    """How much a finding weighs."""
+
+    #: The subject must not go ahead with it.
+    BLOCKER = "blocker"
+    #: It will cost much, or go wrong for many; it is to be mended first.
+    MAJOR = "major"
+    #: Worth mending; nothing falls with it.
+    MINOR = "minor"
+    #: A slip, a name, a word.
+    DETAIL = "detail"
+
+
+class FindingStatus(StrEnum):
+    """How a finding stands after the author's answers and changes."""
+
+    OPEN = "open"
+    RESOLVED = "resolved"
+    #: It came with the second look.
+    NEW = "new"
+
+
+class ReviewFinding(Value):
+    """Something that is wrong with the subject of a review, and the words it is about."""
+
+    severity: Severity
+    #: The words, checked when the finding was made: unverified, and it does not count.
+    citation: Citation
+    wrong: str
+    mend: str = ""
+    #: Counted from 1 in its review, the gravest first; 0: not merged with the others' yet.
+    number: int = 0
+    #: Ids of the agents who found it; empty where it stands in its agent's own text.
+    raised_by: tuple[str, ...] = ()
+    status: FindingStatus = FindingStatus.OPEN
+    #: Why it is settled, or is not.
+    why: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether its words stand in the subject."""
+        return self.citation.status is CitationStatus.VERIFIED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be mended."""
+        return self.counts and self.status is not FindingStatus.RESOLVED
+
+
 class Contribution(Value):
     """What an agent said on one of its turns."""
 
@@ -867,6 +928,8 @@ class Contribution(Value):
     stance: Mapping[str, float] = Field(default_factory=dict[str, float])
     #: Options that its stance names first: their names, each with its share.
     new_options: Mapping[str, float] = Field(default_factory=dict[str, float])
+    #: Of a review: what it found, struck out or not; of a second look: how its findings stand.
+    findings: tuple[ReviewFinding, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -917,6 +980,18 @@ class Options(Value):
     items: tuple[Option, ...]
     #: Id of the option that each draft stands for, by agent.
     stances: Mapping[str, str]
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+    #: How they came to be, where no model merged them.
+    warnings: tuple[str, ...] = ()
+
+
+class Findings(Value):
+    """The findings of all agents, each once, the gravest first."""
+
+    turn: Turn
+    items: tuple[ReviewFinding, ...]
     call: Call | None = None
     #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
@@ -1313,6 +1388,8 @@ class Verdict(Value):
     citations: tuple[Citation, ...] = ()
     #: How it stands to what was decided earlier.
     earlier: tuple[EarlierDecision, ...] = ()
+    #: Of a review: every finding that counts, as it stood at the end.
+    findings: tuple[ReviewFinding, ...] = ()
     #: 0 to 100, computed from the debate; None: none can be given. In debates of older versions:
     #: what the judge said.
     confidence: int | None
@@ -1525,6 +1602,8 @@ class Debate:
     #: What may be chosen as it was merged from the drafts; `core.rules.options` has it as it is.
     options: Options | None = None
     option_edits: tuple[OptionEdit, ...] = ()
+    #: Of a review: what the agents found, as it was merged; how it stands: `core.rules.findings`.
+    findings: Findings | None = None
     #: By the key of their turn.
     gates: Mapping[str, Gate] = field(default_factory=dict[str, Gate])
     #: Who wanted the debate that the gate had skipped.

@@ -26,6 +26,7 @@ from core.models import (
     Playbook,
     Setup,
     ShadowWhen,
+    SourceKind,
     SourceReference,
     Summarization,
     When,
@@ -34,6 +35,8 @@ from core.redaction import redact
 from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
 from core.rules.formats.registry import FORMATS
+from core.rules.formats.review import NAME as REVIEW
+from core.rules.subject import KINDS
 from core.settings import (
     DEFAULT_ROSTER,
     ROLE_ALIASES,
@@ -52,6 +55,15 @@ TAKEN_OUT = (
 
 #: Said to who asked for one agent only.
 ALONE = "One agent alone is no debate: nobody criticises what it says. Name at least two."
+#: Said to who asked for a review of nothing.
+NO_SUBJECT = (
+    "There is nothing to review. Attach a file, name a link, ask in the thread that holds the "
+    "proposal, or write the proposal itself; on a terminal: --source FILE or --diff RANGE."
+)
+#: A text of one line that ends in a question mark is a proposal only if it is longer.
+_QUESTION_MAX_CHARS = 300
+#: Of what is reviewed the question names so much.
+_MOST_TITLES, _TITLE_MAX_CHARS = 3, 80
 #: How alike a name is to the one that may be meant.
 _LIKE = 0.6
 
@@ -100,15 +112,17 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         BadInput: The question, the agents, the rounds, the format or the playbook cannot be used;
             says what to do.
     """
-    asked = check_question(request.question, settings.question_max_chars)
-    question, context = redact(asked), redact(request.context.strip())
     playbook = find_playbook(request.playbook, settings) if request.playbook else None
-    if playbook and playbook.agents and request.agents is None:
-        request = replace(request, agents=playbook.agents)
-    chosen = _roster(request, settings)
     form = request.format or (playbook and playbook.format) or settings.format
     if form not in FORMATS:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
+    if form == REVIEW:
+        request = with_subject(request)
+    asked = check_question(request.question, settings.question_max_chars)
+    question, context = redact(asked), redact(request.context.strip())
+    if playbook and playbook.agents and request.agents is None:
+        request = replace(request, agents=playbook.agents)
+    chosen = _roster(request, settings)
     usual_rounds = (playbook and playbook.rounds) or settings.rounds
     rounds, notices = _rounds(request.rounds, usual_rounds, form)
     when = request.when or (playbook and playbook.when) or settings.when
@@ -156,6 +170,44 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         delimiter=delimiter,
         warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )
+
+
+def with_subject(request: DebateRequest) -> DebateRequest:
+    """The request for a review, with what is reviewed among its sources and a question about it.
+
+    The subject is what was given as sources; without any the context, and without that the words
+    themselves, unless they only ask something.
+
+    Raises:
+        BadInput: There is nothing to review; says how to give it.
+    """
+    given = [one for one in request.references if one.kind in KINDS]
+    asked, context = request.question.strip(), request.context.strip()
+    text = "" if given else context or asked
+    if not given and (not text or (text == asked and _only_asks(asked))):
+        raise BadInput(NO_SUBJECT)
+    if text:
+        kept = redact(text)
+        reference = SourceReference(
+            kind=SourceKind.TEXT, title="the proposal", fetch=kept, by=request.asked_by
+        )
+        given = [reference]
+        request = replace(
+            request,
+            context="",
+            references=(reference, *request.references),
+            warnings=(*request.warnings, *([TAKEN_OUT] if kept != text else ())),
+        )
+    if not asked or text == asked:
+        named = ", ".join(one.title[:_TITLE_MAX_CHARS] for one in given[:_MOST_TITLES])
+        more = ", …" if len(given) > _MOST_TITLES else ""
+        request = replace(request, question=f"Is this ready, and what has to change? {named}{more}")
+    return request
+
+
+def _only_asks(text: str) -> bool:
+    """Whether a text is one question and proposes nothing."""
+    return text.endswith("?") and "\n" not in text and len(text) <= _QUESTION_MAX_CHARS
 
 
 @dataclass(frozen=True, kw_only=True)

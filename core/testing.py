@@ -97,9 +97,41 @@ def plausible_reply(request: ModelRequest) -> str:
             ],
         }
         return json.dumps(a_verdict_reply(**own))
+    if request.act is Act.REVIEW:
+        found = [a_finding_reply(words) for words in subject_words(request)[:1]]
+        return json.dumps({"findings": found, "summary": "It says no reason.", "verdict": "o2"})
+    if request.act is Act.FINDINGS:
+        found = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]
+        return json.dumps({"same_as": [1 for text in found for _ in text.splitlines()]})
+    if request.act is Act.SECOND_LOOK:
+        looks = [
+            {"finding": line.partition(":")[0], "why": "It is said now.", "status": "resolved"}
+            for part in request.parts
+            if part.label == "Your findings"
+            for line in part.text.splitlines()
+        ]
+        return json.dumps({"looks": looks, "new": [], "summary": "It is good.", "verdict": "o1"})
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
+
+
+def subject_words(request: ModelRequest) -> Sequence[str]:
+    """The lines of the sources that a request shows, without their places."""
+    shown = [part.text for part in request.parts if part.label.startswith("Source e")]
+    return [line for text in shown for line in text.splitlines()[1:] if line.strip()]
+
+
+def a_finding_reply(words: str, **changes: object) -> dict[str, object]:
+    """A finding as an agent may answer it, about these words of the first source, with changes."""
+    reply: dict[str, object] = {
+        "source": "e1",
+        "words": words,
+        "wrong": "It says no reason.",
+        "mend": "Say why.",
+        "severity": "major",
+    }
+    return reply | changes
 
 
 def options_in(request: ModelRequest) -> Sequence[str]:

@@ -53,6 +53,11 @@ def place_of(source: Source, line: int) -> Mark:
     if not at:
         return Mark(line=line, label=f"line {line}", address=source.reference.address)
     mark = source.marks[at - 1]
+    if mark.hunk_at:
+        # Below the line with the signs @@ stand the file's lines, and those that were taken out.
+        passed = source.text.split("\n")[mark.line : line - 1] if line > mark.line else ()
+        number = mark.hunk_at + sum(not one.startswith(("-", "\\")) for one in passed)
+        return Mark(line=line, label=f"{mark.label}:{number}", address=source.reference.address)
     counted = f"{mark.counts} {line - mark.line + 1}" if mark.counts else ""
     label = ", ".join(filter(None, (mark.label, counted)))
     return Mark(line=line, label=label, address=mark.address or source.reference.address)

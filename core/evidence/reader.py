@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from core.errors import BadInput
-from core.evidence.reading import FileReader
+from core.evidence.diffs import with_hunks
+from core.evidence.reading import FileReader, joined
 from core.figures import size
 from core.models import Place, SourceKind, SourceReference, SourceText
 
@@ -55,9 +56,16 @@ class EvidenceReader:
         if fetch is None:
             raise BadInput(f"no {reference.kind.value}s are read here")
         found = await fetch(reference, place, self._files.most_bytes)
-        if isinstance(found, SourceText):
-            return found
-        return await self._files.read(found.content, found.name, found.media_type)
+        if not isinstance(found, SourceText):
+            found = await self._files.read(found.content, found.name, found.media_type)
+        return with_hunks(found)
+
+
+async def fetch_text(
+    reference: SourceReference, _place: Place, _most_bytes: int, /
+) -> FetchedFile | SourceText:
+    """Words that came with the question itself."""
+    return joined([("", "", reference.fetch, "")])
 
 
 async def fetch_path(

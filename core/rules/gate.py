@@ -37,10 +37,15 @@ def closing_gate(debate: Debate) -> Gate | None:
     return next((one for one in found if one.turn.round or not debate.wanted_by), None)
 
 
+def votes_blind(debate: Debate) -> bool:
+    """Whether agents vote on the first answers before they have read the others'."""
+    return debate.setup.blind_ballot and format_of(debate).COMPARES_DRAFTS
+
+
 def is_gated(debate: Debate) -> bool:
     """Whether the first answers are compared before any round is held."""
     setup = debate.setup
-    if setup.when is not When.SPLIT or not setup.blind_ballot or len(setup.agents) < _A_PAIR:
+    if setup.when is not When.SPLIT or not votes_blind(debate) or len(setup.agents) < _A_PAIR:
         return False
     form = format_of(debate)
     return len(form.drafts(debate)) != 1  # none yet, or several

@@ -33,12 +33,14 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
             return clarifying.needs(debate, turn)
         case Act.SUMMARY:
             return _summed_up(debate, turn)
+        case Act.FINDINGS:
+            return form.needs(debate, turn)
         case Act.OPTIONS:
             first = form.PHASES[0]
             drafts = [key for key in _outcomes(debate, 1) if f"/{first}/" in key]
             return drafts if form.drafts(debate) else (*drafts, *cut_by(debate))
         case Act.BALLOT if not turn.round:
-            return (_OPTIONS,)
+            return (_OPTIONS, *([debate.findings.turn.key] if debate.findings else ()))
         case Act.BALLOT:
             ended = closing_gate(debate)
             if ended and ended.turn.round == turn.round:
@@ -128,6 +130,10 @@ def _rounds_outcomes(debate: Debate, upto: int) -> Sequence[str]:
     blind = _ballots(debate, 0)
     put = [one.turn for one in debate.clarifications.values() if one.turn.round]
     asked = [key for turn in put for key in (turn.key, *clarifying.answered(debate, turn))]
+    if debate.findings:
+        # There may be no second look: nothing was answered, or there was nothing to answer.
+        merged = [key for key in (debate.findings.turn.key, _OPTIONS) if key in debate.times]
+        return (*_outcomes(debate, 1), *merged, *asked)
     for number in range(min(upto, schedule.rounds_held(debate)), 0, -1):
         if keys := _outcomes(debate, number):
             return (*keys, *blind, *asked)

@@ -22,8 +22,8 @@ from core.models import (
     Turn,
     turn_of,
 )
-from core.rules import casting, gate, shadow, sources
-from core.rules.formats import clarifying
+from core.rules import casting, gate, shadow, sources, subject
+from core.rules.formats import clarifying, review
 from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.gate import rounds_open
@@ -48,7 +48,7 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     reading = sources.unread(debate)
     if casting.is_due(debate):
         return (casting.TURN, *reading)
-    if sources.are_awaited(debate, reading):
+    if sources.are_awaited(debate, reading) or review.is_read_first(debate):
         return reading
     return (*reading, *_debating(debate), *shadow.ready(debate))
 
@@ -105,6 +105,8 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
         return DebateConcluded(edition=debate.edition)
     if debate.has_failed(Act.SYNTHESIS):
         reason = "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
+    elif fault := subject.unreadable(debate):
+        reason = fault
     elif debate.stop:
         reason = "It was stopped before any agent had taken a position."
     else:
@@ -204,7 +206,7 @@ def _rounds(debate: Debate) -> Sequence[Turn]:
 
 def _blind_ballots(debate: Debate) -> Sequence[Turn]:
     """Ballots on the isolated drafts: they show whether to debate, and later who moved."""
-    if not debate.setup.blind_ballot or debate.options is None:
+    if not gate.votes_blind(debate) or debate.options is None:
         return ()
     return _missing_ballots(debate, 0)
 

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from core.figures import day
 from core.models import Debate, Status, Verdict
+from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
 from core.transcript.ending import how_it_ended
+from core.transcript.found import findings_table
 from core.transcript.inert import inert_line
 from core.transcript.options import criteria_table, cross_check_words, gap_words, positions_words
 from core.transcript.people import adr_status, outcome_words
@@ -76,14 +78,14 @@ def title_of(debate: Debate) -> str:
 def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
     """What follows from the decision and what speaks against it."""
     # Assumptions that hold because nobody answered the question.
-    items = (item for asked in debate.clarifications.values() for item in asked.items)
     assumptions = [
         f"{item.assumption} (asked by {', '.join(name_of(debate, who) for who in item.asked_by)}: "
         f"{item.question})"
-        for item in items
+        for item in questions_put(debate)
         if not (item.number in debate.answers and debate.answers[item.number].text)
     ]
     sections = (
+        ("Findings", findings_table(debate)),
         *((inert_line(one.title), nested(one.text, 2)) for one in verdict.sections),
         ("Implementation", nested(verdict.implementation, 2)),
         ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),

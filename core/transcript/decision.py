@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from core.figures import money
 from core.models import Debate, Status, Verdict, VerdictSource
+from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
 from core.transcript.ending import how_it_ended
+from core.transcript.found import findings_table
 from core.transcript.inert import inert, inert_line
 from core.transcript.options import criteria_table
 from core.transcript.shadow import shadow_section
@@ -126,7 +128,7 @@ def _footnote(verdict: Verdict) -> Iterator[str]:
 def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     """Every field that says something, what a reader needs first at the top."""
     assumptions: list[str] = []
-    for item in (item for asked in debate.clarifications.values() for item in asked.items):
+    for item in questions_put(debate):
         answer = debate.answers.get(item.number)
         if answer is None or not answer.text:
             assumed = item.assumption or "nothing in particular"
@@ -134,6 +136,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             by = f" (asked by {who})" if who else ""
             assumptions.append(f"{item.question}{by} NA; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
+        ("Findings", findings_table(debate)),
         ("Why", bullets(verdict.reasons)),
         ("Evidence", _evidence(verdict)),
         *((inert_line(one.title), nested(one.text, level)) for one in verdict.sections),

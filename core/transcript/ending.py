@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import counted
 from core.models import Debate, NextStep, Status
 from core.rules import schedule
+from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 
@@ -12,6 +13,8 @@ from core.rules.gate import in_words
 def rounds_words(debate: Debate) -> str:
     """The rounds really held: `2 of 3 rounds`, `3 rounds`, `no round, of 3`."""
     held = schedule.rounds_held(debate)
+    if debate.setup.format == review.NAME and debate.status is not Status.RUNNING:
+        return "with a second look" if held else "without a second look"
     planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
     if held >= planned or debate.status is Status.RUNNING:
         return counted(planned, "round")
@@ -26,7 +29,7 @@ def how_it_ended(debate: Debate) -> Sequence[str]:
     return tuple(_sentences(debate))
 
 
-def _sentences(debate: Debate) -> Iterator[str]:
+def _sentences(debate: Debate) -> Iterator[str]:  # noqa: C901, PLR0912 - one per cause
     for gate in debate.gates.values():
         yield in_words(debate, gate)
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
@@ -47,6 +50,10 @@ def _sentences(debate: Debate) -> Iterator[str]:
         yield debate.out_of_money
     if debate.status is not Status.RUNNING and not schedule.has_quorum(debate):
         yield "Too few agents could go on."
+    if debate.setup.format == review.NAME:
+        if debate.status is not Status.RUNNING:
+            yield review.how_it_went(debate)
+        return
     held = schedule.rounds_held(debate)
     planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
     if debate.status is not Status.RUNNING and held < planned:

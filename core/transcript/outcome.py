@@ -11,6 +11,7 @@ from core.models import Debate
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break
+from core.rules.findings import standing
 from core.rules.gate import gate_after
 from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
@@ -71,6 +72,17 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "was_skipped": first is not None and first.ends_rounds and not debate.wanted_by,
         "how_it_ended": list(how_it_ended(debate)),
         "confidence_word": word,
+        "findings": [
+            {
+                "number": one.number,
+                "severity": one.severity.value,
+                "status": one.status.value,
+                "source": one.citation.source,
+                "place": one.citation.place,
+                "raised_by": list(one.raised_by),
+            }
+            for one in (verdict.findings if verdict else standing(debate))
+        ],
         "single_answer": shadow_outcome(debate),
         "turned_out": _turned_out(debate),
     }

@@ -183,6 +183,8 @@ def _all_warnings(debate: Debate) -> Iterator[str]:
             yield f"{turn_words(debate, asked.turn)}: {warning}"
     for put in debate.clarifications.values():
         yield from put.warnings
+    if debate.findings:
+        yield from debate.findings.warnings
     yield from fallback_words(debate.calls)
 
 

@@ -133,6 +133,23 @@ ACTS: Mapping[Act, ActSpec] = {
         max_tokens=512,
         effort=Effort.LOW,
     ),
+    Act.REVIEW: ActSpec(label="Review", noun="review", phase="reviews", sees_history=False),
+    Act.FINDINGS: ActSpec(
+        label="Findings of all",
+        noun="list of findings",
+        phase="merging the findings",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+    ),
+    Act.SECOND_LOOK: ActSpec(
+        label="Second look",
+        noun="second look",
+        phase="second looks",
+        effort=Effort.LOW,
+        sees_history=False,
+    ),
     Act.SUMMARY: ActSpec(
         label="Summary",
         noun="summary",

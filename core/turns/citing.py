@@ -20,6 +20,7 @@ from core.models import (
     Verdict,
 )
 from core.request import ModelRequest, Part, PartKind
+from core.rules.formats import review
 from core.turns.acts import ACTS
 
 #: Headings of a source that its line in the table of contents names.
@@ -28,6 +29,8 @@ _HEADING_CHARS = 60
 #: Fields of a verdict that hold one text, and those that hold several.
 _TEXTS = ("decision", "solution", "implementation", "dissent")
 _LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*", re.IGNORECASE)
+#: What is to be reviewed has so many times the room of evidence for a question.
+_OF_A_SUBJECT = 4
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 
 
@@ -96,7 +99,7 @@ def is_to_cite(debate: Debate, turn: Turn) -> bool:
 
 def may_look_up(debate: Debate, turn: Turn) -> bool:
     """Whether the turn may ask for more passages: there are some that its prompt does not hold."""
-    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(_hidden(debate))
+    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(passages_left_out(debate))
 
 
 def look_up_in(reply: str) -> str:
@@ -108,7 +111,7 @@ def look_up_in(reply: str) -> str:
 def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
     """The request once more, with the passages that fit these words best."""
     room, lines = debate.setup.evidence_characters // 4, list[str]()
-    for passage in best_first(_hidden(debate), words):
+    for passage in best_first(passages_left_out(debate), words):
         if len(passage.text) <= room:
             room -= len(passage.text)
             under = f", {passage.heading}" if passage.heading else ""
@@ -120,7 +123,7 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
     return replace(request, parts=(*parts, found, replace(task, text=f"{task.text}\n\n{told}")))
 
 
-def _hidden(debate: Debate) -> Sequence[Passage]:
+def passages_left_out(debate: Debate) -> Sequence[Passage]:
     """The passages that no prompt holds."""
 
     def find() -> Sequence[Passage]:
@@ -182,6 +185,7 @@ def _chosen(debate: Debate) -> dict[str, list[Passage]]:
     the same, and can be cached.
     """
     sources, room = debate.evidence, debate.setup.evidence_characters
+    room *= _OF_A_SUBJECT if debate.setup.format == review.NAME else 1
     cut = {source.id: passages_of(source) for source in sources}
     chosen = {name: list[Passage]() for name in cut}
     if sum(len(source.text) for source in sources) <= room:

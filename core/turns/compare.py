@@ -7,6 +7,7 @@ from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
 from core.models import Debate, Option, Options, QuestionKind, Turn
 from core.rules import gate
+from core.rules.formats import review
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
 from core.turns.context import candidates
 from core.turns.replies import first_sentence, options_fault, options_reply
@@ -21,7 +22,12 @@ _BY_WORDS = (
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
-    """Say what there is to choose between: a model merges the drafts' answers, else rules do."""
+    """Say what there is to choose between: a model merges the drafts' answers, else rules do.
+
+    A review chooses between verdicts that are always the same.
+    """
+    if debate.setup.format == review.NAME:
+        return OptionsMerged(options=review.options(debate, turn))
     shown = candidates(debate, turn)
     labels = tuple(one.label for one in shown)
     try:

@@ -12,7 +12,7 @@ from itertools import takewhile
 from core.models import Act, Contribution, Debate, SourceKind, Turn
 from core.request import Part, PartKind
 from core.rules import facts
-from core.rules.formats import panel
+from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
@@ -49,6 +49,9 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         return _unmarked(_asked(debate))
     if turn.act is Act.SHADOW_CHOICE:
         return _unmarked((_asked(debate)[0], *_options(debate), *_shadow(debate)))
+    if turn.act is Act.FINDINGS:
+        # What is wrong is told with the words it is about: the subject need not be read again.
+        return (_asked(debate)[0], *format_of(debate).sees(debate, turn))
     history: Sequence[Part] = ()
     if ACTS[turn.act].sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
@@ -339,6 +342,7 @@ def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
         *_told_in_short(debate, turn),
         *case.last_critiques(debate),
         *case.last_words(debate),
+        *(review.sees(debate, turn) if debate.setup.format == review.NAME else ()),
         *_options(debate, by_name=True),
         *case.tally_part(debate),
     )

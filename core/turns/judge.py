@@ -38,6 +38,7 @@ from core.turns.citing import with_checked_evidence
 from core.turns.context import earlier_shown, note_labels, options_shown
 from core.turns.replies import NOBODY, cross_check_reply, first_sentence
 from core.turns.request_for import request_for, terms_for
+from core.turns.review_verdict import reviewed
 from core.turns.verdict_replies import (
     VerdictReply,
     relations_in,
@@ -124,8 +125,8 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(said)),
     }
-    verdict = with_checked_evidence(debate, verdict)
-    verdict = _with_confidence(debate, verdict.model_copy(update=marks))
+    verdict = reviewed(debate, verdict.model_copy(update=marks))
+    verdict = _with_confidence(debate, with_checked_evidence(debate, verdict))
     return VerdictReached(verdict=verdict, edition=debate.edition)
 
 

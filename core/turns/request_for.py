@@ -14,17 +14,19 @@ from core.models import (
 )
 from core.request import ModelRequest, Part, PartKind
 from core.rules import casting
-from core.rules.formats import critique, panel
+from core.rules.findings import MOST_FINDINGS, own, raised
+from core.rules.formats import critique, panel, review
 from core.rules.formats.clarifying import MOST_ROUNDS
 from core.rules.gate import closing_gate, in_words
 from core.rules.history.told import reads_letters
 from core.rules.options import MOST_OPTIONS, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.schedule import is_cut_short, is_patient
+from core.rules.subject import handed_in, subject
 from core.rules.voting import best_texts, winning_options
 from core.settings import ROLES
 from core.turns.acts import ACTS
-from core.turns.citing import is_to_cite, may_look_up
+from core.turns.citing import is_to_cite, may_look_up, passages_left_out
 from core.turns.context import (
     candidates,
     earlier_shown,
@@ -64,6 +66,11 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             asking = int(turn.target or 1)
             values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
             values["last"] = asking == MOST_ROUNDS
+        case Act.REVIEW | Act.SECOND_LOOK:
+            values |= _review_values(debate, turn)
+        case Act.FINDINGS:
+            numbers = range(1, len(raised(debate)) + 1)
+            values["labels"] = ", ".join(f"f{number}" for number in numbers)
         case Act.OPTIONS:
             labels = (candidate.label for candidate in candidates(debate, turn))
             values |= {"labels": ", ".join(labels), "most": MOST_OPTIONS}
@@ -81,6 +88,7 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             ended = closing_gate(debate)
             values["ended"] = in_words(debate, ended) if ended else ""
             values |= {"winner": _winner_words(debate), "partial": _why_early(debate)}
+            values["review"] = debate.setup.format == review.NAME
             values["several"] = bool(debate.tally) and len(best_texts(debate.tally)) > 1
             values["notes"] = ", ".join(note_labels(debate)) or "there are none"
             criteria = criteria_of(debate.setup.playbook)
@@ -159,9 +167,10 @@ def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
     letters = [
         f"Position {debate.setup.letter(one.position)} is {one.label}"
         for one in shown
-        if turn.round and debate.setup.format != critique.NAME
+        if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
     ]
     return {
+        "review": debate.setup.format == review.NAME,
         "count": len(shown),
         "labels": ", ".join(candidate.label for candidate in shown),
         "options": ", ".join(options_shown(debate)),
@@ -169,6 +178,19 @@ def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
         "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
         "sources": ", ".join(sources_shown(debate)),
+    }
+
+
+def _review_values(debate: Debate, turn: Turn) -> dict[str, object]:
+    changed = [one.id for one in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
+    read = [one.id for one in subject(debate)]
+    return {
+        "subject": ", ".join((*read, *changed)) or "the question",
+        "handed_in": ", ".join(changed),
+        "in_part": bool(passages_left_out(debate)),
+        "labels": ", ".join(f"f{one.number}" for one in own(debate, turn.agent)),
+        "most": MOST_FINDINGS,
+        "options": ", ".join(f'"{one}" ({name})' for one, name in review.VERDICTS.items()),
     }
 
 

@@ -17,7 +17,7 @@ from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of
 from core.rules.schedule import ballot_turns, is_ending
 from core.turns import cast as casting
-from core.turns import compare, judge, shadow
+from core.turns import compare, judge, reviewing, shadow
 from core.turns import facilitate as facilitator
 from core.turns import follow_up as asking_on
 from core.turns import question as clarification
@@ -66,6 +66,9 @@ PERFORMERS: Mapping[Act, Performer] = {
     Act.SHADOW: shadow.answer,
     Act.SHADOW_CHOICE: shadow.place,
     Act.FOLLOW_UP: asking_on.answer,
+    Act.REVIEW: reviewing.review,
+    Act.FINDINGS: reviewing.merge,
+    Act.SECOND_LOOK: reviewing.look_again,
     **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
 }
 

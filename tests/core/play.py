@@ -22,6 +22,7 @@ from core.events import (
     DebateWanted,
     Event,
     FacilitatorDecided,
+    FindingsMerged,
     GatePassed,
     ModelCameBack,
     ModelWentAway,
@@ -46,6 +47,8 @@ from core.models import (
     Act,
     Answer,
     Ballot,
+    Citation,
+    CitationStatus,
     Clarifying,
     ContextMethod,
     Contribution,
@@ -53,6 +56,8 @@ from core.models import (
     Debate,
     Ending,
     Failure,
+    Findings,
+    FindingStatus,
     Guidance,
     NextStep,
     Note,
@@ -64,7 +69,9 @@ from core.models import (
     Question,
     QuestionKind,
     Questions,
+    ReviewFinding,
     Setup,
+    Severity,
     ShadowAnswer,
     ShadowChoice,
     Stop,
@@ -76,7 +83,7 @@ from core.models import (
     Verdict,
     When,
 )
-from core.rules import gate, schedule, voting
+from core.rules import findings, gate, schedule, voting
 from core.rules.formats import clarifying
 from core.rules.formats.registry import FORMATS, format_of
 from core.rules.options import option_of, options_of
@@ -158,6 +165,20 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             return VoteTallied(tally=tally, edition=debate.edition)
         case Act.OPTIONS:
             return OptionsMerged(options=some_options(debate, turn, dice))
+        case Act.REVIEW:
+            said = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
+            made = Contribution(turn=turn, text="review", findings=said, stance={"o2": 1.0})
+            return ContributionMade(contribution=made)
+        case Act.FINDINGS:
+            items = findings.merged(findings.raised(debate))
+            return FindingsMerged(findings=Findings(turn=turn, items=items))
+        case Act.SECOND_LOOK:
+            again = tuple(
+                one.model_copy(update={"status": dice.choice(list(FindingStatus)[:2])})
+                for one in findings.own(debate, turn.agent)
+            )
+            made = Contribution(turn=turn, text="second look", findings=again)
+            return ContributionMade(contribution=made)
         case Act.GATE:
             weighed = gate.weigh(debate, turn.round)
             assert weighed
@@ -178,6 +199,17 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             stance = some_shares(debate, dice) if ACTS[turn.act].states_stance else {}
             made = Contribution(turn=turn, text=text, stance=stance)
             return ContributionMade(contribution=made)
+
+
+def a_finding(dice: random.Random) -> ReviewFinding:
+    """A finding of any weight; now and then one whose words stand nowhere."""
+    status = dice.choice([*[CitationStatus.VERIFIED] * 4, CitationStatus.UNVERIFIED])
+    words = f"word {dice.randrange(5)}"
+    return ReviewFinding(
+        severity=dice.choice(list(Severity)),
+        citation=Citation(source="e1", words=words, status=status),
+        wrong=f"fault {dice.randrange(3)}",
+    )
 
 
 def some_options(debate: Debate, turn: Turn, dice: random.Random) -> Options:
@@ -248,7 +280,7 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
 
 
 #: Turns that ask no model, or have something to fall back to.
-SURE = frozenset({Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS, Act.OPTIONS, Act.GATE})
+SURE = frozenset({Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS, Act.OPTIONS, Act.GATE, Act.FINDINGS})
 
 
 @dataclass

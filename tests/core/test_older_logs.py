@@ -38,6 +38,7 @@ NEWER = {
     "cross_checked",
     "debate_continued",
     "debate_wanted",
+    "findings_merged",
     "follow_up_answered",
     "follow_up_asked",
     "gate_passed",

@@ -15,9 +15,11 @@ from core.models import (
     Person,
     Place,
     PromptText,
+    SourceKind,
+    SourceReference,
     Summarization,
 )
-from core.opening import ALONE, TAKEN_OUT, DebateRequest, open_debate
+from core.opening import ALONE, NO_SUBJECT, TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.rules_in_force import rules_of
 from core.settings import Settings
 from core.testing import recorded
@@ -282,3 +284,49 @@ def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
 
     used = {one.id: rules_of(debate, one.id).prompt for one in debate.setup.agents}
     assert used == {"ann": anns, "bob": bobs, "cem": everybodys}
+
+
+def test_a_review_without_a_question_asks_about_its_sources() -> None:
+    given = tuple(
+        SourceReference(kind=SourceKind.FILE, title=f"{n}.md", fetch=n, by=WISH.asked_by)
+        for n in "abcd"
+    )
+    wish = replace(WISH, question="", format="review", references=given)
+    setup = open_debate(wish, Settings(), delimiter="ab")
+
+    assert setup.question == "Is this ready, and what has to change? a.md, b.md, c.md, …"
+    assert (setup.references, setup.rounds) == (given, 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "subject", "asked"),
+    [
+        ("We drop Redis on Monday.", "", "We drop Redis on Monday.", "Is this ready"),
+        ("Why?\nWe drop Redis.", "", "Why?\nWe drop Redis.", "Is this ready"),
+        ("Is it safe?", "We drop Redis.", "We drop Redis.", "Is it safe?"),
+    ],
+)
+def test_without_sources_the_context_or_the_words_themselves_are_reviewed(
+    question: str, context: str, subject: str, asked: str
+) -> None:
+    wish = replace(WISH, question=question, context=context, format="review")
+    setup = open_debate(wish, Settings(), delimiter="ab")
+
+    assert [(one.kind, one.fetch) for one in setup.references] == [(SourceKind.TEXT, subject)]
+    assert setup.question.startswith(asked)
+    assert setup.context == ""
+
+
+def test_a_secret_in_a_proposal_is_taken_out_before_it_is_stored() -> None:
+    wish = replace(WISH, question="We use the key sk-ant-api03-" + "x" * 40, format="review")
+    setup = open_debate(wish, Settings(), delimiter="ab")
+
+    assert "xxxx" not in setup.model_dump_json()
+    assert TAKEN_OUT in setup.warnings
+
+
+@pytest.mark.parametrize("question", ["", "  ", "Should we use Kafka?"])
+def test_a_review_of_nothing_is_refused(question: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        open_debate(replace(WISH, question=question, format="review"), Settings(), delimiter="ab")
+    assert str(refused.value) == NO_SUBJECT

@@ -40,6 +40,7 @@ LONGER_FUNCTIONS = {
     "core/estimate.py _reply": "one case per act",
     "core/llm/providers/offline_engine/checklist_replies.py answer": "one case per act",
     "core/rules/needs.py needs": "one case per act",
+    "core/turns/request_for.py request_for": "one case per act",
     "core/transcript/outcome.py outcome": "the record's keys in their order",
     "tests/core/play.py outcome": "one case per act",
     "core/turns/judge.py synthesise": "one case per way in which a judge may fail",

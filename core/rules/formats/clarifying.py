@@ -20,6 +20,7 @@ from core.models import (
     Question,
     Turn,
 )
+from core.rules.formats import review
 from core.rules.formats.presence import awaited
 from core.rules.formats.same_question import is_same
 from core.rules.playbook import asks_people, standing_questions
@@ -67,6 +68,8 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
     names first, as agents are told to begin with what matters most. What is beyond `MOST_PUT` is
     left out, with a warning.
     """
+    if turn == review.ASKING and debate.findings:
+        return review.put(debate, turn)
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
     merged = _merged(list(_questions(debate, turn)))
@@ -111,6 +114,8 @@ def is_open(debate: Debate, opened: Clarifications) -> bool:
 
 def needs(debate: Debate, turn: Turn) -> Sequence[str]:
     """Keys of the outcomes that asking, or putting questions to people, waits for."""
+    if turn == review.ASKING and debate.findings:
+        return review.needs(debate, turn)
     if turn.round > 0:
         return (Turn(act=Act.FACILITATION, round=turn.round, agent=FACILITATOR).key,)
     number = int(turn.target or 1)

@@ -32,6 +32,7 @@ PHASES: tuple[Act, ...] = (
 )
 STANCE_ACT = Act.ADJUST
 ENDS_ITSELF = True
+COMPARES_DRAFTS = True
 #: An agent without one of these has nothing to go on with.
 _VITAL = frozenset({Act.GATHER, Act.FORMULATE})
 #: What a position is, the newest first.

@@ -17,6 +17,7 @@ NAME = "panel"
 PHASES: tuple[Act, ...] = (Act.STATEMENT, Act.FACILITATION)
 STANCE_ACT = Act.STATEMENT
 ENDS_ITSELF = True
+COMPARES_DRAFTS = True
 #: A panel never takes more rounds than this.
 MOST_ROUNDS = 7
 #: The facilitator cannot call the vote before this many rounds.

@@ -9,7 +9,7 @@ from typing import Protocol
 from core.errors import LogBroken
 from core.models import Act, Contribution, Debate, Turn
 from core.request import Part
-from core.rules.formats import council, critique, panel
+from core.rules.formats import council, critique, panel, review
 
 
 class Format(Protocol):
@@ -38,6 +38,11 @@ class Format(Protocol):
     @property
     def ENDS_ITSELF(self) -> bool:  # noqa: N802 - a module's constant
         """Whether the format itself says when its rounds end (a facilitator does)."""
+        ...
+
+    @property
+    def COMPARES_DRAFTS(self) -> bool:  # noqa: N802 - a module's constant
+        """Whether first answers are voted on and compared, to see if a round is worth holding."""
         ...
 
     def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -84,6 +89,7 @@ FORMATS: Mapping[str, Format] = {
     critique.NAME: critique,
     council.NAME: council,
     panel.NAME: panel,
+    review.NAME: review,
 }
 
 

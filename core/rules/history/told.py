@@ -18,6 +18,8 @@ SAID: Mapping[Act, str] = {
     Act.ADJUST: "adjusted position",
     Act.REBUTTAL: "rebuttal",
     Act.STATEMENT: "statement",
+    Act.REVIEW: "review",
+    Act.SECOND_LOOK: "second look",
 }
 #: Whose prompts call agents by letters always, and where the history is everybody's.
 _LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})

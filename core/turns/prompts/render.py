@@ -23,6 +23,7 @@ LENSES: Mapping[Act, tuple[str, str]] = {
     **dict.fromkeys((Act.PROPOSAL, Act.REFINEMENT, Act.ADJUST, Act.STATEMENT), _POSITION),
     **dict.fromkeys((Act.GATHER, Act.PLAN, Act.FORMULATE, Act.SHADOW), _POSITION),
     **dict.fromkeys((Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL), _CRITIQUE),
+    **dict.fromkeys((Act.REVIEW, Act.SECOND_LOOK), _CRITIQUE),
     Act.BALLOT: ("ballot", "From this point of view, when you vote:"),
     Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),
 }

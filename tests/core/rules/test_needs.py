@@ -42,7 +42,7 @@ def test_a_turn_becomes_ready_with_the_last_outcome_it_needs(setup: Setup, luck:
             break
 
 
-@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+@pytest.mark.parametrize("form", ["critique", "council", "panel", "review"])
 def test_every_turn_of_a_format_but_the_first_needs_something(form: str) -> None:
     setup = a_setup(rounds=2).model_copy(update={"format": form})
     play = Play(setup, Luck(seed=1, failing=0, disturbed=0))

@@ -37,6 +37,20 @@ VALUES: dict[Act, dict[str, object]] = {
         "movers": "c1, c2",
         "letters": "",
         "sources": "e1, e2",
+        "review": False,
+    },
+    Act.REVIEW: {
+        "subject": "e1, e2",
+        "most": 8,
+        "in_part": True,
+        "options": '"o1" (Ready), "o2" (Ready with changes), "o3" (Not yet)',
+    },
+    Act.SECOND_LOOK: {
+        "subject": "e1, e2",
+        "handed_in": "e2",
+        "labels": "f1, f4",
+        "most": 8,
+        "options": '"o1" (Ready), "o2" (Ready with changes), "o3" (Not yet)',
     },
 }
 STAFF: dict[str, dict[Act, dict[str, object]]] = {
@@ -54,6 +68,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "musts": "",
             "parts": "",
             "missing": False,
+            "review": False,
         },
         Act.CROSS_CHECK: {"options": "o1, o2"},
         Act.FOLLOW_UP: {"words": 200},
@@ -63,6 +78,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
         Act.SUMMARY: {"length": "150 tokens", "brief": True, "own": False},
         Act.SHADOW_CHOICE: {"options": "o1, o2"},
         Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
+        Act.FINDINGS: {"labels": "f1, f2, f3"},
         Act.CASTING: {
             "roles": {role: " ".join(render.persona(role).split()) for role in ROLES},
             "sceptic": "sceptic",
@@ -71,6 +87,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
         },
     },
 }
+OF_A_REVIEW = {"review": True, "options": "o1, o2, o3", "before": "", "earlier": "", "ended": ""}
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
 #: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
 ROLE, ACT = "architect", Act.PROPOSAL
@@ -80,6 +97,9 @@ CASES: list[tuple[str, Act, dict[str, object]]] = [
     ("generalist", Act.SHADOW, {"words": 350}),
     ("sceptic", Act.PAIR, {}),
     ("sceptic", Act.RECALL, {}),
+    # The vote on a review, and its verdict.
+    ("security", Act.BALLOT, {**VALUES[Act.BALLOT], **OF_A_REVIEW}),
+    ("generalist", Act.SYNTHESIS, {**STAFF["judge"][Act.SYNTHESIS], **OF_A_REVIEW}),
     *((role, act, values) for role, acts in STAFF.items() for act, values in acts.items()),
 ]
 

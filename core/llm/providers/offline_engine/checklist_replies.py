@@ -44,6 +44,8 @@ _NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
 _NO_SECTION = "No model was asked, and a checklist cannot write this section."
 _ADVICE = "Set up a model, or ask people who know the case, before you act on it."
 _SCORES_NOTHING = "No model was asked: the offline engine scores nothing."
+_NO_REVIEW = "No model was asked: a checklist finds nothing in a text."
+_COMPARES_NOTHING = "No model was asked: the offline engine compares no findings."
 _ORDERLESS = "No model was asked: a checklist reads positions in no order."
 #: Percent that a role gives the option its checklist weighs highest.
 _FOR_ITS_CHOICE = 60
@@ -164,7 +166,7 @@ class _Asked:
         return f"{self.render(template, **values)}\n\n{FOOTER}"
 
 
-def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match over all acts
+def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one match over all acts
     """The reply to a request: the same one for the same request. Structured acts get JSON.
 
     Raises:
@@ -207,6 +209,11 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0912 - one match ove
                 },
                 ensure_ascii=False,
             )
+        case Act.REVIEW | Act.SECOND_LOOK:
+            return json.dumps(_no_review(asked), ensure_ascii=False)
+        case Act.FINDINGS:
+            # Whether two say the same takes a model; their words have to do.
+            raise RequestRejected(_COMPARES_NOTHING)
         case Act.CROSS_CHECK:
             raise RequestRejected(_ORDERLESS)
         case Act.SYNTHESIS:
@@ -283,6 +290,18 @@ def _open_points(asked: _Asked) -> Sequence[Mapping[str, str]]:
     ][:_MOST_QUESTIONS]
 
 
+def _no_review(asked: _Asked) -> Mapping[str, object]:
+    """No finding and no verdict, only what the role would ask of any such text."""
+    questions = f" It would ask: {' '.join(asked.questions)}" if asked.questions else ""
+    return {
+        "looks": [],
+        "findings": [],
+        "new": [],
+        "summary": _NO_REVIEW + questions,
+        "verdict": "none",
+    }
+
+
 def _options(asked: _Asked) -> Mapping[str, object]:
     """The things that positions stand for; none where no checklist takes a side."""
     stands = [asked.stands_for(text.text) for text in asked.texts(PartKind.CANDIDATE)]
@@ -346,7 +365,8 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
         halves = (block.partition("]\n") for block in blocks)
         positions = [_Text(name, text.strip()) for name, _, text in halves]
     positions = [_Text(text.label.removeprefix("Position of "), text.text) for text in positions]
-    ours = bool(positions) and all(FOOTER in text.text for text in positions)
+    own = (FOOTER, _NO_REVIEW)  # one of them stands in every text of this engine
+    ours = bool(positions) and all(any(one in text.text for one in own) for text in positions)
     stands = {text.label: asked.stands_for(text.text) for text in positions}
     tops = [stands[name] for name in _winners(asked, stands)]
     chosen = tops[0] if ours and tops and all(thing is tops[0] for thing in tops) else None

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import LogBroken
-from core.rules.formats import council, critique, panel
+from core.rules.formats import council, critique, panel, review
 from core.rules.formats.registry import FORMATS, format_of, turns_ready
 from tests.core.rules.formats.told import a_format_setup, keys, of_all, said, told
 
@@ -11,7 +11,7 @@ from tests.core.rules.formats.told import a_format_setup, keys, of_all, said, to
 def test_every_format_is_found_by_its_name() -> None:
     found = {name: format_of(told(a_format_setup(name))) for name in FORMATS}
 
-    assert found == {"critique": critique, "council": council, "panel": panel}
+    assert found == {"critique": critique, "council": council, "panel": panel, "review": review}
 
 
 def test_an_unknown_format_is_an_error() -> None:

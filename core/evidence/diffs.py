@@ -1,0 +1,49 @@
+"""A unified diff as a source: its places are files and the lines of the changed file (pure)."""
+
+import re
+from collections.abc import Iterator
+
+from core.models import Mark, SourceText
+
+#: How a diff begins, also one that `git show` or `git format-patch` wrote.
+_BEGINS = re.compile(r"\s{0,100}(?:diff --git |--- |Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_PATH = re.compile(r'(?:---|\+\+\+) "?(?:[abciow]/)?([^\t"]{1,400})')
+_RENAMED = re.compile(r'diff --git "?a/.{1,400} "?b/([^"]{1,400})')
+_NOTHING = "/dev/null"
+
+
+def with_hunks(found: SourceText) -> SourceText:
+    """The text with a mark for each file and hunk, if it is a diff; else as it is."""
+    if found.marks or not _BEGINS.match(found.text):
+        return found
+    marks = tuple(_marks(found.text))
+    return found.model_copy(update={"marks": marks}) if any(one.hunk_at for one in marks) else found
+
+
+def _marks(text: str) -> Iterator[Mark]:
+    path, header, old_left, new_left = "", 0, 0, 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if hunk := _HUNK.match(line):
+            if header:
+                yield Mark(line=header, label=path)
+            old, new = (int(hunk[at]) for at in (1, 3))
+            old_left, new_left = (int(hunk[at] or 1) for at in (2, 4))
+            # Of a file that is gone only the old lines have numbers.
+            yield Mark(line=number, label=path, hunk_at=max(1, new or old))
+            header = 0
+        elif line.startswith("diff --git "):
+            if header:
+                yield Mark(line=header, label=path)
+            renamed = _RENAMED.match(line)
+            header, path = number, renamed[1] if renamed else ""
+            old_left = new_left = 0
+        elif old_left > 0 or new_left > 0:  # within a hunk "--- x" is a line that was taken out
+            if not line.startswith("\\"):
+                old_left -= not line.startswith("+")
+                new_left -= not line.startswith("-")
+        elif (named := _PATH.match(line)) and not line.startswith("---- "):
+            header = header or number
+            path = named[1] if named[1] != _NOTHING else path
+    if header and path:
+        yield Mark(line=header, label=path)

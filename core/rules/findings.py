@@ -1,0 +1,162 @@
+"""Findings of a review: each once, how they stand, and in how many words they are told (pure)."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.figures import counted
+from core.models import Act, Contribution, Debate, FindingStatus, ReviewFinding, Severity
+
+#: Findings that one agent may make, on each look.
+MOST_FINDINGS = 8
+#: Findings that are put to the author: more are not answered one by one.
+MOST_PUT = 8
+#: The gravest first.
+ORDER = tuple(Severity)
+#: What the author is asked about.
+WEIGHTY = frozenset({Severity.BLOCKER, Severity.MAJOR})
+#: Two findings are one where so large a share of their words is the same: of the words they are
+#: about, and of what is wrong.
+_SAME_PLACE, _SAME_FAULT = 0.6, 0.5
+_WORD = re.compile(r"[^\W_]+")
+#: Words that tell no faults apart.
+_IDLE = frozenset(
+    _WORD.findall("a an and are as at be by for from has in is it of on or the this to")
+)
+
+
+def raised(debate: Debate) -> Sequence[ReviewFinding]:
+    """What the agents found by themselves, agent by agent; what was struck out is left out."""
+    return _of(debate, Act.REVIEW)
+
+
+def merged(
+    found: Sequence[ReviewFinding], same_as: Sequence[int] = ()
+) -> tuple[ReviewFinding, ...]:
+    """Each finding once, with everybody who raised it, the gravest first, numbered from 1.
+
+    Of several that say the same the gravest stays as it is worded, else the first.
+
+    Args:
+        found: The findings, with who raised them.
+        same_as: For each the place (from 0) of the first one that says the same, its own where
+            none does; empty: by their words.
+    """
+    firsts = same_as or _alike(found)
+    groups: dict[int, list[ReviewFinding]] = {}
+    for place, finding in enumerate(found):
+        groups.setdefault(firsts[place], []).append(finding)
+    once = [
+        min(group, key=lambda one: ORDER.index(one.severity)).model_copy(
+            update={"raised_by": tuple(dict.fromkeys(by for one in group for by in one.raised_by))}
+        )
+        for group in groups.values()
+    ]
+    once.sort(key=lambda one: ORDER.index(one.severity))
+    return tuple(
+        one.model_copy(update={"number": number}) for number, one in enumerate(once, start=1)
+    )
+
+
+def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
+    """Every finding as it stands now, the gravest first.
+
+    One is resolved where all who looked at it again say so; what was new on the second look is
+    numbered on.
+    """
+    return debate.once("findings", lambda: _standing(debate))
+
+
+def _standing(debate: Debate) -> tuple[ReviewFinding, ...]:
+    first = debate.findings.items if debate.findings else merged(raised(debate))
+    said = _of(debate, Act.SECOND_LOOK)
+    found = list[ReviewFinding]()
+    for finding in first:
+        looks = [one for one in said if one.number == finding.number]
+        still = [one for one in looks if one.status is not FindingStatus.RESOLVED]
+        status = FindingStatus.OPEN if still or not looks else FindingStatus.RESOLVED
+        why = next((one.why for one in still or looks if one.why), "")
+        found.append(finding.model_copy(update={"status": status, "why": why}))
+    new = merged([one for one in said if not one.number])
+    found += [
+        one.model_copy(update={"status": FindingStatus.NEW, "number": len(first) + one.number})
+        for one in new
+    ]
+    return tuple(sorted(found, key=lambda one: (ORDER.index(one.severity), one.number)))
+
+
+def to_put(debate: Debate) -> Sequence[ReviewFinding]:
+    """The findings the author is asked about: those that matter, the gravest first."""
+    items = debate.findings.items if debate.findings else ()
+    return [one for one in items if one.severity in WEIGHTY][:MOST_PUT]
+
+
+def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
+    """The merged findings that this agent raised."""
+    items = debate.findings.items if debate.findings else ()
+    return [one for one in items if agent in one.raised_by]
+
+
+def struck(debate: Debate) -> int:
+    """How many findings were struck out: the words they are about are not in the subject."""
+    said = (one for made in debate.contributions.values() for one in made.findings)
+    return sum(not one.counts for one in said)
+
+
+def counted_words(found: Iterable[ReviewFinding]) -> str:
+    """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
+    left = [one.severity for one in found if one.is_open]
+    words = {
+        Severity.BLOCKER: counted(left.count(Severity.BLOCKER), "blocker"),
+        Severity.MAJOR: f"{left.count(Severity.MAJOR)} major",
+        Severity.MINOR: f"{left.count(Severity.MINOR)} minor",
+        Severity.DETAIL: counted(left.count(Severity.DETAIL), "detail"),
+    }
+    return ", ".join(words[severity] for severity in ORDER if severity in left)
+
+
+def told(finding: ReviewFinding) -> str:
+    """A finding in a line: severity, the words it is about and their place, what is wrong."""
+    cited = finding.citation
+    place = f" ({', '.join(filter(None, (cited.source, cited.place)))})"
+    mend = f" To mend it: {finding.mend}" if finding.mend else ""
+    return f"{finding.severity.value}: “{cited.words}”{place}: {finding.wrong}{mend}"
+
+
+def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
+    made = {one.turn.agent: one for one in debate.contributions.values() if one.turn.act is act}
+    return [
+        one.model_copy(update={"raised_by": (agent.id,)})
+        for agent in debate.setup.agents
+        for one in _findings(made.get(agent.id))
+        if one.counts
+    ]
+
+
+def _findings(made: Contribution | None) -> Sequence[ReviewFinding]:
+    return made.findings if made else ()
+
+
+def _alike(found: Sequence[ReviewFinding]) -> list[int]:
+    """For each the first one of another agent that says the same in nearly the same words."""
+    firsts = list[int]()
+    for place, finding in enumerate(found):
+        same = (
+            firsts[other]
+            for other in range(place)
+            if not set(found[other].raised_by) & set(finding.raised_by)
+            and found[other].citation.source == finding.citation.source
+            and _share(found[other].citation.words, finding.citation.words) >= _SAME_PLACE
+            and _share(found[other].wrong, finding.wrong) >= _SAME_FAULT
+        )
+        firsts.append(next(same, place))
+    return firsts
+
+
+def _share(one: str, other: str) -> float:
+    """Which share of the shorter text's words the longer one has as well."""
+    words = [
+        {word for word in _WORD.findall(text.casefold()) if word not in _IDLE}
+        for text in (one, other)
+    ]
+    shorter = min(map(len, words))
+    return len(words[0] & words[1]) / shorter if shorter else 0.0

@@ -1,0 +1,39 @@
+"""The subject of a review: which sources it is, and what its author handed in since (pure)."""
+
+from collections.abc import Sequence
+
+from core.models import Debate, Source, SourceKind, SourceReference
+from core.rules.sources import with_question
+
+#: What can be reviewed; earlier decisions and what tools say only help to judge it.
+KINDS = frozenset({SourceKind.FILE, SourceKind.LINK, SourceKind.THREAD, SourceKind.TEXT})
+
+
+def subject(debate: Debate) -> Sequence[Source]:
+    """What is reviewed, as far as it was read: the sources that came with the question."""
+    numbers = {int(turn.target or 0) for turn in with_question(debate)}
+    return [one for one in _read(debate) if one.number in numbers]
+
+
+def handed_in(debate: Debate) -> Sequence[Source]:
+    """What came with notes since: changed texts."""
+    first = subject(debate)
+    return [one for one in _read(debate) if one not in first]
+
+
+def references(debate: Debate) -> Sequence[SourceReference]:
+    """What was named to be reviewed, read or not."""
+    return [one for one in debate.setup.references if one.kind in KINDS]
+
+
+def unreadable(debate: Debate) -> str:
+    """Why there is nothing to review, in a sentence; empty where there is, or it was not read."""
+    faults = [one for one in debate.sources if one.reference.kind in KINDS and one.fault]
+    if not references(debate) or subject(debate) or not faults:
+        return ""
+    told = "; ".join(f"{one.reference.title}: {one.fault}" for one in faults)
+    return f"What was to be reviewed could not be read ({told})."
+
+
+def _read(debate: Debate) -> Sequence[Source]:
+    return [one for one in debate.evidence if one.reference.kind in KINDS]

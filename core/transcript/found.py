@@ -1,0 +1,113 @@
+"""Findings of a review as Markdown: a table for reports, a task list for a pull request (pure)."""
+
+import re
+from collections.abc import Iterator
+
+from core.errors import BadInput
+from core.figures import counted
+from core.models import Debate, FindingStatus, ReviewFinding
+from core.redaction import clean
+from core.rules.findings import standing
+from core.rules.formats import review
+from core.rules.subject import references
+from core.transcript.words import name_of, table
+
+#: A comment on GitHub takes 65,536 characters; of a field so many are shown.
+_COMMENT_MAX_CHARS = 60_000
+_FIELD_MAX_CHARS = 600
+_MARKS = re.compile(r"[\\`*_\[\]!|~#]")
+#: What GitHub makes a link of where it stands in a text: people, issues, addresses.
+_ACTIVE = re.compile(
+    r"@|(?<=#)(?=\d)|(?<=\bGH)-(?=\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE
+)
+#: Nobody sees it, and what stands before and after it are two words.
+_JOINER = "\u2060"
+_RUNS = re.compile(r"`+")
+
+
+def findings_table(debate: Debate) -> str:
+    """Every finding as it stands, the gravest first; empty where there is none."""
+    if debate.setup.format != review.NAME:
+        return ""
+    found = debate.verdict.findings if debate.verdict else standing(debate)
+    rows = [
+        (
+            one.number,
+            one.severity.value,
+            f"“{one.citation.words}” ({_place(one)})",
+            one.wrong,
+            one.mend,
+            f"{one.status.value}: {one.why}" if one.why else one.status.value,
+            ", ".join(name_of(debate, agent) for agent in one.raised_by),
+        )
+        for one in found
+    ]
+    head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
+    return table(head, rows) if rows else ""
+
+
+def task_list(debate: Debate) -> str:
+    """The verdict of a review as a comment for GitHub: a task for each finding that is open.
+
+    Nothing in it that people or agents wrote mentions anybody, refers to an issue, or is HTML.
+
+    Raises:
+        BadInput: The debate is no review.
+    """
+    if debate.setup.format != review.NAME:
+        raise BadInput(f"Debate {debate.id} is no review: only reviews can be written so.")
+    verdict = debate.verdict
+    headline = verdict.decision if verdict else "no verdict yet"
+    found = verdict.findings if verdict else standing(debate)
+    about = ", ".join(in_text(one.title) for one in references(debate))
+    parts = [f"### Review: {in_text(headline)}", f"Of {about}."]
+    parts += [f"- {in_text(reason)}" for reason in (verdict.reasons if verdict else ())]
+    parts += [f"> **Note:** {in_text(one)}" for one in (verdict.warnings if verdict else ())]
+    text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
+    tasks, left_out = list[str](), 0
+    for one in sorted(found, key=lambda one: not one.is_open):
+        task = "\n".join(_task(one))
+        if len(text) + sum(map(len, tasks)) + len(task) < _COMMENT_MAX_CHARS:
+            tasks.append(task)
+        else:
+            left_out += 1
+    more = f"{counted(left_out, 'more finding')}: see the report." if left_out else ""
+    foot = f"Written by AI agents, who can be wrong: check what matters. Moot review `{debate.id}`."
+    listed = "\n".join(tasks) or "No findings."
+    return "\n\n".join(filter(None, (text, listed, more, foot))) + "\n"
+
+
+def in_text(text: str) -> str:
+    """Foreign text as one line of GitHub's Markdown that only reads as it was written."""
+    line = " ".join(clean(text).split())[:_FIELD_MAX_CHARS]
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = _ACTIVE.sub(lambda found: f"{found[0]}{_JOINER}", line)
+    return _MARKS.sub(lambda found: f"\\{found[0]}", line)
+
+
+def as_code(text: str) -> str:
+    """Foreign text as a span of code, in which nothing is active."""
+    line = " ".join(clean(text).split())[:_FIELD_MAX_CHARS] or " "
+    fence = "`" * (1 + max((len(run) for run in _RUNS.findall(line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def _task(one: ReviewFinding) -> Iterator[str]:
+    """The lines of one finding."""
+    mark = " " if one.is_open else "x"
+    mend = f" *To mend it*: {in_text(one.mend)}" if one.mend else ""
+    state = "" if one.status is FindingStatus.OPEN and not one.why else f" *{one.status.value}*"
+    why = f": {in_text(one.why)}" if one.why else ""
+    yield (
+        f"- [{mark}] **{one.severity.value}** {as_code(_place(one))}: {in_text(one.wrong)}{mend}"
+        f"{state}{why}"
+    )
+    yield f"  > {as_code(one.citation.words)}"
+
+
+def _place(one: ReviewFinding) -> str:
+    """Where the words stand: the path and line of a diff, else the source with page or line."""
+    cited = one.citation
+    is_path = ":" in cited.place
+    return cited.place if is_path else ", ".join(filter(None, (cited.source, cited.place)))

@@ -1,0 +1,107 @@
+"""A unified diff as a source: by file and hunk, places as path and line of the changed file."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.evidence.citations import check
+from core.evidence.diffs import with_hunks
+from core.evidence.passages import passages_of
+from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, SourceText, Turn
+from tests.frame.files import ROOT
+
+DIFF = """diff --git a/queue/work.py b/queue/work.py
+index 1..2 100644
+--- a/queue/work.py
++++ b/queue/work.py
+@@ -3,5 +3,6 @@ def run():
+     job = take()
+--- a line with dashes
+-    run(job)
++    if job:
++        run(job)
++    job.done()
+     log(job)
+@@ -40,2 +41,1 @@
+ stop()
+-wait()
+diff --git a/old.txt b/old.txt
+deleted file mode 100644
+--- a/old.txt
++++ /dev/null
+@@ -1,2 +0,0 @@
+-first gone
+-second gone
+\\ No newline at end of file
+diff --git a/a name.md b/another name.md
+similarity index 90%
+"""
+
+
+def a_source(text: str) -> Source:
+    found = with_hunks(SourceText(text=text))
+    reference = SourceReference(kind=SourceKind.TEXT, title="x", fetch="x", by=Person(id="U1"))
+    turn = Turn(act=Act.READING, round=0, agent="engine", target="1")
+    return Source(turn=turn, reference=reference, **dict(found))
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("job = take()", "queue/work.py:3"),
+        ("a line with dashes", "queue/work.py:4"),
+        ("if job:", "queue/work.py:4"),
+        ("job.done()", "queue/work.py:6"),
+        ("log(job)", "queue/work.py:7"),
+        ("stop()", "queue/work.py:41"),
+        ("wait()", "queue/work.py:42"),
+        ("first gone", "old.txt:1"),
+        ("similarity index 90%", "another name.md"),
+    ],
+)
+def test_a_quote_is_found_at_its_path_and_line(words: str, place: str) -> None:
+    assert check("e1", words, [a_source(DIFF)]).place == place
+
+
+def test_a_passage_is_a_hunk_or_the_head_of_a_file() -> None:
+    places = [one.place for one in passages_of(a_source(DIFF))]
+    assert places == [
+        "queue/work.py",
+        "queue/work.py:3",
+        "queue/work.py:41",
+        "old.txt",
+        "old.txt:1",
+        "another name.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# A plan\n\n```diff\n@@ -1 +1 @@\n```",
+        "--- \n\nA rule above a text.",
+        "diff --git only",
+    ],
+)
+def test_a_text_that_is_no_diff_stays_as_it_is(text: str) -> None:
+    assert with_hunks(SourceText(text=text)) == SourceText(text=text)
+
+
+def test_a_text_with_places_of_its_own_keeps_them() -> None:
+    marked = SourceText(text=DIFF, marks=(Mark(line=1, label="page 1"),))
+    assert with_hunks(marked) == marked
+
+
+def test_what_git_writes_of_real_files_leads_to_their_lines(tmp_path: Path) -> None:
+    """Two versions of a file of this repository: each added line is found at its own number."""
+    before = (ROOT / "core" / "rules" / "sources.py").read_text(encoding="utf-8")
+    added = "#: A line that nobody has written before."
+    lines = before.splitlines()
+    after = "\n".join([*lines[:20], added, *lines[20:]]) + "\n"
+    command = ["git", "diff", "--no-index", "--no-color", "--", "before.py", "after.py"]
+    (tmp_path / "before.py").write_text(before, encoding="utf-8")
+    (tmp_path / "after.py").write_text(after, encoding="utf-8")
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - git
+    assert check("e1", added, [a_source(shown.stdout)]).place == "after.py:21"

@@ -1,0 +1,78 @@
+"""Findings: each once, by weight, and how they stand after a second look."""
+
+import pytest
+
+from core.models import Citation, CitationStatus, FindingStatus, ReviewFinding, Severity
+from core.rules.findings import counted_words, merged, told
+
+
+def a_finding(
+    words: str = "all jobs are lost",
+    wrong: str = "Orders vanish.",
+    *,
+    by: str = "ann",
+    severity: Severity = Severity.MAJOR,
+    status: CitationStatus = CitationStatus.VERIFIED,
+) -> ReviewFinding:
+    cited = Citation(source="e1", words=words, status=status, place="line 3")
+    return ReviewFinding(severity=severity, citation=cited, wrong=wrong, raised_by=(by,))
+
+
+def test_the_same_fault_of_the_same_words_is_one_finding_of_both_at_its_gravest() -> None:
+    found = [
+        a_finding(by="ann"),
+        a_finding(
+            "jobs are lost", "All orders vanish for good.", by="ben", severity=Severity.BLOCKER
+        ),
+    ]
+    (one,) = merged(found)
+    assert (one.raised_by, one.severity) == (("ann", "ben"), Severity.BLOCKER)
+    assert one.wrong == "All orders vanish for good."
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        a_finding("the cost is 40 euro", by="ben"),
+        a_finding(wrong="Nobody is told about it.", by="ben"),
+        a_finding(by="ann"),
+        a_finding(by="ben").model_copy(
+            update={"citation": a_finding().citation.model_copy(update={"source": "e2"})}
+        ),
+    ],
+    ids=["other words", "another fault", "the same agent", "another source"],
+)
+def test_a_doubt_keeps_two_findings_apart(other: ReviewFinding) -> None:
+    assert len(merged([a_finding(), other])) == 2
+
+
+def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
+    weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
+    found = merged([a_finding(f"words {n}", severity=one) for n, one in enumerate(weights)])
+    assert [(one.number, one.citation.words) for one in found] == [
+        (1, "words 1"),
+        (2, "words 3"),
+        (3, "words 2"),
+        (4, "words 0"),
+    ]
+
+
+def test_what_a_model_holds_the_same_is_one() -> None:
+    found = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
+    assert [one.raised_by for one in merged(found, [0, 1, 0])] == [("ann", "eva"), ("ben",)]
+
+
+def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
+    found = [
+        a_finding(severity=Severity.BLOCKER),
+        a_finding(severity=Severity.BLOCKER),
+        a_finding(severity=Severity.DETAIL),
+        a_finding(severity=Severity.BLOCKER, status=CitationStatus.UNVERIFIED),
+        a_finding().model_copy(update={"status": FindingStatus.RESOLVED}),
+    ]
+    assert counted_words(found) == "2 blockers, 1 detail"
+    assert counted_words(found[3:]) == ""
+
+
+def test_a_finding_is_told_with_its_words_and_their_place() -> None:
+    assert told(a_finding()) == "major: “all jobs are lost” (e1, line 3): Orders vanish."

@@ -1,0 +1,110 @@
+"""The findings of a review for a pull request: complete, short enough, and harmless."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from core.errors import BadInput
+from core.events import DebateStarted, VerdictReached, fold
+from core.models import (
+    Citation,
+    CitationStatus,
+    Debate,
+    FindingStatus,
+    Person,
+    ReviewFinding,
+    Severity,
+    SourceKind,
+    SourceReference,
+    Verdict,
+)
+from core.testing import a_setup, recorded
+from core.transcript.adr import adr
+from core.transcript.found import as_code, in_text, task_list
+from core.transcript.report import report
+
+HOSTILE = (
+    "@team look at #123 and GH-7, octo/cat#9, <img src=x onerror=alert(1)> <!-- x -->\n"
+    "```\n- [ ] **ready** [click](javascript:alert(1)) ![x](https://e.test/x.png) | ~~no~~ `a``b`"
+)
+
+
+def a_finding(number: int, **changes: object) -> ReviewFinding:
+    cited = Citation(
+        source="e1", words="jobs are lost", status=CitationStatus.VERIFIED, place="work.py:42"
+    )
+    values = {"severity": Severity.BLOCKER, "citation": cited, "wrong": "Orders vanish."}
+    return ReviewFinding(number=number, raised_by=("architect",), **{**values, **changes})
+
+
+def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
+    by = Person(id="U1", name="Dana")
+    given = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=by)
+    setup = a_setup(rounds=1).model_copy(update={"format": form, "references": (given,)})
+    verdict = Verdict(
+        decision="Ready with changes: 1 blocker",
+        reasons=("It loses jobs.",),
+        solution="Drain it.",
+        confidence=None,
+        findings=found,
+    )
+    return fold(recorded([DebateStarted(setup=setup), VerdictReached(verdict=verdict)]))
+
+
+def test_each_open_finding_is_a_task_with_its_place_and_words() -> None:
+    mended = {"status": FindingStatus.RESOLVED, "why": "It is drained."}
+    text = task_list(a_review(a_finding(1, mend="Drain it."), a_finding(2, **mended)))
+    assert text == (
+        "### Review: Ready with changes: 1 blocker\n\n"
+        "Of plan.md.\n\n"
+        "- It loses jobs.\n\n"
+        "- [ ] **blocker** `work.py:42`: Orders vanish. *To mend it*: Drain it.\n"
+        "  > `jobs are lost`\n"
+        "- [x] **blocker** `work.py:42`: Orders vanish. *resolved*: It is drained.\n"
+        "  > `jobs are lost`\n\n"
+        "Written by AI agents, who can be wrong: check what matters. Moot review `dabc2345`.\n"
+    )
+
+
+def test_hostile_words_mention_nobody_and_are_no_markup() -> None:
+    cited = a_finding(1).citation.model_copy(update={"words": HOSTILE, "place": HOSTILE})
+    text = task_list(a_review(a_finding(1, wrong=HOSTILE, mend=HOSTILE, citation=cited)))
+    task, quote = (line for line in text.splitlines() if HOSTILE[:5] in line.replace("\u2060", ""))
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", task)
+    for active in ("@team", "#123", "GH-7", "cat#9", "<img", "<!--", "https://", "!["):
+        assert active not in outside
+    assert not re.search(r"(?<!\\)\]\(", outside)
+    assert text.count("- [ ]") - text.count("\\- [ ]") >= 1
+    assert quote.startswith("  > ```")
+    assert "\n```" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [("a `b` c", "``a `b` c``"), ("`b`", "`` `b` ``"), ("", "` `"), ("x\n\ny", "`x y`")],
+)
+def test_words_stand_in_code_that_they_cannot_close(words: str, code: str) -> None:
+    assert as_code(words) == code
+
+
+def test_plain_words_stay_as_they_are() -> None:
+    assert in_text("Use 2.5 GB (or more): it's fine.") == "Use 2.5 GB (or more): it's fine."
+
+
+def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
+    text = task_list(a_review(*(a_finding(n, wrong="long " * 400) for n in range(1, 150))))
+    assert len(text) < 65_536
+    assert re.search(r"\d+ more findings: see the report\.", text)
+
+
+def test_only_a_review_can_be_written_so() -> None:
+    with pytest.raises(BadInput, match="is no review"):
+        task_list(a_review(form="critique"))
+
+
+@pytest.mark.parametrize("write", [report, adr])
+def test_reports_and_records_list_every_finding(write: Callable[[Debate], str]) -> None:
+    text = write(a_review(a_finding(1, wrong="Orders | vanish."), a_finding(2)))
+    assert "Findings" in text
+    assert "| 1 | blocker | “jobs are lost” (work.py:42) | Orders \\| vanish. |" in text
